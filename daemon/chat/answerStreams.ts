@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
-import { cancelChat } from '../../protocol/messages/chat.ts';
+import { cancelChat, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
 import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact } from '../base/validate.ts';
@@ -9,11 +9,8 @@ import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
-
-interface StreamParts {
-  readonly servers: Servers;
-  readonly status: StatusMonitor;
-}
+import type { Chat } from './chat.ts';
+import { chatParamsSchema } from './params.ts';
 
 interface StreamParams extends ServerParams {
   readonly streamId: string;
@@ -30,7 +27,10 @@ export type AnswerStream = <Result>(
  * The chats and edits that are being answered. Two must not have the same `streamId`, because a client could not
  * distinguish them.
  */
-export function serveAnswerStreams(endpoint: Endpoint, { servers, status }: StreamParts): AnswerStream {
+export function serveAnswerStreams(
+  endpoint: Endpoint,
+  { servers, status }: { readonly servers: Servers; readonly status: StatusMonitor },
+): AnswerStream {
   const running = new Map<string, LinkedSignal>();
   endpoint.onNotification(cancelChat, exact(z.object({ streamId: z.string() })), ({ streamId }) =>
     running.get(streamId)?.abort(),
@@ -55,4 +55,21 @@ export function serveAnswerStreams(endpoint: Endpoint, { servers, status }: Stre
       running.delete(streamId);
     }
   };
+}
+
+interface ChatParts {
+  readonly chat: Chat;
+  readonly stream: AnswerStream;
+  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
+  readonly requireTools: (servers: 'all' | readonly string[]) => Promise<void>;
+}
+
+/** Answers the request for a turn and sends its deltas. */
+export function serveChat(endpoint: Endpoint, { chat, stream, requireTools }: ChatParts): void {
+  endpoint.onRequest(chatRequest, chatParamsSchema, (params, asked) =>
+    stream(params, asked, async (runner, signal) => {
+      if (params.hostedTools !== undefined) await requireTools(params.hostedTools);
+      return chat(runner, params, (delta) => endpoint.notify(chatDelta, delta), signal);
+    }),
+  );
 }

@@ -282,14 +282,9 @@ class Round {
     const { runner, params } = this.#options;
     const { knowledge, estimate } = this.#dependencies;
     const options = {
-      runner,
-      model: params.model,
-      knowledge,
-      size,
-      signal: this.#stop.signal,
+      ...{ runner, model: params.model, knowledge, size, request, signal: this.#stop.signal },
       asked: runner.facts.hasFixedWindows ? undefined : askedWindow(params),
       configured: runner.facts.hasFixedWindows ? undefined : request.contextLength,
-      request,
       needed: estimate.estimate(modelId(runner.server, params.model), size),
       notice: this.#notices.add,
     };
@@ -402,15 +397,9 @@ function chatRequest(
   { keepAlive, contextLength }: ReturnType<ChatDependencies['defaults']>,
 ): ChatRequest {
   return withoutUndefined({
-    model,
-    messages,
-    tools,
+    ...{ model, messages, tools, think, options, format, contextLength },
     mustCall: tools.length > 0 ? mustCall : undefined,
-    think,
-    options,
-    format,
     keepAlive: asked ?? keepAlive,
-    contextLength,
   });
 }
 

@@ -14,19 +14,14 @@ const maxBuffered = 1024 * 1024;
 /** Sends one notification. The promise settles when it is written. */
 export type SendDelta = (delta: ChatDelta) => Promise<void>;
 
+export type DeltaPump = ReturnType<typeof createDeltaPump>;
+
 /**
  * Sends deltas, of which at most one is unwritten. While the client is slower than the model, neighbouring deltas of
- * one kind are merged; otherwise each is sent at once. The order and the text stay the same at any pace.
+ * one kind are merged; otherwise each is sent at once. The order and the text stay the same at any pace. `ready`
+ * settles when there is room for more, `flush` when everything is written; both reject when the client is gone.
  */
-export interface DeltaPump {
-  push(content: DeltaContent): void;
-  /** Settles when there is room for more; rejects when the client is gone. */
-  ready(): Promise<void>;
-  /** Settles when everything is written; rejects when the client is gone. */
-  flush(): Promise<void>;
-}
-
-export function createDeltaPump(streamId: string, send: SendDelta): DeltaPump {
+export function createDeltaPump(streamId: string, send: SendDelta) {
   const queue: DeltaContent[] = [];
   let buffered = 0;
   let seq = 0;
@@ -74,17 +69,14 @@ function sizeOf(content: DeltaContent): number {
   return 'text' in content ? content.text.length : JSON.stringify(content).length;
 }
 
-/** The notices of one turn: each code is sent at most once. */
-export interface Notices {
-  readonly all: readonly Notice[];
-  readonly add: (code: NoticeCode, message: string | AdvisedMessage) => void;
-}
+export type Notices = ReturnType<typeof createNotices>;
 
-export function createNotices(pump: DeltaPump): Notices {
+/** The notices of one turn: each code is sent at most once. */
+export function createNotices(pump: DeltaPump) {
   const all: Notice[] = [];
   return {
-    all,
-    add(code, message) {
+    all: all as readonly Notice[],
+    add: (code: NoticeCode, message: string | AdvisedMessage) => {
       if (all.some((known) => known.code === code)) return;
       const notice = typeof message === 'string' ? { code, message } : { code, ...message };
       all.push(notice);

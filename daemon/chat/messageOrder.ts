@@ -44,13 +44,12 @@ function withoutToolPictures(messages: readonly Message[]): readonly Message[] {
     const { images = [], ...result } = message;
     pictures = [...pictures, ...images];
     if (pictures.length === 0 || messages[at + 1]?.role === 'tool') return [result];
-    const shown: Message = { role: 'user', content: picturesFollow, images: pictures };
+    const content = 'The pictures in the results of the tools:';
+    const shown: Message = { role: 'user', content, images: pictures };
     pictures = [];
     return [result, shown];
   });
 }
-
-const picturesFollow = 'The pictures in the results of the tools:';
 
 /** An answer that called tools is followed by their results, so nothing is added to it. */
 function mayJoin(last: Message, next: Message): boolean {

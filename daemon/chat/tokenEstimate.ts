@@ -5,12 +5,7 @@ const usualRatio = 3.8;
 /** What an image costs in models that run locally, in tokens. */
 const tokensPerImage = 600;
 
-/** Estimates how many tokens a prompt has, from its characters. Each real count corrects the ratio for its model. */
-export interface TokenEstimate {
-  estimate(id: string, prompt: CountedSize): number;
-  /** The runner counted `tokens` for this prompt. */
-  calibrate(id: string, prompt: CountedSize, tokens: number): void;
-}
+export type TokenEstimate = ReturnType<typeof createTokenEstimate>;
 
 type CountedSize = Pick<PromptSize, 'characters' | 'images'>;
 
@@ -21,12 +16,14 @@ export interface PromptSize {
   readonly images: number;
 }
 
-export function createTokenEstimate(): TokenEstimate {
+/** Estimates how many tokens a prompt has, from its characters. Each real count corrects the ratio for its model. */
+export function createTokenEstimate() {
   const ratios = new Map<string, number>();
   return {
-    estimate: (id, { characters, images }) =>
+    estimate: (id: string, { characters, images }: CountedSize) =>
       Math.ceil(characters / (ratios.get(id) ?? usualRatio)) + images * tokensPerImage,
-    calibrate(id, { characters, images }, tokens) {
+    /** The runner counted `tokens` for this prompt. */
+    calibrate(id: string, { characters, images }: CountedSize, tokens: number): void {
       // Short prompts are mostly template, and the share of the text is unknown beside images, so neither is used.
       if (images > 0 || tokens < 50) return;
       const measured = Math.min(Math.max(characters / tokens, 0.5), 12);

@@ -212,16 +212,8 @@ async function askUser(
   prepared: PreparedCall | undefined,
 ): Promise<string | undefined> {
   const { server, title, description, annotations, decisions } = tool;
-  const question = withoutUndefined<ApproveToolParams>({
-    streamId,
-    toolCall: call,
-    server,
-    title,
-    description,
-    annotations,
-    diff: prepared?.diff,
-    decisions,
-  });
+  const about = { streamId, toolCall: call, server, title, description, annotations, decisions };
+  const question = withoutUndefined<ApproveToolParams>({ ...about, diff: prepared?.diff });
   const given = await orAborted(askApproval(question, signal), signal).catch(() => 'deny' as const);
   const decision = decisions === undefined || decisions.includes(given) ? given : 'deny';
   if (decision === 'session' || decision === 'always') await tool.allow(decision);

@@ -214,30 +214,19 @@ class Loop {
   async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: true): Promise<void> {
     const { params, signal } = this.#options;
     const { onDidAllow, onProgress } = this.#dependencies;
+    const turn = { streamId: params.streamId, signal, spent, unread: this.#unread };
     const options = withoutUndefined<RunOptions>({
-      tools,
-      streamId: params.streamId,
-      signal,
-      spent,
-      unread: this.#unread,
+      ...{ ...turn, tools, onDidAllow, onProgress },
       askApproval: this.#dependencies.askApproval(),
       askElicitation: this.#dependencies.askElicitation?.(),
-      onDidAllow,
-      onProgress,
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
-    const answers = await runCalls(calls, options);
-    this.#added.push(...answers);
+    this.#added.push(...(await runCalls(calls, options)));
   }
 
   #result(finishReason: ChatResult['finishReason'], message: Message): ChatResult {
-    return {
-      finishReason,
-      message,
-      messages: this.#added,
-      usage: this.#usage,
-      notices: this.#notices,
-    };
+    const [messages, usage, notices] = [this.#added, this.#usage, this.#notices];
+    return { finishReason, message, messages, usage, notices };
   }
 }
 

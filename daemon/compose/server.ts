@@ -17,9 +17,8 @@ import {
 } from '../../protocol/messages/tools.ts';
 import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
-import { serveAnswerStreams } from '../chat/answerStreams.ts';
+import { serveAnswerStreams, serveChat } from '../chat/answerStreams.ts';
 import type { Chat } from '../chat/chat.ts';
-import { serveChat } from '../chat/serveChat.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import type { Wait } from '../completion/pacing.ts';

@@ -1,6 +1,5 @@
 import type { Look, Transport } from './http/transport.ts';
-import { createOllamaRunner } from './ollama/ollamaRunner.ts';
-import { hasOllamaList, recogniseOllama } from './ollama/recognise.ts';
+import { createOllamaRunner, hasOllamaList, lookForOllama } from './ollama/ollamaRunner.ts';
 import { isLmStudio } from './openai/lmStudio.ts';
 import { createOpenaiRunner } from './openai/openaiRunner.ts';
 import {
@@ -38,7 +37,7 @@ export async function recognise(
   if (api === 'ollama') return { runner: ollama(), isCertain: true, isComplete: true };
   let before: Look | undefined;
   if (api === undefined) {
-    const { isOllama, answer } = await recogniseOllama(transport, signal);
+    const { answer, isOllama } = await lookForOllama(transport, signal);
     if (isOllama) return { runner: ollama(), isCertain: true, isComplete: true };
     if (isLlamaServer(answer)) return recognisedAs(await recogniseLlama(transport, signal));
     before = answer;

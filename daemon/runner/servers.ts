@@ -1,7 +1,7 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { type AdvisedMessage, InvalidParamsError, RunnerError } from '../base/errors.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import { createTransport, type Transport, type TransportOptions } from './http/transport.ts';
 import { createOllamaRunner } from './ollama/ollamaRunner.ts';
 import { recognise } from './recognise.ts';
@@ -20,33 +20,7 @@ export interface ServersOptions {
   readonly onDidLook?: (server: Server, isReached: boolean) => Promise<boolean>;
 }
 
-/** The configured runners. Each is created on first use, and replaced when its settings change. */
-export interface Servers {
-  /** Those in the settings, the one at `host` first. */
-  readonly all: readonly Server[];
-  /**
-   * The server with this name; without a name, the one at `host`.
-   * @throws {InvalidParamsError} with the path `server`, when no server has this name.
-   */
-  server(name?: string): Server;
-  /**
-   * What answers at the server with this name. It is asked what it is on first use, and again after its connection was
-   * lost. If nothing answers, it is what it was before, so that a request to it says what is wrong.
-   * @throws {InvalidParamsError} as `server` does.
-   */
-  runner(name?: string, signal?: AbortSignal): Promise<Runner>;
-  /**
-   * What answers at another address than the settings give the server with this name. The caller closes it.
-   * @throws {InvalidParamsError} as `server` does.
-   * @throws {RunnerError} if nothing answers there.
-   */
-  runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner>;
-  /** What certainly is a runner at one of these addresses, asked without any token. */
-  discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]>;
-  /** A server answered, with whatever status. */
-  readonly onDidAnswer: Event<Server>;
-  close(): Promise<void>;
-}
+export type Servers = ReturnType<typeof createServers>;
 
 /** How long a discovery waits for an answer, in ms. What runs on this machine answers at once, unless it loads. */
 const discoverWithin = 2_000;
@@ -65,7 +39,8 @@ interface OpenServer {
   asking?: Promise<boolean>;
 }
 
-export function createServers(options: ServersOptions): Servers {
+/** The configured runners. Each is created on first use, and replaced when its settings change. */
+export function createServers(options: ServersOptions) {
   const { settings, headersFor, whyWithheld, redact, onDidLook = async () => false } = options;
   const answered = createEmitter<Server>();
   const opened = new Map<string, OpenServer>();
@@ -133,12 +108,23 @@ export function createServers(options: ServersOptions): Servers {
   };
 
   return {
+    /** A server answered, with whatever status. */
     onDidAnswer: answered.event,
-    get all() {
+    /** Those in the settings, the one at `host` first. */
+    get all(): readonly Server[] {
       return settings().servers;
     },
-    server: find,
-    async runner(name, signal) {
+    /**
+     * The server with this name; without a name, the one at `host`.
+     * @throws {InvalidParamsError} with the path `server`, when no server has this name.
+     */
+    server: (name?: string) => find(name),
+    /**
+     * What answers at the server with this name. It is asked what it is on first use, and again after its connection
+     * was lost. If nothing answers, it is what it was before, so that a request to it says what is wrong.
+     * @throws {InvalidParamsError} as `server` does.
+     */
+    async runner(name?: string, signal?: AbortSignal): Promise<Runner> {
       for (let looks = 1; ; looks += 1) {
         const server = find(name);
         const open = openOf(server);
@@ -149,7 +135,12 @@ export function createServers(options: ServersOptions): Servers {
         if (!isElsewhere || looks === maxLooks) return open.runner;
       }
     },
-    async runnerAt(url, name, signal) {
+    /**
+     * What answers at another address than the settings give the server with this name. The caller closes it.
+     * @throws {InvalidParamsError} as `server` does.
+     * @throws {RunnerError} if nothing answers there.
+     */
+    async runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner> {
       const { api: _, ...server } = { ...find(name), url };
       const transport = connect(server);
       try {
@@ -159,7 +150,8 @@ export function createServers(options: ServersOptions): Servers {
         throw error;
       }
     },
-    async discover(urls, signal) {
+    /** What certainly is a runner at one of these addresses, asked without any token. */
+    async discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]> {
       const found = await Promise.all(
         urls.map(async (url) => {
           const timeouts = { ...settings().timeouts, connect: discoverWithin, list: discoverWithin };
@@ -179,7 +171,7 @@ export function createServers(options: ServersOptions): Servers {
       signal.throwIfAborted();
       return found.flat();
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...opened.values()].map(close));
     },
   };

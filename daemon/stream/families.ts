@@ -1,4 +1,4 @@
-import type { ElementForm, Family } from './family.ts';
+import type { ElementForm, Family, Marks } from './family.ts';
 
 /**
  * One row for each family. The name of a model does not reliably show its family. So all rows apply to every model,
@@ -9,7 +9,7 @@ export const families: readonly Family[] = [
     family: 'hermes, qwen, granite4, glm, exaone',
     source: 'ollama qwen3.go, glm46.go; vllm hermes_tool_parser.py',
     calls: [
-      { open: '<tool_call>', close: '</tool_call>' },
+      pair('<tool_call>', '</tool_call>'),
       { open: '<tool_call id=', close: '</tool_call>', hasAttribute: true },
     ],
     elements: [pairForm('<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>')],
@@ -27,10 +27,7 @@ export const families: readonly Family[] = [
       {
         call: '<function=',
         callClose: '</function>',
-        parameters: [
-          { open: '<parameter=', close: '</parameter>' },
-          { open: '<parameter name=', close: '</parameter>' },
-        ],
+        parameters: [pair('<parameter=', '</parameter>'), pair('<parameter name=', '</parameter>')],
         tagEnd: '>',
       },
     ],
@@ -42,10 +39,7 @@ export const families: readonly Family[] = [
       {
         call: '<function name=',
         callClose: '</function>',
-        parameters: [
-          { open: '<param name=', close: '</param>' },
-          { open: '<parameter name=', close: '</parameter>' },
-        ],
+        parameters: [pair('<param name=', '</param>'), pair('<parameter name=', '</parameter>')],
         tagEnd: '>',
         hasSections: true,
         isRaw: true,
@@ -55,8 +49,8 @@ export const families: readonly Family[] = [
   {
     family: 'minicpm3, minicpm4, lfm2',
     source: 'vllm minicpm_tool_parser.py; ollama lfm2.go',
-    calls: [{ open: '<|tool_call_start|>', close: '<|tool_call_end|>' }],
-    thinking: [{ open: '<|thought_start|>', close: '<|thought_end|>' }],
+    calls: [pair('<|tool_call_start|>', '<|tool_call_end|>')],
+    thinking: [pair('<|thought_start|>', '<|thought_end|>')],
   },
   {
     family: 'claude style, olmo3, minimax-m1, hunyuan, qwen2.5-coder',
@@ -68,22 +62,19 @@ export const families: readonly Family[] = [
   {
     family: 'any model that invents its tags',
     source: 'replies of small models that were asked for a call',
-    calls: [{ open: '<tool_use>', close: '</tool_use>' }],
+    calls: [pair('<tool_use>', '</tool_use>')],
     elements: [namedForm('tool_call'), namedForm('function_call'), namedForm('tool_use')],
   },
   {
     family: 'hunyuan-a13b',
     source: 'vllm hunyuan_a13b_reasoning_parser.py',
     models: /hunyuan/i,
-    answer: [{ open: '<answer>', close: '</answer>' }],
+    answer: [pair('<answer>', '</answer>')],
   },
   {
     family: 'granite3, phi4-mini',
     source: 'vllm granite_tool_parser.py, phi4mini_tool_parser.py',
-    calls: [
-      { open: '<|tool_call|>', close: '<|/tool_call|>' },
-      { open: 'functools', close: '', onlyBefore: 'value' },
-    ],
+    calls: [pair('<|tool_call|>', '<|/tool_call|>'), { open: 'functools', close: '', onlyBefore: 'value' }],
     ends: ['<|end_of_text|>'],
   },
   {
@@ -91,35 +82,29 @@ export const families: readonly Family[] = [
     source: 'vllm granite_reasoning_parser.py; template of granite3.3',
     models: /granite/i,
     thinking: [
-      { open: 'Here is my thought process:', close: 'Here is my response:' },
-      { open: "Here's my thought process:", close: "Here's my response:" },
+      pair('Here is my thought process:', 'Here is my response:'),
+      pair("Here's my thought process:", "Here's my response:"),
     ],
-    answer: [{ open: '<response>', close: '</response>' }],
+    answer: [pair('<response>', '</response>')],
   },
   {
     family: 'llama3, llama4',
     source: 'templates of llama3.1 and llama4; vllm llama4_pythonic_tool_parser.py',
-    calls: [
-      { open: '<|python_tag|>', close: '' },
-      { open: '<|python_start|>', close: '<|python_end|>' },
-    ],
+    calls: [pair('<|python_tag|>', ''), pair('<|python_start|>', '<|python_end|>')],
     ends: ['<|eot_id|>', '<|eom_id|>', '<|eot|>', '<|eom|>'],
   },
   {
     family: 'mistral, devstral, magistral',
     source: 'ollama ministral.go; vllm mistral_tool_parser.py',
-    calls: [{ open: '[TOOL_CALLS]', close: '[/TOOL_CALLS]' }],
-    thinking: [{ open: '[THINK]', close: '[/THINK]' }],
-    results: [{ open: '[TOOL_RESULTS]', close: '[/TOOL_RESULTS]' }],
+    calls: [pair('[TOOL_CALLS]', '[/TOOL_CALLS]')],
+    thinking: [pair('[THINK]', '[/THINK]')],
+    results: [pair('[TOOL_RESULTS]', '[/TOOL_RESULTS]')],
     ends: ['</s>'],
   },
   {
     family: 'gemma4, medgemma, functiongemma',
     source: 'ollama gemma4.go, functiongemma.go',
-    calls: [
-      { open: '<|tool_call>', close: '<tool_call|>' },
-      { open: '<start_function_call>', close: '<end_function_call>' },
-    ],
+    calls: [pair('<|tool_call>', '<tool_call|>'), pair('<start_function_call>', '<end_function_call>')],
     thinking: [
       { open: '<|channel>', close: '<channel|>', label: 'thought' },
       { open: '<unused94>', close: '<unused95>', label: 'thought' },
@@ -136,13 +121,13 @@ export const families: readonly Family[] = [
     family: 'deepseek, cogito',
     source: 'ollama deepseek3.go, cogito.go; vllm deepseekv32_tool_parser.py',
     calls: [
-      { open: '<｜tool▁calls▁begin｜>', close: '<｜tool▁calls▁end｜>' },
-      { open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>' },
+      pair('<｜tool▁calls▁begin｜>', '<｜tool▁calls▁end｜>'),
+      pair('<｜tool▁call▁begin｜>', '<｜tool▁call▁end｜>'),
     ],
     separators: ['<｜tool▁sep｜>'],
     results: [
-      { open: '<｜tool▁outputs▁begin｜>', close: '<｜tool▁outputs▁end｜>' },
-      { open: '<｜tool▁output▁begin｜>', close: '<｜tool▁output▁end｜>' },
+      pair('<｜tool▁outputs▁begin｜>', '<｜tool▁outputs▁end｜>'),
+      pair('<｜tool▁output▁begin｜>', '<｜tool▁output▁end｜>'),
     ],
     ends: ['<｜end▁of▁sentence｜>'],
   },
@@ -160,8 +145,8 @@ export const families: readonly Family[] = [
     family: 'step3',
     source: 'vllm step3_tool_parser.py',
     calls: [
-      { open: '<｜tool_calls_begin｜>', close: '<｜tool_calls_end｜>' },
-      { open: '<｜tool_call_begin｜>', close: '<｜tool_call_end｜>' },
+      pair('<｜tool_calls_begin｜>', '<｜tool_calls_end｜>'),
+      pair('<｜tool_call_begin｜>', '<｜tool_call_end｜>'),
     ],
     elements: [invokeForm('steptml:')],
     separators: ['<｜tool_sep｜>'],
@@ -171,58 +156,49 @@ export const families: readonly Family[] = [
     family: 'kimi-k2',
     source: 'vllm kimi_k2_tool_parser.py; llama.cpp kimi-k2.cpp',
     calls: [
-      { open: '<|tool_calls_section_begin|>', close: '<|tool_calls_section_end|>' },
-      { open: '<|tool_call_section_begin|>', close: '<|tool_call_section_end|>' },
-      { open: '<|tool_call_begin|>', close: '<|tool_call_end|>' },
+      pair('<|tool_calls_section_begin|>', '<|tool_calls_section_end|>'),
+      pair('<|tool_call_section_begin|>', '<|tool_call_section_end|>'),
+      pair('<|tool_call_begin|>', '<|tool_call_end|>'),
     ],
     separators: ['<|tool_call_argument_begin|>'],
   },
   {
     family: 'kimi-k3',
     source: 'llama.cpp kimi-k3.cpp',
-    calls: [{ open: '<|open|>tools<|sep|>', close: '<|close|>tools<|sep|>' }],
+    calls: [pair('<|open|>tools<|sep|>', '<|close|>tools<|sep|>')],
     elements: [
       {
         call: '<|open|>call tool=',
         callClose: '<|close|>call<|sep|>',
-        parameters: [{ open: '<|open|>argument key=', close: '<|close|>argument<|sep|>' }],
+        parameters: [pair('<|open|>argument key=', '<|close|>argument<|sep|>')],
         tagEnd: '<|sep|>',
       },
     ],
-    thinking: [{ open: '<|open|>think<|sep|>', close: '<|close|>think<|sep|>' }],
-    answer: [{ open: '<|open|>response<|sep|>', close: '<|close|>response<|sep|>' }],
+    thinking: [pair('<|open|>think<|sep|>', '<|close|>think<|sep|>')],
+    answer: [pair('<|open|>response<|sep|>', '<|close|>response<|sep|>')],
     ends: ['<|close|>message<|sep|>', '<|end_of_msg|>'],
   },
   {
     family: 'command-r, command-a',
     source: 'ollama cohere.go; template of command-r',
-    calls: [
-      { open: '<|START_ACTION|>', close: '<|END_ACTION|>' },
-      { open: 'Action:', close: '', onlyBefore: 'value' },
-    ],
-    thinking: [{ open: '<|START_THINKING|>', close: '<|END_THINKING|>' }],
-    answer: [
-      { open: '<|START_RESPONSE|>', close: '<|END_RESPONSE|>' },
-      { open: '<|START_TEXT|>', close: '<|END_TEXT|>' },
-    ],
+    calls: [pair('<|START_ACTION|>', '<|END_ACTION|>'), { open: 'Action:', close: '', onlyBefore: 'value' }],
+    thinking: [pair('<|START_THINKING|>', '<|END_THINKING|>')],
+    answer: [pair('<|START_RESPONSE|>', '<|END_RESPONSE|>'), pair('<|START_TEXT|>', '<|END_TEXT|>')],
     ends: ['<|END_OF_TURN_TOKEN|>'],
   },
   {
     family: 'apertus, openthinker, solar-open2',
     source: 'sglang apertus2509_detector.py; prompt of openthinker; vllm solar_open2_tool_parser.py',
-    calls: [
-      { open: '<|tools_prefix|>', close: '<|tools_suffix|>' },
-      { open: '<|tool_call:start|>', close: '<|tool_call:end|>' },
-    ],
+    calls: [pair('<|tools_prefix|>', '<|tools_suffix|>'), pair('<|tool_call:start|>', '<|tool_call:end|>')],
     elements: [pairForm('<|tool_arg:start|>', '<|tool_arg:value|>', '', '<|tool_arg:end|>')],
     thinking: [
-      { open: '<|inner_prefix|>', close: '<|inner_suffix|>' },
-      { open: '<|begin_of_thought|>', close: '<|end_of_thought|>' },
-      { open: '<|think:start|>', close: '<|think:end|>' },
+      pair('<|inner_prefix|>', '<|inner_suffix|>'),
+      pair('<|begin_of_thought|>', '<|end_of_thought|>'),
+      pair('<|think:start|>', '<|think:end|>'),
     ],
     answer: [
-      { open: '<|answer_prefix|>', close: '<|answer_suffix|>' },
-      { open: '<|begin_of_solution|>', close: '<|end_of_solution|>' },
+      pair('<|answer_prefix|>', '<|answer_suffix|>'),
+      pair('<|begin_of_solution|>', '<|end_of_solution|>'),
     ],
     ends: ['<|assistant_end|>'],
   },
@@ -231,7 +207,7 @@ export const families: readonly Family[] = [
     source: 'vllm minimax_m2_tool_parser.py, seed_oss_tool_parser.py; llama.cpp minimax-m3.cpp',
     calls: [
       ...elements('minimax:tool_call', 'seed:tool_call'),
-      { open: ']<]minimax[>[<tool_call>', close: '</tool_call>' },
+      pair(']<]minimax[>[<tool_call>', '</tool_call>'),
     ],
     thinkingTags: ['mm:think', 'seed:think'],
     ends: ['[e~[', '<seed:eos>'],
@@ -241,8 +217,8 @@ export const families: readonly Family[] = [
     source:
       'vllm nemotron_json_tool_parser.py, internlm2_tool_parser.py, longcat_tool_parser.py; ollama glimmer.go',
     calls: [
-      { open: '<|action_start|><|plugin|>', close: '<|action_end|>' },
-      { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
+      pair('<|action_start|><|plugin|>', '<|action_end|>'),
+      pair('<|action_start|> <|plugin|>', '<|action_end|>'),
       ...elements('TOOLCALL', 'toolcall', 'longcat_tool_call', 'atem:function_calls'),
     ],
     thinkingTags: ['longcat_think'],
@@ -253,9 +229,9 @@ export const families: readonly Family[] = [
     family: 'dots, gigachat3',
     source: 'vllm dots_tool_parser.py, gigachat3_tool_parser.py',
     calls: [
-      { open: '<dots_function_call>', close: '</dots_function_call>' },
-      { open: '<|function_call|>', close: '' },
-      { open: '<|message_sep|>\n\nfunction call<|role_sep|>\n', close: '' },
+      pair('<dots_function_call>', '</dots_function_call>'),
+      pair('<|function_call|>', ''),
+      pair('<|message_sep|>\n\nfunction call<|role_sep|>\n', ''),
     ],
     ends: ['<|endofresponse|>'],
   },
@@ -270,8 +246,8 @@ export const families: readonly Family[] = [
     family: 'inkling',
     source: 'sglang inkling_detector.py',
     calls: [
-      { open: '<|content_invoke_tool_json|>', close: '<|end_message|>' },
-      { open: '<|message_model|>', close: '<|end_message|>' },
+      pair('<|content_invoke_tool_json|>', '<|end_message|>'),
+      pair('<|message_model|>', '<|end_message|>'),
     ],
     separators: ['<|content_invoke_tool_json|>'],
     thinking: around('<|content_thinking|>', '<|end_message|>', '<|message_model|>'),
@@ -282,10 +258,10 @@ export const families: readonly Family[] = [
     family: 'plamo3, iquest-coder2, laguna',
     source: 'vllm plamo3_tool_parser.py, iquest_coder_v2_tool_parser.py; ollama laguna_test.go',
     calls: [
-      ...['tool_requests', 'tool_request'].map((name) => ({
-        ...{ open: `<|plamo:begin_${name}:plamo|>`, close: `<|plamo:end_${name}:plamo|>` },
-      })),
-      { open: '<|plamo:begin_tool_name:plamo|>', close: '<|plamo:end_tool_arguments:plamo|>' },
+      ...['tool_requests', 'tool_request'].map((name) =>
+        pair(`<|plamo:begin_${name}:plamo|>`, `<|plamo:end_${name}:plamo|>`),
+      ),
+      pair('<|plamo:begin_tool_name:plamo|>', '<|plamo:end_tool_arguments:plamo|>'),
       ...elements('iquestcoder_tool_call'),
       { open: '<user>', close: '</user>', needsArguments: true },
     ],
@@ -295,7 +271,7 @@ export const families: readonly Family[] = [
   {
     family: 'kimi-vl, gpt-oss',
     source: 'template of kimi-vl-thinking; ollama harmonyparser.go',
-    thinking: [{ open: '◁think▷', close: '◁/think▷' }],
+    thinking: [pair('◁think▷', '◁/think▷')],
     ends: ['<|call|>', '<|return|>', '<|end|>'],
   },
 ];
@@ -303,8 +279,12 @@ export const families: readonly Family[] = [
 /** minimax-m3 writes this before each real tag. */
 export const tagPrefix = ']<]minimax[>[';
 
+function pair(open: string, close: string): Marks {
+  return { open, close };
+}
+
 function elements(...names: readonly string[]) {
-  return names.map((name) => ({ open: `<${name}>`, close: `</${name}>` }));
+  return names.map((name) => pair(`<${name}>`, `</${name}>`));
 }
 
 /** Calls and the tags around them, in each of these namespaces. */
@@ -324,10 +304,7 @@ function pairForm(open: string, tagEnd: string, valueOpen: string, close: string
 
 /** Marks that may come with or without the mark of a new message. */
 function around(open: string, close: string, message: string) {
-  return [
-    { open: message + open, close },
-    { open, close },
-  ];
+  return [pair(message + open, close), pair(open, close)];
 }
 
 /** A tag with the name of the tool as its attribute, and one for each argument. */

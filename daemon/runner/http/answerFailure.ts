@@ -191,6 +191,10 @@ function isHtml(answer: FailedAnswer): boolean {
   return answer.contentType.toLowerCase().includes('text/html') || /^\s*<(!doctype|html)/i.test(answer.body);
 }
 
+export function isKind(error: unknown, kind: RunnerError['kind']): boolean {
+  return error instanceof RunnerError && error.kind === kind;
+}
+
 /** What a request was about. */
 export interface Subject {
   /** The runner's base address, for the error message. */

@@ -8,33 +8,30 @@ interface ConnectionOptions {
   readonly timeouts: RunnerTimeouts;
 }
 
-/** The connections to one runner, which are opened on first use. */
-export interface Connection {
-  agent(): Promise<Agent>;
-  /** Aborted when the connections are to close, which then waits for what still runs. */
-  readonly closing: AbortSignal;
-  close(): Promise<void>;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
-export function createConnection(options: ConnectionOptions): Connection {
+/** The connections to one runner, which are opened on first use. */
+export function createConnection(options: ConnectionOptions) {
   let agent: Promise<Agent> | undefined;
   const closing = new AbortController();
   return {
+    /** Aborted when the connections are to close, which then waits for what still runs. */
     closing: closing.signal,
-    agent() {
+    agent(): Promise<Agent> {
       agent ??= openAgent(options);
       agent.catch(() => {
         agent = undefined;
       });
       return agent;
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       const opened = await agent?.catch(() => undefined);
       await opened?.close();
     },
   };
 }
+
 /** Undici takes longer to load than everything else together, so it is loaded on first use. */
 async function openAgent({ caFile, timeouts }: ConnectionOptions): Promise<Agent> {
   const { HttpAgent, buildConnector, withoutContinue } = await import('./httpAgent.ts');

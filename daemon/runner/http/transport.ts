@@ -124,10 +124,19 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
     return response;
   }
 
-  async function look(request: TransportRequest): Promise<Look> {
-    const limit = timerOf(options.timeouts.list);
+  /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
+  function inTimeOf<T>(
+    request: TransportRequest,
+    work: (signal: AbortSignal) => Promise<T>,
+    more = 0,
+  ): Promise<T> {
+    const limit = timerOf(options.timeouts.list) + Math.min(more, maxTimeLimit);
     const reason = tooSlow(subjectOf(options, request.model));
-    return withTimeLimit({ limit, reason, signal: request.signal }, async (signal) => {
+    return withTimeLimit({ limit, reason, signal: request.signal }, work);
+  }
+
+  function look(request: TransportRequest): Promise<Look> {
+    return inTimeOf(request, async (signal) => {
       const response = await begin({ ...request, signal });
       const text = await readText(response.body, request.limit ?? maxErrorBytes, false).catch((error) => {
         throw signal.aborted ? error : failureOfConnection(error, subjectOf(options), true);
@@ -136,52 +145,38 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
     });
   }
 
-  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const subject = subjectOf(options, request.model);
-    const response = await begin(request);
-    if (response.statusCode >= 200 && response.statusCode < 300) return response;
-    const reading = {
-      limit: timerOf(options.timeouts.list),
-      reason: tooSlow(subject),
-      signal: request.signal,
-    };
-    const failed = await withTimeLimit(reading, () => readFailure(response)).catch((error) => {
-      response.body.destroy();
-      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
-    });
-    throw failureOfAnswer(failed, subject, texts);
-  }
-
-  /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
-  function text(request: TransportRequest): Promise<TextAnswer> {
-    if (request.wait !== undefined && request.wait !== 'list') return whole(request);
-    const { connect: connecting, list } = options.timeouts;
-    const limit = timerOf(list) + Math.min(connecting, maxTimeLimit);
-    const reason = tooSlow(subjectOf(options, request.model));
-    return withTimeLimit({ limit, reason, signal: request.signal }, (signal) =>
-      whole({ ...request, signal }),
-    );
-  }
-
-  /** An answer may take long to begin, but once it has begun it is short. */
-  async function whole(request: TransportRequest): Promise<TextAnswer> {
-    const response = await send(request);
-    const reading = {
-      limit: timerOf(options.timeouts.list),
-      reason: tooSlow(subjectOf(options, request.model)),
-      signal: request.signal,
-    };
-    try {
-      const read = await withTimeLimit(reading, () =>
-        readText(response.body, request.limit ?? maxBytes, true),
-      );
-      return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: read };
-    } catch (error) {
+  /** The caller reads in time, or closes the connection. */
+  async function readInTime<T>(
+    request: TransportRequest,
+    response: Dispatcher.ResponseData,
+    read: () => Promise<T>,
+  ): Promise<T> {
+    return inTimeOf(request, read).catch((error) => {
       response.body.destroy();
       throw request.signal.aborted
         ? error
         : failureOfConnection(error, subjectOf(options, request.model), true);
-    }
+    });
+  }
+
+  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const response = await begin(request);
+    if (response.statusCode >= 200 && response.statusCode < 300) return response;
+    const failed = await readInTime(request, response, () => readFailure(response));
+    throw failureOfAnswer(failed, subjectOf(options, request.model), texts);
+  }
+
+  function text(request: TransportRequest): Promise<TextAnswer> {
+    // An answer may take long to begin, but once it has begun it is short.
+    if (request.wait !== undefined && request.wait !== 'list') return whole(request);
+    return inTimeOf(request, (signal) => whole({ ...request, signal }), options.timeouts.connect);
+  }
+
+  async function whole(request: TransportRequest): Promise<TextAnswer> {
+    const response = await send(request);
+    const limit = request.limit ?? maxBytes;
+    const read = await readInTime(request, response, () => readText(response.body, limit, true));
+    return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: read };
   }
 
   async function json(request: TransportRequest): Promise<unknown> {

@@ -85,11 +85,10 @@ export function parseModels(value: unknown): ModelList {
 export function parseShow(value: unknown): ShownModel {
   const show = asRecord(value);
   const details = isRecord(show['details']) ? show['details'] : {};
-  const capabilities = stringsOf(show['capabilities']);
   const parameters = asString(show['parameters']);
   if (parameters !== undefined && parameters.length > maxParameters) throw wrongShape();
   return withoutUndefined<ShownModel>({
-    capabilities,
+    ...aboutModel(show, details),
     maximumContext: maximumContextOf(show['model_info']),
     configuredContext: configuredContextOf(parameters),
     parameters,
@@ -99,13 +98,20 @@ export function parseShow(value: unknown): ShownModel {
     system: asString(show['system']),
     license: asString(show['license']),
     modelfile: asString(show['modelfile']),
+  });
+}
+
+/** What a list and the details of a model say alike. */
+function aboutModel(model: Readonly<Record<string, unknown>>, details: Readonly<Record<string, unknown>>) {
+  return {
+    capabilities: stringsOf(model['capabilities']),
     family: asString(details['family']),
     parameterSize: asString(details['parameter_size']),
     quantization: asString(details['quantization_level']),
-    modifiedAt: isoOf(show['modified_at']),
-    remoteHost: asString(show['remote_host']),
-    remoteModel: asString(show['remote_model']),
-  });
+    modifiedAt: isoOf(model['modified_at']),
+    remoteHost: asString(model['remote_host']),
+    remoteModel: asString(model['remote_model']),
+  };
 }
 
 export function tryVersion(value: unknown): string | undefined {
@@ -145,17 +151,11 @@ function modelOf(value: unknown): ListedModel[] {
       name,
       size: asCount(value['size']),
       digest: asString(value['digest'])?.replace(/^sha256:/, '') || undefined,
-      modifiedAt: isoOf(value['modified_at']),
       expiresAt: isoOf(value['expires_at']),
       sizeVram: asCount(value['size_vram']),
       allocatedContext: isEnforced ? asCount(value['context_length']) : undefined,
       maximumContext: asCount(details['context_length']),
-      family: asString(details['family']),
-      parameterSize: asString(details['parameter_size']),
-      quantization: asString(details['quantization_level']),
-      capabilities: stringsOf(value['capabilities']),
-      remoteHost: asString(value['remote_host']),
-      remoteModel: asString(value['remote_model']),
+      ...aboutModel(value, details),
     }),
   ];
 }

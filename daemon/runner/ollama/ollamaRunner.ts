@@ -1,8 +1,9 @@
+import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { refusal } from '../abilities.ts';
-import { detailsOf, modelNotFound, type Subject } from '../http/answerFailure.ts';
-import type { Transport, TransportRequest } from '../http/transport.ts';
+import { detailsOf, isKind, modelNotFound, type Subject } from '../http/answerFailure.ts';
+import type { Look, Transport, TransportRequest } from '../http/transport.ts';
 import type { LoadOptions, ModelCreation, Runner, Server, ServerFacts, WorkStep } from '../runner.ts';
 import {
   type OrError,
@@ -235,10 +236,6 @@ function isNoRoute(error: unknown): boolean {
   return error instanceof RunnerError && statuses.includes(error.status);
 }
 
-function isKind(error: unknown, kind: RunnerError['kind']): boolean {
-  return error instanceof RunnerError && error.kind === kind;
-}
-
 /** The status of a work line is free text of the runner, so it may hold a secret. */
 function withoutSecrets(line: OrError<WorkStep>, { redact }: Subject): OrError<WorkStep> {
   return { ...line, status: redact(line.status) };
@@ -246,3 +243,20 @@ function withoutSecrets(line: OrError<WorkStep>, { redact }: Subject): OrError<W
 
 const endedEarly =
   'The runner ended its answer too early. Ask again; if it happens again, look at the runner log.';
+
+/** Whether Ollama answers, and how. Only the field proves it: others answer the path with status 200 as well. */
+export async function lookForOllama(transport: Transport, signal: AbortSignal) {
+  const answer: Look = await transport.look({ method: 'GET', path: '/api/version', signal });
+  const value = answer.status === 200 ? tryJson(answer.text) : undefined;
+  return { answer, isOllama: isRecord(value) && typeof value['version'] === 'string' };
+}
+
+/** Whether it has Ollama's list of models, although it does not say that it is Ollama. */
+export async function hasOllamaList(transport: Transport, signal: AbortSignal): Promise<boolean> {
+  const { text } = await transport.look({ method: 'GET', path: '/api/tags', limit: maxList, signal });
+  const value = tryJson(text);
+  return isRecord(value) && Array.isArray(value['models']);
+}
+
+/** The most bytes of a list that are read to recognise a server. */
+const maxList = 4 * 1024 * 1024;

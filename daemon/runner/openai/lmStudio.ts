@@ -3,7 +3,7 @@ import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { durationSeconds } from '../../base/duration.ts';
 import { RunnerError } from '../../base/errors.ts';
-import { detailsOf } from '../http/answerFailure.ts';
+import { detailsOf, isKind } from '../http/answerFailure.ts';
 import type { Look, Transport } from '../http/transport.ts';
 import type { ChatRequest, ModelList, Runner, WorkStep } from '../runner.ts';
 import { failureOfEvent } from './errorTexts.ts';
@@ -145,8 +145,4 @@ function failedDownload(model: string): RunnerError {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, 100) : undefined;
-}
-
-function isKind(error: unknown, kind: RunnerError['kind']): boolean {
-  return error instanceof RunnerError && error.kind === kind;
 }
