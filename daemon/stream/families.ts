@@ -23,26 +23,15 @@ export const families: readonly Family[] = [
   {
     family: 'qwen3-coder, nemotron3, mimo, step3.5, llama3.1',
     source: 'ollama qwen3coder.go; llama.cpp qwen3-coder.cpp',
-    elements: [
-      {
-        call: '<function=',
-        callClose: '</function>',
-        parameters: [pair('<parameter=', '</parameter>'), pair('<parameter name=', '</parameter>')],
-        tagEnd: '>',
-      },
-    ],
+    elements: [form('<function=', '</function>', 'parameter=', 'parameter name=')],
   },
   {
     family: 'minicpm5',
     source: 'vllm minicpm5xml_tool_parser.py',
     elements: [
       {
-        call: '<function name=',
-        callClose: '</function>',
-        parameters: [pair('<param name=', '</param>'), pair('<parameter name=', '</parameter>')],
-        tagEnd: '>',
-        hasSections: true,
-        isRaw: true,
+        ...form('<function name=', '</function>', 'param name=', 'parameter name='),
+        ...{ hasSections: true, isRaw: true },
       },
     ],
   },
@@ -274,6 +263,13 @@ export const families: readonly Family[] = [
     thinking: [pair('◁think▷', '◁/think▷')],
     ends: ['<|call|>', '<|return|>', '<|end|>'],
   },
+  {
+    family: 'gpt-oss without its marks',
+    source: 'replies of servers that drop special tokens (Rapid-MLX)',
+    models: /gpt-?oss/i,
+    calls: [pair('commentary to=', '')],
+    thinking: [{ ...pair('analysis', 'assistantfinal'), isGlued: true }],
+  },
 ];
 
 /** minimax-m3 writes this before each real tag. */
@@ -309,13 +305,13 @@ function around(open: string, close: string, message: string) {
 
 /** A tag with the name of the tool as its attribute, and one for each argument. */
 function namedForm(tag: string, parameter = 'parameter'): ElementForm {
-  return {
-    call: `<${tag} name=`,
-    callClose: `</${tag}>`,
-    parameters: [{ open: `<${parameter} name=`, close: `</${parameter}>` }],
-    tagEnd: '>',
-    isRaw: true,
-  };
+  return { ...form(`<${tag} name=`, `</${tag}>`, `${parameter} name=`), isRaw: true };
+}
+
+/** Each parameter is what follows the `<` of its tag. */
+function form(call: string, callClose: string, ...parameters: readonly string[]): ElementForm {
+  const marks = parameters.map((name) => pair(`<${name}`, `</${name.replace(/(?: name)?=$/, '')}>`));
+  return { call, callClose, parameters: marks, tagEnd: '>' };
 }
 
 function invokeForm(namespace: string): ElementForm {

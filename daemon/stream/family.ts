@@ -38,6 +38,8 @@ export interface ElementForm {
 /** Literal marks around thinking. `label` is a word on the first line that names the channel. */
 export interface ThinkingMarks extends Marks {
   readonly label?: string;
+  /** For a word that prose may begin with: it counts only before a character that is no blank. */
+  readonly isGlued?: true;
 }
 
 /** What closes thinking: an element with one of these names, or one of these marks. */

@@ -141,6 +141,7 @@ function candidateOf(opening: Opening) {
     ignoresCase,
     /** Whether it counts only at the beginning of a line. */
     isWord: isWord(opening),
+    isGlued: opening.kind === 'thinkingMark' && opening.marks.isGlued === true,
     /** Whether it is the name of an element, after which its attributes may follow. */
     hasAttributes: isElement || ignoresCase,
   };
@@ -166,7 +167,7 @@ function isWord(opening: Opening): boolean {
 function matchOne(
   text: string,
   at: number,
-  { literal, ignoresCase, hasAttributes }: Candidate,
+  { literal, ignoresCase, hasAttributes, isGlued }: Candidate,
 ): 'whole' | 'part' | 'none' {
   for (let index = 0; index < literal.length; index++) {
     if (at + index >= text.length) return 'part';
@@ -174,9 +175,10 @@ function matchOne(
     if (code !== literal.charCodeAt(index) && !(ignoresCase && lower(code) === literal.charCodeAt(index)))
       return 'none';
   }
-  if (!hasAttributes) return 'whole';
+  if (!hasAttributes && !isGlued) return 'whole';
   if (at + literal.length >= text.length) return 'part';
   const next = text.charCodeAt(at + literal.length);
+  if (isGlued) return isBlank(next) ? 'none' : 'whole';
   return endsName(next) || (ignoresCase && next === colon) ? 'whole' : 'none';
 }
 

@@ -135,13 +135,8 @@ export class Tag implements Mode {
     const isInLine = shown && !this.#afterCall && !this.#beginsLine;
     // A word is the weakest sign of a call, even at the beginning of a line.
     const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName');
-    const start: CallStart = {
-      lead: this.#lead,
-      opening,
-      beginsLine: this.#beginsLine,
-      ...(mayBeQuoted ? { mayBeQuoted } : {}),
-    };
-    this.#reply.enter({ mode: 'call', start });
+    const start: CallStart = { lead: this.#lead, opening, beginsLine: this.#beginsLine };
+    this.#reply.enter({ mode: 'call', start: mayBeQuoted ? { ...start, mayBeQuoted } : start });
   }
 
   /** Reads the tag again as one of the marks with its suffix. */

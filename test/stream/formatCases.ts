@@ -408,6 +408,28 @@ const droppedCases: readonly FormatCase[] = [
   ),
   ['hermes', 'text right after a tag', `${tagged}and more`, [cologne, 'and more']],
   ['gpt-oss', 'a message without a channel', '<|start|>assistant<|message|>Hello.<|end|>', ['Hello.']],
+  [
+    'gpt-oss',
+    'channels without marks',
+    'analysisWe greet.assistantfinalHello.',
+    [{ think: 'We greet.' }, 'Hello.'],
+    'gpt-oss:20b',
+  ],
+  [
+    'gpt-oss',
+    'a call without marks',
+    'commentary to=functions.get_weather json{"city": "Köln"}',
+    [cologne],
+    'gpt-oss:20b',
+  ],
+  [
+    'gpt-oss',
+    'a word of prose',
+    'analysis of the plan, with assistantfinal in it',
+    ['analysis of the plan, with assistantfinal in it'],
+    'gpt-oss:20b',
+  ],
+  text('gpt-oss', 'the same words of another model', 'analysisWe greet.assistantfinalHello.'),
   ['gpt-oss', 'a message with nothing before it', '<|message|>Hello.<|return|>', ['Hello.']],
   [
     'gpt-oss',

@@ -152,10 +152,9 @@ function speakTo(connection: Connection, options: TransportOptions, texts: Error
     read: () => Promise<T>,
   ): Promise<T> {
     return inTimeOf(request, read).catch((error) => {
+      const subject = subjectOf(options, request.model);
       response.body.destroy();
-      throw request.signal.aborted
-        ? error
-        : failureOfConnection(error, subjectOf(options, request.model), true);
+      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
     });
   }
 

@@ -8,6 +8,7 @@ import { readPythonCall } from './pythonCall.ts';
 import { colonStyle, jsonStyle, readObject } from './values.ts';
 
 const openParenthesis = 40;
+const firstOfJson = 106;
 const maxNameLength = 256;
 
 /**
@@ -75,7 +76,12 @@ function* readAfterName(source: Source, context: CallContext, named: Named): Rea
     return yield* readArguments(source, context, named);
   if (code === tick && context.isMarked) return yield* readFenced(source, context, named);
   if (code === less || code === openBracket) return yield* readAfterMark(source, context, named);
-  return alone(named, code);
+  // The type of the arguments, whose mark a server has dropped.
+  if (code === firstOfJson && context.isMarked && (yield* takeWord(source, endsName, 4)) === 'json') {
+    yield* takeBlanks(source);
+    if (source.code === openBrace) return yield* readArguments(source, context, named);
+  }
+  return alone(named, source.code);
 }
 
 /** A name with nothing after it. */
