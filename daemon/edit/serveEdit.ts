@@ -78,6 +78,8 @@ type Content<T = EditDelta> = T extends EditDelta ? Omit<T, 'streamId' | 'seq'> 
 
 function contentOf(delta: ChatDelta, reply: EditReply): Content | undefined {
   if (delta.kind === 'thinking') return { kind: 'thinking', text: delta.text };
+  // An edit without new lines is an error, which says the same.
+  if (delta.kind === 'notice' && delta.notice.code === 'answer-empty') return undefined;
   if (delta.kind === 'notice') return { kind: 'notice', notice: delta.notice };
   return delta.kind === 'text' ? { kind: 'text', text: reply.add(delta.text) } : undefined;
 }
