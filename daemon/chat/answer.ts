@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../protocol/base/json.ts';
 import type { StreamRedaction } from '../../protocol/base/redaction.ts';
 import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
@@ -57,10 +57,10 @@ export class Answer {
   /** Calls that were met. Only the whole answer shows which of them count. */
   readonly #met: MetCall[] = [];
   /** Calls whose arguments the runner could not read, and nor could we. */
-  readonly #unread: ToolCall[] = [];
+  #unread: ToolCall[] = [];
   readonly #thoughts = new LongText();
-  /** The thinking that the runner has separated and that was not repeated in the text. */
-  #separate = '';
+  /** Separate thinking that the text has not repeated yet; undefined once the text thinks something else. */
+  #separate: string | undefined = '';
   /** The echoes that were removed. */
   readonly #echoes = new LongText();
   /** Characters received so far. */
@@ -97,7 +97,7 @@ export class Answer {
 
   /** Calls whose arguments can be read nowhere. They are no part of the message. */
   get unread(): readonly ToolCall[] {
-    return this.#unread.filter(({ name }) => !this.#isWritten(name));
+    return this.#unread;
   }
 
   get hasToolCalls(): boolean {
@@ -129,7 +129,7 @@ export class Answer {
   *add({ thinking, content, toolCalls, malformed = [] }: ChatPart): Iterable<void> {
     for (const piece of piecesOf(thinking)) {
       this.#count(piece.length);
-      this.#separate += piece;
+      if (this.#separate !== undefined) this.#separate += piece;
       for (const event of this.#parser.pushThinking(piece)) this.#emit(event);
       yield;
     }
@@ -179,11 +179,11 @@ export class Answer {
 
   /** Whether an event is thinking in the text that the runner has separated too, as for an older client. */
   #isRepeated(event: StreamEvent): boolean {
-    if (event.type !== 'thinking' || this.#separate === '') return false;
+    if (event.type !== 'thinking' || !this.#separate) return false;
     const [ahead, said] = [this.#separate.trimStart(), event.text.trim()];
-    if (!ahead.startsWith(said)) return false;
-    this.#separate = ahead.slice(said.length);
-    return true;
+    const isSame = ahead.startsWith(said);
+    this.#separate = isSame ? ahead.slice(said.length) : undefined;
+    return isSame;
   }
 
   #write(added: string): void {
@@ -204,43 +204,32 @@ export class Answer {
     else if (!this.#isOver) throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
   }
 
-  /** Makes the calls that count, in their order. */
+  /**
+   * Makes the calls that count, in their order. A server may report a call and leave it in the text too. Then the text
+   * is an echo of the call. But if the schema refuses what was reported, the text has the arguments that the model
+   * wrote. A call inside thinking was meant only if the runner has reported none.
+   */
   #makeCalls(): void {
-    for (const { call, from } of this.#met) {
-      if (!this.#counts(call, from)) continue;
+    const isRefused = ({ call }: MetCall) => this.#tools.refuses(call.name, call.arguments);
+    const namesOf = (some: readonly MetCall[]) => new Set(some.map(({ call }) => call.name));
+    const reported = this.#met.filter(({ from }) => from === 'runner');
+    const refused = namesOf(reported.filter(isRefused));
+    const written = namesOf(this.#met.filter((one) => one.from !== 'runner' && !isRefused(one)));
+    const echoes = new Set(reported.map(({ call }) => keyOf(call)));
+    for (const one of this.#met) {
+      const { call, from } = one;
+      if (from === 'runner' ? written.has(call.name) && isRefused(one) : echoes.has(keyOf(call))) continue;
+      if (from === 'thinking' && reported.length > 0 && !refused.has(call.name)) continue;
       const message = `The model wrote its call of ${call.name} as text; it was taken as a call.`;
       if (from !== 'runner' && !this.#options.expectsCallsInText)
         this.#notice('tool-call-recovered', message);
       this.#call(call);
     }
-    for (const { name } of this.unread) {
+    this.#unread = this.#unread.filter(({ name }) => !written.has(name));
+    for (const { name } of this.#unread) {
       const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
       this.#notice('tool-call-malformed', message);
     }
-  }
-
-  /**
-   * A server may report a call and leave it in the text too. Then the text is an echo of the call. But if the schema
-   * refuses what was reported, the text has the arguments that the model wrote. A call inside thinking was meant only
-   * if the runner has reported none.
-   */
-  #counts(call: CallPart, from: MetCall['from']): boolean {
-    if (from === 'runner') return !this.#isRefused(call) || !this.#isWritten(call.name);
-    const reported = this.#met.filter((one) => one.from === 'runner').map((one) => one.call);
-    const same = reported.filter(({ name }) => name === call.name);
-    if (from === 'thinking' && reported.length > 0 && !same.some((one) => this.#isRefused(one))) return false;
-    return !same.some((one) => isDeepStrictEqual({ ...one.arguments }, { ...call.arguments }));
-  }
-
-  /** Whether the text has a call of this tool that its schema accepts. */
-  #isWritten(name: string): boolean {
-    return this.#met.some(
-      ({ call, from }) => from !== 'runner' && call.name === name && !this.#isRefused(call),
-    );
-  }
-
-  #isRefused({ name, arguments: given }: CallPart): boolean {
-    return this.#tools.refuses(name, given);
   }
 
   /** Templates rename tools, and a runner may pass on the name as the model wrote it. */
@@ -310,6 +299,13 @@ export class Answer {
       this.#write(thoughts);
     } else if (reason === 'stop') this.#write(afterLeadingThinking(`<think>${thoughts}`));
   }
+}
+
+/** The same for two calls with the same arguments, in whatever order. */
+function keyOf({ name, arguments: given }: CallPart): string {
+  return JSON.stringify([name, given], (_, value: unknown) =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+  );
 }
 
 /** A call, and where it came from. */
