@@ -3,20 +3,21 @@ import type { Message } from '../../protocol/messages/chat.ts';
 
 /**
  * The messages of a conversation in the order that strict chat templates take: at most one system message, which comes
- * first; pictures only in messages of the user; and no two messages of the user, or two answers, side by side. Every
- * server gets them so, because no server says how strict its template is.
+ * first; pictures only in messages of the user; no empty answer; and no two messages of the user, or two answers, side
+ * by side. Mistral's and Devstral's templates count neither calls nor results there, so that an answer in words stands
+ * between a round of tools and the user. Every server gets them so, because no server says how strict its template is.
  */
 export function inStrictOrder(messages: readonly Message[]): readonly Message[] {
   const start = messages.findIndex(({ role }) => role !== 'system');
   const leading = messages.slice(0, start === -1 ? messages.length : start);
   const rest = start === -1 ? [] : withoutToolPictures(withoutSystem(messages.slice(start)));
-  const all: Message[] = leading.length === 0 ? [] : [leading.reduce(join)];
-  for (const message of rest) {
-    const last = all.at(-1);
-    if (last && mayJoin(last, message)) all[all.length - 1] = join(last, message);
-    else all.push(message);
-  }
-  return all;
+  const all = joined(joined(rest).filter((message) => !isEmptyAnswer(message)));
+  const ordered = all.flatMap((message, at) =>
+    message.role === 'user' && isOfRound(all[at - 1])
+      ? [answer('The answer was interrupted.'), message]
+      : [message],
+  );
+  return leading.length === 0 ? ordered : [leading.reduce(join), ...ordered];
 }
 
 /** What a system message in the middle says stands in front of the next words of the user. */
@@ -47,14 +48,32 @@ function withoutToolPictures(messages: readonly Message[]): readonly Message[] {
     const content = 'The pictures in the results of the tools:';
     const shown: Message = { role: 'user', content, images: pictures };
     pictures = [];
-    return [result, shown];
+    return [result, answer('The tools returned pictures.'), shown];
   });
 }
 
 /** An answer that called tools is followed by their results, so nothing is added to it. */
-function mayJoin(last: Message, next: Message): boolean {
-  if (last.role !== next.role) return false;
-  return last.role === 'user' || (last.role === 'assistant' && !last.toolCalls?.length);
+function joined(messages: readonly Message[]): readonly Message[] {
+  const all: Message[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    if (last?.role === message.role && !isOfRound(last)) all[all.length - 1] = join(last, message);
+    else all.push(message);
+  }
+  return all;
+}
+
+/** Whether a message is a call or a result. */
+function isOfRound(message: Message | undefined): boolean {
+  return message?.role === 'tool' || (message?.toolCalls?.length ?? 0) > 0;
+}
+
+function isEmptyAnswer(message: Message): boolean {
+  return message.role === 'assistant' && message.content.trim() === '' && !isOfRound(message);
+}
+
+function answer(content: string): Message {
+  return { role: 'assistant', content };
 }
 
 /** What both have counts once: a prompt that was never answered, because its process ended, is often asked again. */

@@ -934,8 +934,10 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
     });
   const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
   const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
-  const shown = (...images: readonly string[]) =>
-    user('The pictures in the results of the tools:', { images });
+  const shown = (...images: readonly string[]) => [
+    answer('The tools returned pictures.'),
+    user('The pictures in the results of the tools:', { images }),
+  ];
   const cases: readonly (readonly [what: string, given: readonly Message[], want: readonly Message[]])[] = [
     ['nothing', [], []],
     ['rules alone', [system('a'), system('b')], [system('a\n\nb')]],
@@ -975,12 +977,40 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
         answer('z'),
         result('v', { images: ['B'] }),
       ],
-      [answer('', calls), result('x'), result('y'), shown('A'), answer('z'), result('v'), shown('B')],
+      [answer('', calls), result('x'), result('y'), ...shown('A'), answer('z'), result('v'), ...shown('B')],
     ],
     [
       'and before the question that follows',
       [result('x', { images: ['A', 'B'] }), user('c', { images: ['C'] })],
-      [result('x'), user('The pictures in the results of the tools:\n\nc', { images: ['A', 'B', 'C'] })],
+      [
+        result('x'),
+        answer('The tools returned pictures.'),
+        user('The pictures in the results of the tools:\n\nc', { images: ['A', 'B', 'C'] }),
+      ],
+    ],
+    [
+      'a round that was interrupted',
+      [user('a'), answer('b', calls), result('c'), user('d'), answer('e', calls), user('f')],
+      [
+        ...[user('a'), answer('b', calls), result('c'), answer('The answer was interrupted.'), user('d')],
+        ...[answer('e', calls), answer('The answer was interrupted.'), user('f')],
+      ],
+    ],
+    [
+      'empty answers, also behind a round',
+      [
+        user('a'),
+        answer(' '),
+        user('b'),
+        answer('', calls),
+        result('c'),
+        answer('', { toolCalls: [] }),
+        user('d'),
+      ],
+      [
+        ...[user('a\n\nb'), answer('', calls), result('c')],
+        ...[answer('The answer was interrupted.'), user('d')],
+      ],
     ],
     ['results without pictures', [result('x', { images: [] }), result('y')], [result('x'), result('y')]],
   ];
