@@ -790,6 +790,42 @@ t.test('pieces of calls of any kind are joined, and a wrong piece harms no other
     t.throws(() => read(deltas), failsWith({ kind: 'bad-response' }));
 });
 
+t.test('an event that differs from others in its text alone is read as if it came first', (t) => {
+  const subject = { url: 'http://127.0.0.1', server: 'default', redact: (text: string) => text };
+  const text = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '}', 'n', '\u2028', '\ud83d'), maxLength: 3 }),
+    fc.constantFrom('b', 'content'),
+  );
+  const others = { role: 'content', content: 'b', reasoning: 'b', 'a"content': 'b', audio: { content: 'b' } };
+  const delta = fc
+    .record({
+      name: fc.constantFrom('content', 'reasoning'),
+      text,
+      more: fc.subarray(Object.entries(others)),
+    })
+    .map(({ name, text, more }) => ({ ...Object.fromEntries(more), [name]: text }));
+  const rows = [
+    ...['b', 'c'].map((content) => ({ logprobs: { content }, delta: { content: 'b' } })),
+    ...['type', 'kind'].map((key) => ({ delta: { content: [{ [key]: 'text', text: 'type' }] } })),
+    ...['b', 'c'].map((content) => ({ delta: { content, reasoning: 'b' } })),
+    ...['\n', 'xn'].map((content) => ({ delta: { content } })),
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.record({ delta }), { maxLength: 10 }), (choices) => {
+      const events = [...choices, ...rows].map((choice) => {
+        return { name: 'message', data: JSON.stringify({ choices: [choice] }) };
+      });
+      const answer = new ChatAnswer(subject);
+      t.strictSame(
+        events.map((event) => answer.read(event)),
+        events.map((event) => new ChatAnswer(subject).read(event)),
+      );
+    }),
+    { numRuns: 200 },
+  );
+  t.end();
+});
+
 t.test('the events of an answer, of a chat and of a gap', async (t) => {
   const subject = { url: 'http://127.0.0.1', server: 'default', redact: (text: string) => text };
   const event = (data: object | string) => ({

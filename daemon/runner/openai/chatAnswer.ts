@@ -9,11 +9,13 @@ import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
 import { countOf } from './modelList.ts';
+import { RepeatedEvent } from './repeatedEvent.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
 export class ChatAnswer {
   readonly #subject: Subject;
   readonly #calls = new CallDeltas();
+  readonly #repeated = new RepeatedEvent();
   #finish: string | undefined;
   #promptTokens = 0;
   #completionTokens = 0;
@@ -27,6 +29,8 @@ export class ChatAnswer {
    * @throws {RunnerError} at an event that is a failure, and at an end that is none.
    */
   read(event: StreamEvent): ChatPart | undefined {
+    const repeated = event.name === 'error' ? undefined : this.#repeated.read(event.data);
+    if (repeated) return repeated;
     if (isDone(event)) return { ...nothing, ...this.#end() };
     const value = parseEvent(event, this.#subject);
     if (!value) return undefined;
@@ -36,7 +40,11 @@ export class ChatAnswer {
     const { delta, message, finish_reason: finish } = choice;
     // Some send an empty reason with each part.
     if (typeof finish === 'string') this.#finish ||= finish;
-    if (isRecord(delta)) return this.#add(delta);
+    if (isRecord(delta)) {
+      const part = this.#add(delta);
+      if (part && !isRecord(value['usage'])) this.#repeated.learn(event.data, delta, part);
+      return part;
+    }
     // A whole answer in one object, although a stream was asked for.
     return isRecord(message) ? { ...(this.#add(message) ?? nothing), ...this.#end() } : undefined;
   }
