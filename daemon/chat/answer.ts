@@ -56,8 +56,8 @@ export class Answer {
   readonly #toolCalls: ToolCall[] = [];
   /** Calls that were met. Only the whole answer shows which of them count. */
   readonly #met: MetCall[] = [];
-  /** Calls whose arguments the runner could not read, and nor could we. */
-  #unread: ToolCall[] = [];
+  /** Calls whose arguments neither the runner nor we could read. They are no part of the message. */
+  unread: ToolCall[] = [];
   readonly #thoughts = new LongText();
   /** Separate thinking that the text has not repeated yet; undefined once the text thinks something else. */
   #separate: string | undefined = '';
@@ -67,10 +67,16 @@ export class Answer {
   #size = 0;
   #nodes = 0;
   #isOver = false;
-  #hasThought = false;
-  #hasText = false;
+  /** Whether the model has thought, in whatever form. */
+  hasThought = false;
+  /** Whether there is anything that is no thinking. */
+  hasText = false;
   #isUnclosed = false;
-  #beganInThinking: boolean | undefined;
+  /**
+   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened;
+   * false if it was taken to begin in thinking and never closed it; undefined if it shows neither.
+   */
+  beganInThinking: boolean | undefined;
 
   constructor(options: AnswerOptions) {
     const { params, thinks, startsInThinking, tools, contextTags, sent, pump, createRedaction } = options;
@@ -91,35 +97,12 @@ export class Answer {
 
   /** Whether anything was sent that cannot be taken back. */
   get begun(): boolean {
-    const { text, thinking } = this.#text;
+    const { text, thinking } = this.#text.received;
     return text.length > 0 || thinking.length > 0 || this.#met.length > 0;
-  }
-
-  /** Calls whose arguments can be read nowhere. They are no part of the message. */
-  get unread(): readonly ToolCall[] {
-    return this.#unread;
   }
 
   get hasToolCalls(): boolean {
     return this.#toolCalls.length > 0;
-  }
-
-  /** Whether there is anything that is no thinking. */
-  get hasText(): boolean {
-    return this.#hasText;
-  }
-
-  /** Whether the model has thought, in whatever form. */
-  get hasThought(): boolean {
-    return this.#hasThought;
-  }
-
-  /**
-   * Whether the text began inside thinking that the template had opened. True if it closed what it had not opened;
-   * false if it was taken to begin in thinking and never closed it; undefined if it shows neither.
-   */
-  get beganInThinking(): boolean | undefined {
-    return this.#beganInThinking;
   }
 
   /**
@@ -152,14 +135,14 @@ export class Answer {
     this.#makeCalls();
     if (reason !== 'cancelled' && reason !== 'error') {
       this.#answerWithThoughts(reason);
-      if (!this.#hasText && !this.hasToolCalls) this.#write(this.#echoes.toString());
+      if (!this.hasText && !this.hasToolCalls) this.#write(this.#echoes.toString());
     }
     if (this.#quote) this.#text.add('text', this.#quote.finish());
     this.#text.end();
   }
 
   message(): Message {
-    const { text, thinking } = this.#text;
+    const { text, thinking } = this.#text.received;
     return {
       role: 'assistant',
       content: text.toString(),
@@ -187,12 +170,12 @@ export class Answer {
   }
 
   #write(added: string): void {
-    this.#hasText ||= added.trim() !== '';
+    this.hasText ||= added.trim() !== '';
     this.#text.add('text', this.#quote ? this.#quote.text(added) : added);
   }
 
   #think(added: string): void {
-    this.#hasThought = true;
+    this.hasThought = true;
     this.#thoughts.add(added);
     if (this.#quote) this.#text.add('text', this.#quote.thinking(added));
     else this.#text.add('thinking', added);
@@ -225,8 +208,8 @@ export class Answer {
         this.#notice('tool-call-recovered', message);
       this.#call(call);
     }
-    this.#unread = this.#unread.filter(({ name }) => !written.has(name));
-    for (const { name } of this.#unread) {
+    this.unread = this.unread.filter(({ name }) => !written.has(name));
+    for (const { name } of this.unread) {
       const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
       this.#notice('tool-call-malformed', message);
     }
@@ -251,14 +234,14 @@ export class Answer {
       this.#meet({ call: { ...call, name, arguments: given }, from: 'runner' });
     } else {
       const { id = this.#options.createId() } = call;
-      this.#unread.push({ id, name, arguments: {} });
+      this.unread.push({ id, name, arguments: {} });
     }
   }
 
   #warn({ code, message }: WarningEvent): void {
     const isUncalled = code === 'call-in-thinking' && this.#met.every(({ from }) => from !== 'runner');
     if (code === 'malformed-tool-call' || isUncalled) this.#notice('tool-call-malformed', message);
-    if (code === 'stray-thinking-close' && !this.#hasThought) this.#beganInThinking = true;
+    if (code === 'stray-thinking-close' && !this.hasThought) this.beganInThinking = true;
     if (code === 'unclosed-thinking') this.#isUnclosed = true;
   }
 
@@ -292,10 +275,10 @@ export class Answer {
    * separated has the answer after it. What was shown as thinking is not taken back.
    */
   #answerWithThoughts(reason: string): void {
-    if (this.#hasText || this.hasToolCalls) return;
+    if (this.hasText || this.hasToolCalls) return;
     const thoughts = this.#thoughts.toString();
     if (this.#options.startsInThinking && this.#isUnclosed) {
-      this.#beganInThinking = false;
+      this.beganInThinking = false;
       this.#write(thoughts);
     } else if (reason === 'stop') this.#write(afterLeadingThinking(`<think>${thoughts}`));
   }
@@ -357,19 +340,11 @@ type Kind = 'text' | 'thinking';
 class AnswerText {
   readonly #pump: DeltaPump;
   readonly #redactions: Readonly<Record<Kind, StreamRedaction>>;
-  readonly #received = { text: new LongText(), thinking: new LongText() };
+  readonly received = { text: new LongText(), thinking: new LongText() };
 
   constructor(pump: DeltaPump, createRedaction: () => StreamRedaction) {
     this.#pump = pump;
     this.#redactions = { text: createRedaction(), thinking: createRedaction() };
-  }
-
-  get text(): LongText {
-    return this.#received.text;
-  }
-
-  get thinking(): LongText {
-    return this.#received.thinking;
   }
 
   add(kind: Kind, added: string): void {
@@ -389,7 +364,7 @@ class AnswerText {
 
   #send(kind: Kind, text: string): void {
     if (text === '') return;
-    this.#received[kind].add(text);
+    this.received[kind].add(text);
     this.#pump.push({ kind, text });
   }
 }

@@ -98,7 +98,8 @@ export class McpSession {
   /** The server reports changes of its tools. Others may have other tools each time. */
   #reportsChanges: boolean;
   readonly #calls = new RunningCalls();
-  #tools: readonly McpTool[] = [];
+  /** As the server listed them last. */
+  tools: readonly McpTool[] = [];
   #hasChanged = false;
 
   constructor(options: McpSessionOptions, mcp: McpClient) {
@@ -109,11 +110,6 @@ export class McpSession {
     const canReport = this.#capability?.listChanged === true;
     this.#reportsChanges = canReport && !this.#isNewer;
     if (canReport && this.#isNewer) void this.#listen();
-  }
-
-  /** As the server listed them last. */
-  get tools(): readonly McpTool[] {
-    return this.#tools;
   }
 
   /** Whether the server may have other tools by now. */
@@ -130,8 +126,8 @@ export class McpSession {
       (sentence) => log.warn(`Tool server ${entry.name}: ${redact(sentence)}`),
     );
     try {
-      this.#tools = inKnownOrder(this.#tools, await this.#answer(listing, signal));
-      return this.#tools;
+      this.tools = inKnownOrder(this.tools, await this.#answer(listing, signal));
+      return this.tools;
     } catch (error) {
       this.#hasChanged = true;
       throw error;

@@ -45,17 +45,13 @@ export class StdioTransport implements Transport {
   #child: ChildProcess | undefined;
   #end: Promise<void> | undefined;
   /** How the server ended, as a clause; undefined while it runs. */
-  #how: string | undefined;
+  how: string | undefined;
   #hasSpoken = false;
   /** Lines since its last message. */
   #noise = 0;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
-  }
-
-  get how(): string | undefined {
-    return this.#how;
   }
 
   async start(): Promise<void> {
@@ -78,7 +74,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin;
-    if (!input || this.#how !== undefined) throw new Error('The server is not running.');
+    if (!input || this.how !== undefined) throw new Error('The server is not running.');
     if (input.writableLength > maxMessage) {
       this.#finish('does not read its input');
       throw new Error('The server does not read its input.');
@@ -113,7 +109,7 @@ export class StdioTransport implements Transport {
     for await (const chunk of output) {
       for (const { text, isCut } of lines.push(chunk)) {
         if (isCut) this.#finish(tooLarge);
-        if (this.#how !== undefined) return;
+        if (this.how !== undefined) return;
         this.#take(text);
         const pause = yieldNow();
         if (pause) await pause;
@@ -153,8 +149,8 @@ export class StdioTransport implements Transport {
   }
 
   #finish(how: string): void {
-    if (this.#how !== undefined) return;
-    this.#how = how;
+    if (this.how !== undefined) return;
+    this.how = how;
     const child = this.#child;
     if (child) this.#end = this.#endGroup(child);
     this.onclose?.();

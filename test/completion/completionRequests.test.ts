@@ -122,10 +122,7 @@ t.test('closers are replaced if the text continues after them', async (t) => {
   runner.on('/api/generate').say('"𝄞");');
   t.match(await ask(daemon, position), {
     items: [
-      {
-        insertText: '"𝄞");',
-        range: { start: { line: 0, character: 9 }, end: { line: 0, character: 10 } },
-      },
+      { insertText: '"𝄞");', range: { start: { line: 0, character: 9 }, end: { line: 0, character: 10 } } },
     ],
   });
   t.match(generates(runner), [{ prompt: '😀 print(', suffix: ')\n' }]);
@@ -800,10 +797,7 @@ t.test('closers after the selected item are replaced, and another selection wait
   runner.on('/api/generate', 1, asksAfter('foo')).say('(1));');
   t.match(await ask(daemon, at, { selected: selected('foo'), triggerKind: 2 }), {
     items: [
-      {
-        insertText: 'foo(1));',
-        range: { start: { line: 0, character: 6 }, end: { line: 0, character: 9 } },
-      },
+      { insertText: 'foo(1));', range: { start: { line: 0, character: 6 }, end: { line: 0, character: 9 } } },
     ],
   });
   t.strictSame(waits, [150]);

@@ -1038,9 +1038,7 @@ t.test('advice names a window that fits, or says that the model can have none', 
   const { runner, daemon } = await setUp(
     t,
     {},
-    {
-      standIn: { models: [{ name: 'wide:latest', contextLength: 16_384, capabilities: ['completion'] }] },
-    },
+    { standIn: { models: [{ name: 'wide:latest', contextLength: 16_384, capabilities: ['completion'] }] } },
   );
   const refused = async (words: number) => {
     const error: unknown = await daemon

@@ -934,6 +934,7 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
     });
   const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
   const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
+  const interrupted = answer('The answer was interrupted.');
   const shown = (...images: readonly string[]) => [
     answer('The tools returned pictures.'),
     user('The pictures in the results of the tools:', { images }),
@@ -990,27 +991,13 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
     ],
     [
       'a round that was interrupted',
-      [user('a'), answer('b', calls), result('c'), user('d'), answer('e', calls), user('f')],
-      [
-        ...[user('a'), answer('b', calls), result('c'), answer('The answer was interrupted.'), user('d')],
-        ...[answer('e', calls), answer('The answer was interrupted.'), user('f')],
-      ],
+      [user('a'), result('c'), user('d'), answer('e', calls), user('f')],
+      [user('a'), result('c'), interrupted, user('d'), answer('e', calls), interrupted, user('f')],
     ],
     [
       'empty answers, also behind a round',
-      [
-        user('a'),
-        answer(' '),
-        user('b'),
-        answer('', calls),
-        result('c'),
-        answer('', { toolCalls: [] }),
-        user('d'),
-      ],
-      [
-        ...[user('a\n\nb'), answer('', calls), result('c')],
-        ...[answer('The answer was interrupted.'), user('d')],
-      ],
+      [user('a'), answer(' '), user('b'), result('c'), answer('', { toolCalls: [] }), user('d')],
+      [user('a\n\nb'), result('c'), interrupted, user('d')],
     ],
     ['results without pictures', [result('x', { images: [] }), result('y')], [result('x'), result('y')]],
   ];

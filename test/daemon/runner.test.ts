@@ -648,10 +648,7 @@ t.test('fields of an answer with a wrong type are left out', async (t) => {
         prompt_eval_count: 0,
         eval_count: 2,
       },
-      {
-        ...{ ...chat, content: 'a', thinking: 'b', done: true, doneReason: 'stop' },
-        completionTokens: 2,
-      },
+      { ...{ ...chat, content: 'a', thinking: 'b', done: true, doneReason: 'stop' }, completionTokens: 2 },
     ],
     [parseChatLine, { error: null }, chat],
     [parseChatLine, { error: 'broken' }, { ...chat, error: 'broken' }],

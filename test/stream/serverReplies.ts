@@ -302,11 +302,7 @@ export const serverReplies: Readonly<Record<string, readonly ServerReply[]>> = {
     },
   ],
   'thinking that the template has opened': [
-    {
-      reply: 'Three squared.<|END_THINKING|><|START_TEXT|>It is 9.<|END_TEXT|>',
-      ...squared,
-      opened: true,
-    },
+    { reply: 'Three squared.<|END_THINKING|><|START_TEXT|>It is 9.<|END_TEXT|>', ...squared, opened: true },
     {
       reply:
         'Three squared.<|close|>think<|sep|><|open|>response<|sep|>It is 9.<|close|>response<|sep|><|close|>message<|sep|>',

@@ -90,11 +90,7 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'Yes. [THINK]hm[/THINK]',
     want: ['Yes. [THINK]hm[/THINK]'],
   },
-  {
-    name: 'a block after text',
-    input: 'A\n<think>x</think>\nB',
-    want: ['A\n', { think: 'x' }, 'B'],
-  },
+  { name: 'a block after text', input: 'A\n<think>x</think>\nB', want: ['A\n', { think: 'x' }, 'B'] },
   {
     name: 'a block before text, and one after it',
     input: '<think>x</think>\n\nA\n<think>y</think>\nB',
@@ -110,11 +106,7 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'A\n<think>x\ny',
     want: ['A\n', { think: 'x\ny' }, { warn: 'unclosed-thinking' }],
   },
-  {
-    name: 'an open tag at the end',
-    input: 'A\n<think>',
-    want: ['A\n', { warn: 'unclosed-thinking' }],
-  },
+  { name: 'an open tag at the end', input: 'A\n<think>', want: ['A\n', { warn: 'unclosed-thinking' }] },
   { name: 'half an open tag at the end', input: 'A\n<think', want: ['A\n<think'] },
   {
     name: 'a tag in mid-line is a mention, and its close tag too',
@@ -146,11 +138,7 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'A\n<thinker>x</thinker>\nB',
     want: ['A\n<thinker>x</thinker>\nB'],
   },
-  {
-    name: 'paragraphs stay apart',
-    input: 'A\n<think>x</think>\n\nB',
-    want: ['A\n', { think: 'x' }, '\nB'],
-  },
+  { name: 'paragraphs stay apart', input: 'A\n<think>x</think>\n\nB', want: ['A\n', { think: 'x' }, '\nB'] },
   {
     name: 'the indentation after it stays',
     input: '1. A\n<think>x</think>\n   ```py\n   a\n   ```',
@@ -186,11 +174,7 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'A\r\n<think>x</think>\r\nB',
     want: ['A\r\n', { think: 'x' }, 'B'],
   },
-  {
-    name: 'nothing between the tags',
-    input: 'A\n<think></think>\n<think/>\nB',
-    want: ['A\nB'],
-  },
+  { name: 'nothing between the tags', input: 'A\n<think></think>\n<think/>\nB', want: ['A\nB'] },
 ];
 
 /** Replies that are text to their last character. */
@@ -731,11 +715,7 @@ const cases: readonly Case[] = [
     input: '{"name":"get","arguments":{"a":"say "hi" now"}}',
     want: [call('get', { a: 'say "hi" now' })],
   },
-  {
-    name: 'a name in escapes',
-    input: '{"name":"g\\u0065t","arguments":{}}',
-    want: [call('get', {})],
-  },
+  { name: 'a name in escapes', input: '{"name":"g\\u0065t","arguments":{}}', want: [call('get', {})] },
   {
     name: 'a close tag inside a value',
     input: '<tool_call>{"name":"get","arguments":{"a":"</tool_call>"}}</tool_call>b',
@@ -746,11 +726,7 @@ const cases: readonly Case[] = [
     input: '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more',
     want: [call('get', { a: 1 }), 'more'],
   },
-  {
-    name: 'a brace too many',
-    input: '<tool_call>{"name":"get"}}</tool_call>',
-    want: [call('get', {})],
-  },
+  { name: 'a brace too many', input: '<tool_call>{"name":"get"}}</tool_call>', want: [call('get', {})] },
   {
     name: 'Unicode white space around a call',
     input: `ok.\u3000<tool_call>${json}</tool_call>\u00a0b`,

@@ -32,10 +32,6 @@ export class CallDeltas {
     for (const [position, delta] of list.entries()) if (isRecord(delta)) this.#addOne(delta, position);
   }
 
-  get isEmpty(): boolean {
-    return this.#calls.length === 0;
-  }
-
   /** The calls, in their order. Nothing may be added afterwards. */
   read(): ReadCalls {
     const calls: CallPart[] = [];

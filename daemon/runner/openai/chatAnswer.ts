@@ -1,7 +1,7 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { endOf } from '../doneReason.ts';
-import type { Subject } from '../http/answerFailure.ts';
+import { detailsOf, type Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
 import { errorJson } from '../http/errorBody.ts';
 import type { CallPart, ChatPart } from '../runner.ts';
@@ -9,7 +9,6 @@ import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { StreamEvent } from './eventStream.ts';
 import { countOf } from './modelList.ts';
-import { RepeatedEvent } from './repeatedEvent.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
 export class ChatAnswer {
@@ -54,7 +53,7 @@ export class ChatAnswer {
     const content = textOf(delta['content']) || textOf(delta['refusal']);
     const thinking = thinkingOf(delta);
     if (content === '' && thinking === '') return undefined;
-    return { content, thinking, toolCalls: noCalls, done: false, promptTokens: 0, completionTokens: 0 };
+    return textPart(content, thinking);
   }
 
   #count(usage: unknown): void {
@@ -81,15 +80,48 @@ export class ChatAnswer {
 
 const noCalls: readonly CallPart[] = [];
 
+function textPart(content: string, thinking: string): ChatPart {
+  return { content, thinking, toolCalls: noCalls, done: false, promptTokens: 0, completionTokens: 0 };
+}
+
 /** A part that brings nothing. */
-export const nothing: ChatPart = {
-  content: '',
-  thinking: '',
-  toolCalls: noCalls,
-  done: false,
-  promptTokens: 0,
-  completionTokens: 0,
-};
+export const nothing: ChatPart = textPart('', '');
+
+/**
+ * Most events of an answer differ from the one before in nothing but their text. Such an event is read without parsing
+ * its JSON again, which would be half of the work on an answer.
+ */
+class RepeatedEvent {
+  #before = '';
+  #after = '';
+  #part: ChatPart | undefined;
+
+  /** The part of an event that differs from the learnt one in its text alone; undefined if it must be parsed. */
+  read(data: string): ChatPart | undefined {
+    if (!this.#part || !data.startsWith(this.#before) || !data.endsWith(this.#after)) return undefined;
+    const text = data.slice(this.#before.length, data.length - this.#after.length);
+    if (!isPlain.test(text)) return undefined;
+    const [content, thinking] = this.#part.content === '' ? ['', text] : [text, ''];
+    return textPart(content, thinking);
+  }
+
+  /** Learns an event that has only this part, if one field alone brings it. */
+  learn(data: string, delta: Readonly<Record<string, unknown>>, part: ChatPart): void {
+    const [name, ...others] = Object.keys(delta).filter((key) => key !== 'role' && delta[key]);
+    const text = part.content || part.thinking;
+    if (name === undefined || others.length > 0 || delta[name] !== text) return;
+    const key = data.indexOf(`"${name}"`);
+    const start = data.indexOf('"', key + name.length + 2) + 1;
+    const isOnly = key !== -1 && data.lastIndexOf(`"${name}"`) === key;
+    if (!isOnly || !data.startsWith(`${text}"`, start)) return;
+    this.#before = data.slice(0, start);
+    this.#after = data.slice(start + text.length);
+    this.#part = part;
+  }
+}
+
+/** Text that stands in JSON as it is. */
+const isPlain = /^[^"\\\0-\x1f]+$/;
 
 /** Before there were tools, a model called one function. */
 function legacyCall(called: unknown): unknown {
@@ -152,18 +184,18 @@ export function parseEvent(
 }
 
 /** A stream may end with status 200 although the model was unloaded, or its process was killed. */
-export function endedEarly({ server, model }: Subject): RunnerError {
+export function endedEarly(subject: Subject): RunnerError {
   return new RunnerError(
     'bad-response',
     'The runner ended its answer too early. Ask again; if it happens again, look at the log of the runner.',
-    { details: { server, ...(model === undefined ? {} : { model }) } },
+    { details: detailsOf(subject) },
   );
 }
 
-function cutCall(name: string | undefined, { server, model }: Subject): RunnerError {
+function cutCall(name: string | undefined, subject: Subject): RunnerError {
   return new RunnerError(
     'bad-response',
     `The answer was cut in the middle of a call of ${name || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
-    { details: { server, ...(model === undefined ? {} : { model }) } },
+    { details: detailsOf(subject) },
   );
 }

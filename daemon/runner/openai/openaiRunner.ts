@@ -74,9 +74,9 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     if (!isLlama) return;
     const entry = known.has(model) ? undefined : await find(model, signal);
     known.add(model);
-    if (slots.isKnown(model)) return;
+    if (slots.totals.has(model)) return;
     const total = entry?.slots ?? (await propsOf(signal, model))?.slots;
-    if (total !== undefined) slots.note(model, total);
+    if (total !== undefined) slots.totals.set(model, total);
   };
 
   /** Whether llama.cpp fills gaps with this model's own tokens. It refuses before it does any work. */
@@ -172,14 +172,11 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
     fill(request, signal) {
       const read = createFillReader(transport.subject(request.model));
       const asked = fillBody(request, isLlama, transport);
-      return partsUntilDone(
-        { ...asked, slotFor: (model: string) => slots.forCompletion(model) },
-        read,
-        signal,
-      );
+      const slotFor = (model: string) => slots.forCompletion(model);
+      return partsUntilDone({ ...asked, slotFor }, read, signal);
     },
     ...(facts.can.includes('count') && { count: (request, signal) => count(request, signal) }),
-    ...(isRouter && createRouter({ transport, events, find: tryFind })),
+    ...(isRouter && createRouter({ transport, events, find: tryFind, require: find })),
     ...(isStudio && facts.can.includes('load') && lmStudioOperations(transport, find)),
     close: () => transport.close(),
   };
@@ -202,26 +199,18 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
  */
 class Slots {
   /** By the name of the model. */
-  readonly #totals = new Map<string, number>();
+  readonly totals = new Map<string, number>();
   readonly #completing = new Set<string>();
 
-  isKnown(model: string): boolean {
-    return this.#totals.has(model);
-  }
-
-  note(model: string, total: number): void {
-    this.#totals.set(model, total);
-  }
-
   forCompletion(model: string): { readonly id_slot?: number } {
-    const total = this.#totals.get(model) ?? 1;
+    const total = this.totals.get(model) ?? 1;
     if (total < 2) return {};
     this.#completing.add(model);
     return { id_slot: total - 1 };
   }
 
   forChat(model: string): { readonly id_slot?: number } {
-    return this.#totals.get(model) === 2 && this.#completing.has(model) ? { id_slot: 0 } : {};
+    return this.totals.get(model) === 2 && this.#completing.has(model) ? { id_slot: 0 } : {};
   }
 }
 

@@ -7,38 +7,21 @@ import { isLmStudio } from './lmStudio.ts';
 /** The most bytes of a list that are read to recognise a server. */
 const maxList = 4 * 1024 * 1024;
 
+/** What all of them have in common. */
+const usual = { can: ['chat', 'complete'], hasFreeNames: true, hasFixedWindows: true } as const;
+
 /** What each product can do, and how it differs. */
 const facts: Readonly<Record<Exclude<Product, 'ollama'>, ServerFacts>> = {
   'llama.cpp': {
-    product: 'llama.cpp',
-    can: ['chat', 'complete', 'count'],
-    hasFreeNames: true,
-    hasFixedWindows: true,
-    dropsTools: true,
-    requiresCalls: true,
+    ...{ product: 'llama.cpp', ...usual, can: [...usual.can, 'count'] },
+    ...{ dropsTools: true, requiresCalls: true },
   },
-  lmstudio: {
-    product: 'lmstudio',
-    can: ['chat', 'complete'],
-    hasFreeNames: true,
-    hasFixedWindows: true,
-    triesUnknown: true,
-  },
+  lmstudio: { product: 'lmstudio', ...usual, triesUnknown: true },
   vllm: {
-    product: 'vllm',
-    can: ['chat', 'complete', 'count'],
-    hasFreeNames: true,
-    hasFixedWindows: true,
-    triesUnknown: true,
-    requiresCalls: true,
+    ...{ product: 'vllm', ...usual, can: [...usual.can, 'count'] },
+    ...{ triesUnknown: true, requiresCalls: true },
   },
-  other: {
-    product: 'other',
-    can: ['chat', 'complete'],
-    hasFreeNames: true,
-    hasFixedWindows: true,
-    triesUnknown: true,
-  },
+  other: { product: 'other', ...usual, triesUnknown: true },
 };
 
 /** llama.cpp names itself in each answer, whatever the path and the status. */

@@ -46,7 +46,7 @@ function optionFields(options: NonNullable<ChatRequest['options']>): Readonly<Re
 function messageBody({ role, content, images, thinking, toolCalls, toolCallId }: Message): object {
   return withoutUndefined({
     role,
-    tool_call_id: role === 'tool' ? toolCallId : undefined,
+    tool_call_id: role === 'tool' && toolCallId !== undefined ? idOf(toolCallId) : undefined,
     content: images?.length ? [{ type: 'text', text: content }, ...images.map(imagePart)] : content,
     ...(thinking ? { reasoning_content: thinking } : {}),
     ...(toolCalls?.length ? { tool_calls: toolCalls.map(callBody) } : {}),
@@ -68,7 +68,16 @@ function imageType(base64: string): string {
 
 /** Arguments are the text of a JSON value here. */
 function callBody({ id, name, arguments: given }: ToolCall): object {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+  return { id: idOf(id), type: 'function', function: { name, arguments: JSON.stringify(given) } };
+}
+
+/**
+ * Templates of Mistral refuse ids other than nine letters and digits, such as those of Ollama, of most servers and of
+ * Runner. Ids of other forms stay, because Kimi's and DeepSeek's say something to their servers.
+ */
+function idOf(id: string): string {
+  const letters = /^(?:call_|chatcmpl-tool-)?([A-Za-z0-9]{8,})$/.exec(id)?.[1];
+  return letters?.padStart(9, 'c').slice(-9) ?? id;
 }
 
 function toolBody({ name, description, inputSchema }: Tool): object {

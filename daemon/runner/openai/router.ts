@@ -3,7 +3,7 @@ import { RunnerError } from '../../base/errors.ts';
 import { detailsOf } from '../http/answerFailure.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Runner, WorkStep } from '../runner.ts';
-import { failedToLoad, noSuchModel } from './errorTexts.ts';
+import { failedToLoad } from './errorTexts.ts';
 import { isLoaded, type ModelEntry } from './modelList.ts';
 import type { Downloaded, RouterEvent, RouterEvents } from './routerEvents.ts';
 
@@ -15,6 +15,7 @@ interface RouterDependencies {
   readonly events: RouterEvents;
   /** The entry of a model, also under its aliases; undefined if the router does not have it. */
   readonly find: (model: string, signal: AbortSignal) => Promise<ModelEntry | undefined>;
+  readonly require: (model: string, signal: AbortSignal) => Promise<ModelEntry>;
 }
 
 /** The list is looked at after each event, and at least so often, in ms. */
@@ -27,7 +28,7 @@ const cancelWithin = 2_000;
 const percentStep = 5;
 
 /** The router answers before the work is done, so each operation waits for what the list says. */
-export function createRouter({ transport, events, find }: RouterDependencies): RouterOperations {
+export function createRouter({ transport, events, find, require }: RouterDependencies): RouterOperations {
   const post = (path: string, model: string, signal: AbortSignal, word?: RegExp) =>
     transport
       .json({ method: 'POST', path, body: { model }, model, wait: 'work', signal })
@@ -36,12 +37,6 @@ export function createRouter({ transport, events, find }: RouterDependencies): R
         if (error instanceof RunnerError && word?.test(error.message)) return false;
         throw error;
       });
-
-  const require = async (model: string, signal: AbortSignal): Promise<ModelEntry> => {
-    const entry = await find(model, signal);
-    if (entry) return entry;
-    throw noSuchModel(transport.subject(model)).with(detailsOf(transport.subject(model)));
-  };
 
   /** Begins something, and looks at the model after each event about it until it is over. */
   const follow = async (name: string, { begin, isOver, onEvent }: Followed, signal: AbortSignal) => {
@@ -124,7 +119,7 @@ interface Download {
 
 /** Follows a download until the list has the model. If it ends without, there is no such repository. */
 async function* download(
-  { transport, events, find }: RouterDependencies,
+  { transport, events, find }: Omit<RouterDependencies, 'require'>,
   { model, signal, post }: Download,
 ): AsyncGenerator<readonly WorkStep[]> {
   const pulse = createPulse();
