@@ -266,10 +266,7 @@ function withFigures(
       adviceFor(size),
       fitting,
     ),
-    {
-      details: withoutUndefined({ ...error.details, needed, allocated, maximum }),
-      cause: error,
-    },
+    { details: withoutUndefined({ ...error.details, needed, allocated, maximum }), cause: error },
   );
 }
 

@@ -268,7 +268,9 @@ export const families: readonly Family[] = [
     source: 'replies of servers that drop special tokens (Rapid-MLX)',
     models: /gpt-?oss/i,
     calls: [pair('commentary to=', '')],
-    thinking: [{ ...pair('analysis', 'assistantfinal'), isGlued: true }],
+    thinking: [
+      { ...pair('analysis', 'assistantfinal'), beforeCall: 'assistantcommentary to=', isGlued: true },
+    ],
   },
 ];
 

@@ -38,6 +38,8 @@ export interface ElementForm {
 /** Literal marks around thinking. `label` is a word on the first line that names the channel. */
 export interface ThinkingMarks extends Marks {
   readonly label?: string;
+  /** What closes the thinking before a call. It ends with the mark of the call. */
+  readonly beforeCall?: string;
   /** For a word that prose may begin with: it counts only before a character that is no blank. */
   readonly isGlued?: true;
 }

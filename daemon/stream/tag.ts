@@ -192,11 +192,12 @@ export class Tag implements Mode {
     return this.#reply.shown && !this.#afterCall && this.#reply.code.isCodeLine;
   }
 
-  #takeThinking({ close, label }: ThinkingMarks): void {
+  #takeThinking({ close, beforeCall, label }: ThinkingMarks): void {
     if (this.#reply.shown) this.#reply.giveBack(this.#lead);
     else this.#reply.sink.markup(this.#lead);
     this.#reply.sink.markup(this.#held);
-    const end = { names: [], marks: [close], ...(label === undefined ? {} : { label }) };
+    const marks = beforeCall === undefined ? [close] : [close, beforeCall];
+    const end = { names: [], marks, ...(label === undefined ? {} : { label }) };
     this.#reply.enter({ mode: 'thinking', end });
   }
 

@@ -77,7 +77,7 @@ export class Thinking implements Mode {
 
   finish(reason: string): void {
     const whole = this.#held !== '' && closeLength(this.#held, this.#end) === this.#held.length;
-    if (whole) return this.#close();
+    if (whole && this.#call === '') return this.#close();
     this.#think(this.#held);
     this.#held = '';
     this.#reply.sink.add({
@@ -189,10 +189,17 @@ export class Thinking implements Mode {
   }
 
   #close(): void {
-    this.#reply.sink.markup(this.#held);
+    const call = this.#call;
+    this.#reply.sink.markup(this.#held.slice(0, this.#held.length - call.length));
     this.#reply.thought = true;
     this.#held = '';
     this.#reply.enterLineRest('thinking');
+    this.#reply.replay(call);
+  }
+
+  /** The mark of a call with which the held close mark ends. */
+  get #call(): string {
+    return this.#reply.profile.calls.find(({ open }) => this.#held.endsWith(open))?.open ?? '';
   }
 }
 

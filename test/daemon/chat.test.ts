@@ -382,9 +382,7 @@ t.test('thinking that the template opens, and that only ends in the text', async
     runner.errorLine('broken', 'I ponder.');
     await t.rejects(
       daemon.chat({ model: 'opened', messages: ask('hi') }),
-      failsWith({
-        data: { partial: { thinking: 'I ponder.', content: '' } },
-      }),
+      failsWith({ data: { partial: { thinking: 'I ponder.', content: '' } } }),
     );
   });
   await t.test('a call in it is no answer', async (t) => {
@@ -1892,9 +1890,7 @@ t.test('a format is a JSON Schema, or what people get wrong by hand is named', (
     { type: 'array', items: { anyOf: [{ type: 'boolean' }, { not: {} }] }, additionalProperties: false },
   ];
   for (const schema of good) t.equal(problemOfSchema(schema), undefined, JSON.stringify(schema));
-  const deep = {
-    if: { contains: { propertyNames: { else: { prefixItems: [{ type: 'text' }] } } } },
-  };
+  const deep = { if: { contains: { propertyNames: { else: { prefixItems: [{ type: 'text' }] } } } } };
   const wrong: readonly (readonly [Readonly<Record<string, unknown>>, string | RegExp])[] = [
     [{ name: 'package' }, /^it has none of the keywords/],
     [{ type: 'text' }, /^\/type is none of object, array, string, number, integer, boolean, null$/],

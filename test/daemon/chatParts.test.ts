@@ -928,10 +928,7 @@ t.test('the context of a conversation stands where a model looks for it', (t) =>
 t.test('a conversation is sent in the order that strict templates take', (t) => {
   const of =
     (role: Message['role']) =>
-    (content: string, more: object = {}): Message => ({
-      ...{ role, content },
-      ...more,
-    });
+    (content: string, more: object = {}): Message => ({ ...{ role, content }, ...more });
   const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
   const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
   const interrupted = answer('The answer was interrupted.');

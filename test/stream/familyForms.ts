@@ -126,10 +126,7 @@ export const familyForms: readonly FamilyForm[] = [
     close: '<|python_end|>',
   },
   { family: 'llama4, bare list', write: (calls) => `[${each(calls, pythonCall, ', ')}]`, bare: true },
-  {
-    family: 'mistral, list',
-    write: (calls) => `[TOOL_CALLS][${each(calls, object, ', ')}]`,
-  },
+  { family: 'mistral, list', write: (calls) => `[TOOL_CALLS][${each(calls, object, ', ')}]` },
   {
     family: 'devstral, ministral',
     write: (calls) => each(calls, (call) => `[TOOL_CALLS]${call.name}[ARGS]${json(call.with)}`, ''),
@@ -255,11 +252,7 @@ export const familyForms: readonly FamilyForm[] = [
             .join('')}</function>`,
       ),
   },
-  {
-    family: 'phi4-mini',
-    write: (calls) => `functools[${each(calls, object, ', ')}]`,
-    bare: true,
-  },
+  { family: 'phi4-mini', write: (calls) => `functools[${each(calls, object, ', ')}]`, bare: true },
   {
     family: 'phi4-mini, tagged',
     write: (calls) => `<|tool_call|>[${each(calls, object, ', ')}]<|/tool_call|>`,

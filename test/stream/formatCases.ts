@@ -424,6 +424,20 @@ const droppedCases: readonly FormatCase[] = [
   ],
   [
     'gpt-oss',
+    'a call behind thinking without marks',
+    'analysisWe call assistantcom.assistantcommentary to=functions.get_weather json{"city": "Köln"}',
+    [{ think: 'We call assistantcom.' }, cologne],
+    'gpt-oss:20b',
+  ],
+  [
+    'gpt-oss',
+    'a mark of a call behind a tick at the end',
+    'analysisWe write `assistantcommentary to=',
+    [{ think: 'We write `assistantcommentary to=' }],
+    'gpt-oss:20b',
+  ],
+  [
+    'gpt-oss',
     'a word of prose',
     'analysis of the plan, with assistantfinal in it',
     ['analysis of the plan, with assistantfinal in it'],

@@ -118,10 +118,7 @@ export const serverReplies: Readonly<Record<string, readonly ServerReply[]>> = {
       calls: [shell],
     },
     { reply: ` to=user<|message|>${atem('other.run', '')}<|eot|>`, text: atem('other.run', '') },
-    {
-      reply: `<|start|>assistant to=next_train<|message|>${atem('next_train')}<|eot|>`,
-      calls: [bern],
-    },
+    { reply: `<|start|>assistant to=next_train<|message|>${atem('next_train')}<|eot|>`, calls: [bern] },
     { reply: 'to=5 is what I meant.', text: 'to=5 is what I meant.' },
     {
       reply: ' to=functions.next_train<|channel|>commentary json<|message|>{"station": "Bern"}<|call|>',
@@ -199,10 +196,7 @@ export const serverReplies: Readonly<Record<string, readonly ServerReply[]>> = {
       text: 'I ask.',
       calls: [typed, ping],
     },
-    {
-      reply: `<ifm|tool_calls>\n${ifm('next_train', station, 'string')}\n</ifm|tool_calls>`,
-      calls: [bern],
-    },
+    { reply: `<ifm|tool_calls>\n${ifm('next_train', station, 'string')}\n</ifm|tool_calls>`, calls: [bern] },
     { reply: `<ifm|tool_call>${json}</ifm|tool_call>`, calls: [bern] },
     { reply: `<ifm|tool_call>[${json}]</ifm|tool_call>`, calls: [bern] },
     { reply: 'Three squared.</ifm|think>\nIt is 9.', ...squared, opened: true },
@@ -272,10 +266,7 @@ export const serverReplies: Readonly<Record<string, readonly ServerReply[]>> = {
     { reply: 'It is 9.<|plamo:tag|>', text: 'It is 9.' },
   ],
   'iquest coder 2 (vllm iquest_coder_v2_tool_parser.py)': [
-    {
-      reply: `<iquestcoder_tool_call>next_train\n${glm(allOf)}</iquestcoder_tool_call>`,
-      calls: [typed],
-    },
+    { reply: `<iquestcoder_tool_call>next_train\n${glm(allOf)}</iquestcoder_tool_call>`, calls: [typed] },
     {
       reply: `I ask.\n<iquestcoder_tool_call>next_train\n${glm(station)}</iquestcoder_tool_call>\n<iquestcoder_tool_call>ping</iquestcoder_tool_call>`,
       text: 'I ask.',

@@ -118,11 +118,7 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'A\n```\n<think>x</think>\n```\nB',
     want: ['A\n```\n<think>x</think>\n```\nB'],
   },
-  {
-    name: 'a tag in a line of inline code is code',
-    input: 'A `b\n<think>` c',
-    want: ['A `b\n<think>` c'],
-  },
+  { name: 'a tag in a line of inline code is code', input: 'A `b\n<think>` c', want: ['A `b\n<think>` c'] },
   {
     name: 'a tag in indented code is code',
     input: 'A\n\n    <think>x</think>\nB',

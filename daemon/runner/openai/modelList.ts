@@ -42,10 +42,7 @@ export function readList(
   read: (entry: Readonly<Record<string, unknown>>) => ModelEntry | undefined,
 ): ModelList & { readonly models: readonly ModelEntry[] } {
   const entries = list.slice(0, maxModels).map((value) => (isRecord(value) ? read(value) : undefined));
-  return {
-    models: entries.filter(isNamed),
-    leftOut: Math.max(0, list.length - maxModels),
-  };
+  return { models: entries.filter(isNamed), leftOut: Math.max(0, list.length - maxModels) };
 }
 
 function isNamed(entry: ModelEntry | undefined): entry is ModelEntry {

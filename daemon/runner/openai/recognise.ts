@@ -94,10 +94,7 @@ export async function recogniseOpenai(
   return { facts: facts.other, ...found };
 }
 
-const newStudio: ServerFacts = {
-  ...facts.lmstudio,
-  can: [...facts.lmstudio.can, 'load', 'unload', 'pull'],
-};
+const newStudio: ServerFacts = { ...facts.lmstudio, can: [...facts.lmstudio.can, 'load', 'unload', 'pull'] };
 
 /** Whether LM Studio has the API with which models are loaded: since version 0.4. */
 async function hasOwnList(transport: Transport, signal: AbortSignal): Promise<boolean> {

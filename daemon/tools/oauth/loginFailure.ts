@@ -18,9 +18,7 @@ export function loginFailure(error: unknown, issuer: string): RunnerError {
     );
   if (error instanceof OAuthError)
     return refusedLogin(origin, error.code, error.code === 'server_error' ? undefined : error.message);
-  return new RunnerError('bad-response', `${origin} sent an answer that is not a login.`, {
-    cause: error,
-  });
+  return new RunnerError('bad-response', `${origin} sent an answer that is not a login.`, { cause: error });
 }
 
 /** `code` and `description` are the server's (RFC 6749, 4.1.2.1 and 5.2). */
