@@ -110,7 +110,7 @@ t.test('what the server says about itself and its tools', async (t) => {
   t.match(messages, [
     {
       role: 'user',
-      content: { type: 'text', text: /search_docs\. Use a few significant words[\s\S]*Question: Why\?$/ },
+      content: { type: 'text', text: /search_docs\. Ask the question as it is[\s\S]*Question: Why\?$/ },
     },
   ]);
   await t.rejects(client.getPrompt({ name: 'answer_from_docs' }), { code: -32_602 });
@@ -258,7 +258,7 @@ t.test('the tools', async (t) => {
   t.match(await call('search_docs', { query: '???' }), {
     results: [],
     total: 0,
-    notice: /Try fewer or other/,
+    notice: /^No document has any of these words\. If you know no other name for it, say/,
   });
   const address = 'http://127.0.0.1:4000/read/first';
   t.match(await call('search_docs', { query: 'deeper' }), {
