@@ -53,7 +53,7 @@ export interface Page {
   readonly canonical?: string | undefined;
 }
 
-/** A whole page without scripts. It follows the reader's colours, fits a phone, and prints. */
+/** A whole page. It follows the reader's colours, fits a phone, and prints. */
 export function page(content: Page): string {
   const { before, after } = pageAround(content);
   return `${before}${content.body}${after}`;
@@ -114,6 +114,7 @@ export function pageHeaders({
       `style-src '${styleHash()}'`,
       ...(script === undefined ? [] : [`script-src '${hashOf(script)}'`]),
       "img-src 'self' data:",
+      ...(script === undefined ? [] : ["connect-src 'self'"]),
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",

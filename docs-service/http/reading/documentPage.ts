@@ -4,10 +4,10 @@ import { chapterTitles } from '../../formats/chapterTitles.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
-import { copyScript } from './copyScript.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
 import { type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
+import { readingScript } from './readingScript.ts';
 
 /** The collection that a reader came from. */
 export interface Neighbours {
@@ -58,7 +58,7 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
     title: document.title,
     hasSearch: true,
     isOwners: !site.isOpen,
-    script: copyScript,
+    script: readingScript,
     canonical,
     feeds: around?.definition.public ? [feedOf(site, around.definition)] : [],
   });

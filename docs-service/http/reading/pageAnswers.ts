@@ -7,7 +7,7 @@ import { DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, type HttpProblem, loggedProblemOf } from '../problems.ts';
 import { sendRendition } from '../sendRendition.ts';
-import { copyScript } from './copyScript.ts';
+import { readingScript } from './readingScript.ts';
 
 interface ArticleReply {
   readonly article: Rendition;
@@ -23,12 +23,13 @@ export function sendAround(
   { article, around, authorization }: ArticleReply,
 ): Promise<FastifyReply> {
   const etag = createEtag(around.before, around.after, article.etag);
-  reply.headers(pageHeaders({ script: copyScript }));
+  reply.headers(pageHeaders({ script: readingScript }));
   return sendRendition(request, reply, { ...article, etag }, { authorization, around });
 }
 
 export function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
-  return sendText(request, reply.headers(pageHeaders()), { text: html, mediaType: 'text/html' });
+  reply.headers(pageHeaders({ script: readingScript }));
+  return sendText(request, reply, { text: html, mediaType: 'text/html' });
 }
 
 /** Answers a browser with a page, and a program with a problem. */
