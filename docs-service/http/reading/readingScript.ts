@@ -59,7 +59,6 @@ if (input) {
     for (const element of below) element.hidden = hits.length > 0;
   };
   const search = async () => {
-    last = performance.now();
     asking = new AbortController();
     const { signal } = asking;
     try {
@@ -69,6 +68,7 @@ if (input) {
         document.title = title;
         return show([], []);
       }
+      last = performance.now();
       const answer = await fetch(address, { signal });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const [count, ...hits] = page.getElementById('page:found').children;
