@@ -246,12 +246,8 @@ t.test('an agent learns how a search came by its answer', async (t) => {
   const corrected = [{ written: 'instaled', meant: 'installed' }];
   const nothing =
     /^No document has any of these words\. If you know no other name for it, say that .* stop there\.$/;
-  const cases: readonly [
-    query: object,
-    page: Partial<SearchPage>,
-    want: object,
-    notice: RegExp | undefined,
-  ][] = [
+  type Case = readonly [query: object, page: Partial<SearchPage>, want: object, notice: RegExp | undefined];
+  const cases: readonly Case[] = [
     [{ query: 'words' }, { items: [hit([])], total: 1, allWords: 1 }, { total: 1, allWords: 1 }, undefined],
     [
       { query: 'instaled first' },
