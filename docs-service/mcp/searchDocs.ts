@@ -76,7 +76,7 @@ export const searchDocs = defineTool({
       );
     const wanted = { ...filter, text: query, drafts, limit, offset };
     const found = await search.search(wanted, mode);
-    const notices = [found.isTextAlone ? byTextAlone : '', ...noticesOf(found, { ...filter, query })];
+    const notices = [found.isTextAlone ? byTextAlone : '', ...noticesOf(found, query)];
     return withoutUndefined({
       results: await Promise.all(
         found.items.map(async ({ document, snippet, section, matched, missing }) => ({
@@ -101,30 +101,18 @@ export const searchDocs = defineTool({
 
 const byTextAlone = 'Meaning cannot be compared at the moment, so this was found by words alone.';
 
-interface AskedSearch extends Pick<DocumentFilter, 'type' | 'tag'> {
-  readonly query: string;
+/** What an agent has to know of an answer. Only in a short query, all words are expected to stand together. */
+function noticesOf({ items, total, allWords, corrected }: SearchPage, query: string): readonly string[] {
+  const isApart = allWords === 0 && items.some(({ matched }) => matched !== 'meaning');
+  const isShort = query.trim().split(/\s+/).length <= 3;
+  return [
+    ...corrected.map(({ written, meant }) => `No document has "${written}", so "${meant}" was searched for.`),
+    ...(total === 0 ? [nothingFound] : isApart && isShort ? [notTogether] : []),
+  ];
 }
 
-/** The most words of a query whose documents are expected to have all of them: a question in words has more. */
-const fewWords = 3;
-
-function noticesOf(page: SearchPage, { query, type, tag }: AskedSearch): string[] {
-  const notices = page.corrected.map(
-    ({ written, meant }) => `No document has "${written}", so "${meant}" was searched for.`,
-  );
-  const isNarrowed = type !== undefined || tag !== undefined || /["“”„«»]|(?:^|\s)-/.test(query);
-  const isShort = query.trim().split(/\s+/).length <= fewWords;
-  if (page.total === 0) notices.push(isNarrowed ? nothingPasses : nothingFound, atAnEnd);
-  else if (isShort && page.allWords === 0 && page.items.some(({ matched }) => matched !== 'meaning'))
-    notices.push(notTogether);
-  return notices;
-}
-
-const nothingFound = 'No document has any of these words.';
-const nothingPasses =
-  'No document with any of these words passes the quotes, exclusions and filters of this search.';
-const atAnEnd =
-  'If you know no other name for it, say that the documents do not answer the question, and stop there.';
+const nothingFound =
+  'No document has any of these words and passes the quotes, exclusions and filters of this search. If you know no other name for it, say that the documents do not answer the question, and stop there.';
 const notTogether = 'No document has all of these words: "missing" names those that a result does not have.';
 
 /** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */

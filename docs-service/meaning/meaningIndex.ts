@@ -222,11 +222,8 @@ export class MeaningIndex {
     const ask = async () => {
       try {
         const signal = AbortSignal.any([AbortSignal.timeout(limit), ending.signal]);
-        const [vector] = await this.#options.embeddings.embed([question], {
-          kind: 'question',
-          model,
-          signal,
-        });
+        const use = { kind: 'question', model, signal } as const;
+        const [vector] = await this.#options.embeddings.embed([question], use);
         const compact = vector && compactVector(vector);
         if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
         if (model === this.#serving) this.#questions.set(question, compact);

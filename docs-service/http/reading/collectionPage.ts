@@ -3,7 +3,6 @@ import { chapterTitles } from '../../formats/chapterTitles.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { collectionAddress, documentItem, feedOf, pager } from './documentList.ts';
-import { readingScript } from './readingScript.ts';
 
 export interface CollectionView {
   readonly site: Site;
@@ -30,7 +29,6 @@ export function collectionPage({ site, collection, page: number, pageSize }: Col
     hasSearch: true,
     feeds: definition.public ? [feedOf(site, definition)] : [],
     isOwners: !site.isOpen,
-    script: readingScript,
     body: `<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta"><a href="${site.root}/read">Library</a> › Collection</p></nav>
 <h1 dir="auto">${escapeHtml(title)}</h1>

@@ -4,7 +4,7 @@ import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/xmlText.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
-import { escapeHtml, type FeedLink, type Site } from '../pages.ts';
+import { escapeHtml, type FeedLink, foundIn, type Site } from '../pages.ts';
 
 interface ItemOptions {
   readonly site: Site;
@@ -107,8 +107,12 @@ export function libraryAddress({ root }: Site, { page, ...place }: LibraryPlace)
   return search.size === 0 ? `${root}/read` : `${root}/read?${search}`;
 }
 
-/** The box for a search on a page of the library, with what the page is narrowed to. */
-export function searchForm({ root }: Site, { q = '', type, tag, path }: LibraryPlace): string {
+/** The box for a search on a page of the library, with what the page is narrowed to, and what was found. */
+export function searchForm(
+  { root }: Site,
+  { q = '', type, tag, path }: LibraryPlace,
+  found = foundIn('', ''),
+): string {
   const kept = Object.entries({ path, type, tag }).flatMap(([name, value]) =>
     value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escapeHtml(value)}">`],
   );
@@ -117,5 +121,6 @@ export function searchForm({ root }: Site, { q = '', type, tag, path }: LibraryP
 <label class="hidden" for="page:q">${label}</label>
 <input id="page:q" type="search" name="q" value="${escapeHtml(q)}" placeholder="${label}" maxlength="1000" autocomplete="off">${kept.join('')}
 </div><button class="main">Search</button></form>
+${found}
 `;
 }

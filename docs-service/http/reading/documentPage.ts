@@ -7,7 +7,6 @@ import { escapeHtml, pageAround, type Site } from '../pages.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
 import { type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
-import { readingScript } from './readingScript.ts';
 
 /** The collection that a reader came from. */
 export interface Neighbours {
@@ -58,7 +57,6 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
     title: document.title,
     hasSearch: true,
     isOwners: !site.isOpen,
-    script: readingScript,
     canonical,
     feeds: around?.definition.public ? [feedOf(site, around.definition)] : [],
   });

@@ -3,7 +3,6 @@ import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, libraryAddress, pager, searchForm } from './documentList.ts';
 import { type Folder, type Folders, folderName, parentOf } from './folders.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
-import { readingScript } from './readingScript.ts';
 
 interface FolderView {
   readonly site: Site;
@@ -26,7 +25,6 @@ export function folderPage({ site, folder, folders, page: number, pageSize }: Fo
     site,
     title: name,
     isOwners: true,
-    script: readingScript,
     body: `<div class="with-tree">
 ${folderTree({ site, folders, folder: path })}<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>

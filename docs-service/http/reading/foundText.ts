@@ -32,11 +32,11 @@ export function snippetToHtml(snippet: string, query: MarkedQuery, title = ''): 
   return `<p class="snippet" dir="auto">${markFound(snippetWords(snippet, tokens), query)}</p>`;
 }
 
-interface SearchAnswer extends Omit<SearchPage, 'items'> {
+/** What a search of a reader found. */
+export interface SearchAnswer extends SearchPage {
   readonly site: Site;
   readonly filter: { readonly type?: string; readonly tag?: string; readonly path?: string };
   readonly text: string;
-  readonly hasMeaning: boolean;
 }
 
 /** How many documents were found, and what was searched for instead of what the reader wrote. As HTML. */
@@ -49,13 +49,13 @@ export function countText(answer: SearchAnswer): string {
   ].join('<br>\n');
 }
 
-/** In a query of several words, documents with all of them are told from the others. */
-function numbers({ text, total, allWords, approximate, hasMeaning }: SearchAnswer): string {
+/** In a query of several words, documents with all of them are told from those with some, or near in meaning. */
+function numbers({ text, items, total, allWords, approximate }: SearchAnswer): string {
   if (approximate) return `More than ${count(total, 'document')}`;
   if (allWords === total || parseQuery(text).all.length < 2) return count(total, 'document');
   const all = allWords === 0 ? 'No document' : count(allWords, 'document');
-  const rest = total - allWords;
-  return `${all} with all words, ${hasMeaning ? count(rest, 'other') : `${rest.toLocaleString('en')} with some`},`;
+  const isByWords = items.every(({ matched }) => matched === 'text');
+  return `${all} with all words, ${isByWords ? count(total - allWords, 'with some', 'with some') : count(total - allWords, 'other')},`;
 }
 
 function correctionText({ site, filter, text, corrected }: SearchAnswer): string {
@@ -79,17 +79,11 @@ function asWritten(text: string, corrected: readonly Correction[]): string {
 export function hitText(site: Site, hit: SearchHit, query: MarkedQuery): string {
   const { document, section, matched, missing, snippet } = hit;
   const isNear = matched === 'meaning';
-  const facts = [isNear ? 'Similar in meaning' : ''];
-  if (section !== null) {
-    const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section.id)}`;
-    facts.push(
-      `${isNear ? 'in' : 'In'} <a dir="auto" href="${escapeHtml(address)}">${escapeHtml(section.title)}</a>`,
-    );
-  }
-  const place = facts.filter(Boolean).join(', ');
-  const without =
-    isNear || missing.length === 0 ? '' : `Without: <bdi>${escapeHtml(someOf(missing, 5))}</bdi>`;
-  const about = [place, without].filter(Boolean).join(' · ');
+  const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section?.id ?? '')}`;
+  const link = section && `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(section.title)}</a>`;
+  const place = isNear ? `Similar in meaning${link ? `, in ${link}` : ''}` : link && `In ${link}`;
+  const lacks = isNear || missing.length === 0 ? '' : `Without: <bdi>${escapeHtml(someOf(missing, 5))}</bdi>`;
+  const about = [place, lacks].filter(Boolean).join(' · ');
   // Without marks where the words found nothing.
   const excerpt = snippet === '' ? '' : snippetToHtml(snippet, isNear ? { all: [] } : query, document.title);
   return `${about === '' ? '' : `<p class="meta">${about}</p>`}${excerpt}`;

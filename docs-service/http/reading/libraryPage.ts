@@ -1,9 +1,9 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import type { LocatedMetadata, SearchPage } from '../../search/documentIndex.ts';
+import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { parseQuery } from '../../search/query.ts';
-import { escapeHtml, page, pageAround, type Site } from '../pages.ts';
+import { escapeHtml, foundIn, page, pageAround, type Site } from '../pages.ts';
 import {
   collectionAddress,
   documentItem,
@@ -15,8 +15,7 @@ import {
 } from './documentList.ts';
 import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
-import { countText, hitText, markFound } from './foundText.ts';
-import { readingScript } from './readingScript.ts';
+import { countText, hitText, markFound, type SearchAnswer } from './foundText.ts';
 
 interface View {
   readonly site: Site;
@@ -36,11 +35,7 @@ export interface LibraryView extends View {
   readonly hasStart: boolean;
 }
 
-export interface ResultsView extends View, SearchPage {
-  readonly text: string;
-  /** Whether documents are also found by their meaning. */
-  readonly hasMeaning: boolean;
-}
+export type ResultsView = View & SearchAnswer;
 
 /**
  * The library: the collections, and all documents, or those of one type or tag, the newest first. The first page shows
@@ -59,7 +54,6 @@ export function libraryPage(view: LibraryView): { readonly before: string; reado
       .filter((one) => one.public)
       .slice(0, maxFeeds)
       .map((one) => feedOf(site, one)),
-    script: readingScript,
   });
   const heading = hasStart ? '<h2>All documents</h2>' : '';
   return {
@@ -85,18 +79,15 @@ export function resultsPage(view: ResultsView): string {
     }),
   );
   const documents = items.map(({ document }) => document);
+  const hits = `${filters(view, documents, text)}${total === 0 ? advice : list(entries)}${pages(view, { q: text })}`;
   return page({
     site,
     title: `${text.slice(0, 100)} · Search`,
     place: 'library',
     isOwners: !site.isOpen,
-    script: readingScript,
     body: `<div class="shelf"><div>
 <h1>Search</h1>
-${searchForm(site, { ...filter, q: text })}<div class="found" id="page:found">
-<p class="count" role="status">${countText(view)}</p>
-${filters(view, documents, text)}${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
-</div></div></div>`,
+${searchForm(site, { ...filter, q: text }, foundIn(countText(view), hits))}</div></div>`,
   });
 }
 

@@ -12,8 +12,6 @@ import type { Folders } from './folders.ts';
 /** The library as one kind of reader sees it; all its pages are made from it. */
 export interface ReadersLibrary {
   readonly site: Site;
-  /** Whether a search finds documents by their meaning, too. */
-  readonly hasMeaning: boolean;
   list(query: ListFilter & Paging): Promise<DocumentPage>;
   search(query: ListFilter & Paging & { readonly text: string }): Promise<SearchPage>;
   collections(): Promise<readonly CollectionDefinition[]>;
@@ -47,8 +45,6 @@ export function openPages(
   };
   return {
     site: { ...site, isOpen: true },
-    // Strangers do not put the owner's runner to work.
-    hasMeaning: false,
     async list({ type, tag, limit, offset }) {
       const found = documents.filter(
         (one) =>
@@ -57,6 +53,7 @@ export function openPages(
       );
       return { items: found.slice(offset, offset + limit), total: found.length };
     },
+    // By text alone: strangers do not put the owner's runner to work.
     search: (query) => publicSearch.search(query),
     collections: async () => collections.map(({ definition }) => definition),
     folders: async () => new Map(),

@@ -245,7 +245,7 @@ async function sendResults(
   reply: FastifyReply,
   { library, q, type, tag, path, page }: PageQuery & { readonly q: string },
 ): Promise<FastifyReply> {
-  const { site, hasMeaning } = library;
+  const { site } = library;
   const folder = path?.replace(/\/?$/, '/');
   const filter = withoutUndefined<ResultsView['filter']>({ type, tag, path: folder });
   const narrowed = withoutUndefined<ListFilter>({ type, tag, folder });
@@ -253,11 +253,7 @@ async function sendResults(
   const last = lastPage(found.total);
   if (page > last) return reply.redirect(libraryAddress(site, { q, ...filter, page: last }), 303);
   noIndex(reply, library);
-  return sendPage(
-    request,
-    reply,
-    resultsPage({ site, filter, page, pageSize, ...found, text: q, hasMeaning }),
-  );
+  return sendPage(request, reply, resultsPage({ site, filter, page, pageSize, ...found, text: q }));
 }
 
 /** Search engines keep the documents, and no lists of them that anyone can ask for. */
@@ -269,7 +265,6 @@ function noIndex(reply: FastifyReply, { site }: ReadersLibrary): void {
 function ownersPages({ index, search, renditions, site, lookups }: Services): ReadersLibrary {
   return {
     site,
-    hasMeaning: search.hasMeaning,
     list: (query) => index.list({ ...query, drafts: true }),
     search: (query) => search.search({ ...query, drafts: true }),
     collections: () => index.collections(),

@@ -28,22 +28,12 @@ if (navigator.clipboard)
  * once in 250 ms, waits for the end of a composition, and one element announces each answer.
  */
 const searching = `
-const input = document.getElementById('page:q');
-if (input) {
+const found = document.getElementById('page:found');
+if (found) {
+  const input = document.getElementById('page:q');
   const { form } = input;
-  const isAside = Boolean(form.closest('header'));
+  const isAside = form.contains(found);
   const { title } = document;
-  let found = document.getElementById('page:found');
-  if (!found) {
-    found = document.createElement('div');
-    found.className = 'found';
-    const count = document.createElement('p');
-    count.className = 'count';
-    count.setAttribute('role', 'status');
-    found.append(count);
-    if (isAside) form.append(found);
-    else form.after(found);
-  }
   const status = found.firstElementChild;
   const below = [];
   for (let next = found; (next = next.nextElementSibling); ) below.push(next);
