@@ -60,7 +60,8 @@ export function page(content: Page): string {
 
 /** The HTML before and after the body of a page. */
 export function pageAround(content: Omit<Page, 'body'>): { readonly before: string; readonly after: string } {
-  const script = isReading(content) ? `\n<script>${readingScript}</script>` : '';
+  const isReading = content.isOwners || content.site.isOpen;
+  const script = isReading ? `\n<script>${readingScript}</script>` : '';
   const before = `<!doctype html>
 <html lang="en">
 <head>
@@ -82,23 +83,17 @@ ${content.isAlone ? '' : `${content.hasSearch ? searchInBar(content.site) : ''}$
 }
 
 /** What feed readers, search engines and the search box of a browser look for in the head of a reading page. */
-function related(content: Omit<Page, 'body'>): string {
-  const { site, feeds = [], canonical } = content;
+function related({ site, isOwners, feeds = [], canonical }: Omit<Page, 'body'>): string {
   const link = (rel: string, address: string, more = '') =>
     `<link rel="${rel}"${more} href="${escapeHtml(address)}">\n`;
   const typed = (type: string, title: string) => ` type="application/${type}" title="${escapeHtml(title)}"`;
   return [
     canonical === undefined ? '' : link('canonical', canonical),
     ...feeds.map(({ title, address }) => link('alternate', address, typed('atom+xml', title))),
-    isReading(content)
+    isOwners || site.isOpen
       ? link('search', `${site.root}/opensearch.xml`, typed('opensearchdescription+xml', site.title))
       : '',
   ].join('');
-}
-
-/** Whether it is a page under `/read`. */
-function isReading({ site, isOwners }: Omit<Page, 'body'>): boolean {
-  return isOwners === true || site.isOpen === true;
 }
 
 /**

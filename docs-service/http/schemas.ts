@@ -46,9 +46,7 @@ export const documentSchema = Type.Object(
     ),
     matched: orNull(Type.Unsafe<Static<typeof matchedSchema>>(Type.Ref('Matched'))),
     missing: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'In a search: the words that the document does not have; left out if it has all.',
-      }),
+      Type.Array(Type.String(), { description: 'In a search: the words that the document lacks, if any.' }),
     ),
     links: Type.Object({
       self: address('The metadata.'),

@@ -50,23 +50,14 @@ function isNarrowing(query: Omit<SearchQuery, 'near'>): boolean {
 
 /** What programs and agents are told of a search, beside what it found. */
 export const searchFields = {
-  allWords: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description:
-        'In a search: how many documents have all of its words. `total` is of those with any of them.',
-    }),
-  ),
+  allWords: Type.Optional(Type.Integer({ description: 'In a search: how many documents have all words.' })),
   corrected: Type.Optional(
     Type.Array(Type.Object({ written: Type.String(), meant: Type.String() }), {
-      description:
-        'In a search: words that no document has, and those that were searched for instead. A word in quotes is never corrected.',
+      description: 'In a search: words that no document has, and what was searched for instead.',
     }),
   ),
   approximate: Type.Optional(
-    Type.Boolean({
-      description: 'In a search: the commonest words were left out, because too many documents have them.',
-    }),
+    Type.Boolean({ description: 'In a search: the commonest words were left out of it.' }),
   ),
 };
 

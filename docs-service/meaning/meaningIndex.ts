@@ -33,9 +33,7 @@ const maxQuestions = 500;
 
 /** No error of the runner's: after it, everything has to be compared again. */
 function otherLength(): Error {
-  return new Error(
-    'Its vectors have another length than before. If that stays so, all documents are embedded anew.',
-  );
+  return new Error('Its vectors have another length. If that stays so, all documents are embedded anew.');
 }
 
 type HashedText = readonly [hash: string, text: string];

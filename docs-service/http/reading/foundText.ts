@@ -9,11 +9,8 @@ import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
 
-/** What of a query is marked. */
-type MarkedQuery = Pick<Query, 'all'>;
-
 /** A text as HTML, with the matches of a query marked. */
-export function markFound(text: string, { all }: MarkedQuery): string {
+export function markFound(text: string, { all }: Pick<Query, 'all'>): string {
   const out: string[] = [];
   let from = 0;
   for (const { start, end } of merged([...hits(text, all)])) {
@@ -24,7 +21,7 @@ export function markFound(text: string, { all }: MarkedQuery): string {
 }
 
 /** Converts an excerpt in Markdown, as search returns it, to HTML: code stays code, other text becomes its words. */
-export function snippetToHtml(snippet: string, query: MarkedQuery, title = ''): string {
+export function snippetToHtml(snippet: string, query: Pick<Query, 'all'>, title = ''): string {
   const tokens = snippetBlocks(snippet, title);
   const [only, ...more] = tokens;
   if (only?.type === 'code' && more.length === 0)
@@ -76,7 +73,7 @@ function asWritten(text: string, corrected: readonly Correction[]): string {
 }
 
 /** Where a document was found, what it lacks, and its excerpt, as HTML. Empty if there is nothing to say. */
-export function hitText(site: Site, hit: SearchHit, query: MarkedQuery): string {
+export function hitText(site: Site, hit: SearchHit, query: Pick<Query, 'all'>): string {
   const { document, section, matched, missing, snippet } = hit;
   const isNear = matched === 'meaning';
   const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section?.id ?? '')}`;

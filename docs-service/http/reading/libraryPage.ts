@@ -74,7 +74,7 @@ export function resultsPage(view: ResultsView): string {
     documentItem(hit.document, {
       site,
       title: markFound(hit.document.title, query),
-      ...textOf(hitText(site, hit, query)),
+      text: hitText(site, hit, query),
       narrowed: { q: text, path: filter.path },
     }),
   );
@@ -89,11 +89,6 @@ export function resultsPage(view: ResultsView): string {
 <h1>Search</h1>
 ${searchForm(site, { ...filter, q: text }, foundIn(countText(view), hits))}</div></div>`,
   });
-}
-
-/** The description, if there is nothing to show of the text. */
-function textOf(text: string): { readonly text?: string } {
-  return text === '' ? {} : { text };
 }
 
 const advice = `<p>A search finds documents that have any of its words, in any of their forms.</p>

@@ -23,9 +23,8 @@ if (navigator.clipboard)
 `;
 
 /**
- * Shows what is found while the reader types. It asks for the page of results, as the form does, and shows the part of
- * it that is named `found`: instead of what is below the box, or below the box in the head of a page. It asks at most
- * once in 250 ms, waits for the end of a composition, and one element announces each answer.
+ * Shows what is found while the reader types, in the place that `foundIn` makes: it asks for the page of results as the
+ * form does, at most once in 250 ms, waits for the end of a composition, and one element announces each answer.
  */
 const searching = `
 const found = document.getElementById('page:found');
@@ -54,10 +53,8 @@ if (found) {
     try {
       const address = form.action + '?' + new URLSearchParams(new FormData(form));
       if (!isAside) history.replaceState(history.state, '', address);
-      if (input.value.trim() === '') {
-        document.title = title;
-        return show([], []);
-      }
+      if (!isAside) document.title = title;
+      if (input.value.trim() === '') return show([], []);
       last = performance.now();
       const answer = await fetch(address, { signal });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -68,10 +65,7 @@ if (found) {
       if (!signal.aborted) status.textContent = 'The search does not answer at the moment. Press Enter to try again.';
     }
   };
-  const stop = () => {
-    clearTimeout(timer);
-    asking.abort();
-  };
+  const stop = () => { clearTimeout(timer); asking.abort(); };
   const later = (event) => {
     if (event.isComposing) return;
     stop();
@@ -90,10 +84,8 @@ if (found) {
     event.preventDefault();
     next.focus();
   });
-  for (const type of ['pointerdown', 'focusin'])
-    document.addEventListener(type, ({ target }) => {
-      if (isAside) found.hidden = !form.contains(target);
-    });
+  const close = ({ target }) => { found.hidden = isAside && !form.contains(target); };
+  for (const type of ['pointerdown', 'focusin']) document.addEventListener(type, close);
 }
 `;
 
