@@ -192,6 +192,7 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
     await box.press('Escape');
     await page.getByRole('heading', { name: 'Collections' }).waitFor();
     t.equal(await status.textContent(), '', 'an empty box shows the library again');
+    await page.clock.install();
     for (const composed of ['k', 'か']) {
       await box.dispatchEvent('compositionstart');
       await box.evaluate((element: HTMLInputElement, text) => {
@@ -200,9 +201,10 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
       }, composed);
     }
     const before = (await askedAt()).length;
-    await page.waitForTimeout(400);
+    await page.clock.runFor(1_000);
     t.equal((await askedAt()).length, before, 'nothing is asked within a composition');
     await box.dispatchEvent('compositionend');
+    await page.clock.runFor(300);
     await says('for “か”');
 
     await page.context().setOffline(true);
