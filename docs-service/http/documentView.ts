@@ -9,7 +9,7 @@ export type DocumentView = Static<typeof documentSchema>;
 export type CollectionView = Static<typeof collectionSchema>;
 
 /** How a search found a document. */
-type Found = Pick<DocumentView, 'snippet' | 'matched'>;
+type Found = Pick<DocumentView, 'snippet' | 'matched' | 'missing'>;
 
 const notSearched: Found = { snippet: null, matched: null };
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainSnippet } from '../formats/markdown/snippetText.ts';
-import type { LibrarySearch, SearchMode } from '../meaning/librarySearch.ts';
+import { fieldsOf, type LibrarySearch, type SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type Answer, pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
@@ -26,12 +26,12 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
   async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<Answer> {
     const { q, mode, limit, offset, type, tag, path, changed_since } = parameters;
     const asked = { ...toDocumentFilter(parameters, drafts), limit, offset };
-    const { items, total, approximate, searchMode } =
+    const { items, total, searchMode, ...found } =
       q === undefined ? await listed(asked) : await searched({ ...asked, text: q }, mode);
     const filters = { type, tag, path, changed_since, q, mode };
     const link = pageLinks({ address: `${baseUrl.href}/api/v1/docs`, filters, limit, offset, total });
     return {
-      body: { items, total, limit, offset, ...(approximate ? { approximate } : {}) },
+      body: { items, total, limit, offset, ...found },
       page: { total, link },
       ...(searchMode === undefined ? {} : { searchMode }),
     };
@@ -40,15 +40,18 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
   async function listed(asked: Parameters<DocumentIndex['list']>[0]) {
     const { items, total } = await index.list(asked);
     const views = items.map((document) => documentToView(document, baseUrl));
-    return { items: views, total, approximate: false, searchMode: undefined };
+    return { items: views, total, searchMode: undefined };
   }
 
   async function searched(asked: Parameters<LibrarySearch['search']>[0], wanted?: SearchMode) {
-    const { items, total, approximate, isTextAlone } = await search.search(asked, wanted);
-    const views = items.map(({ document, snippet, matched }) =>
-      documentToView(document, baseUrl, { snippet: plainSnippet(snippet, document.title), matched }),
+    const found = await search.search(asked, wanted);
+    const views = found.items.map(({ document, snippet, matched, missing }) =>
+      documentToView(document, baseUrl, {
+        ...{ snippet: plainSnippet(snippet, document.title), matched },
+        ...(missing.length > 0 ? { missing: [...missing] } : {}),
+      }),
     );
-    return { items: views, total, approximate, searchMode: isTextAlone ? 'text' : undefined };
+    return { items: views, ...fieldsOf(found), searchMode: found.isTextAlone ? 'text' : undefined };
   }
 }
 

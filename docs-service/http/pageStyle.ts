@@ -30,6 +30,12 @@ button.main:hover { filter: brightness(1.12); }
 .search > div { flex: 1; min-width: 0; }
 .bar .search { flex: 1 1 14rem; max-width: 24rem; margin: 0; }
 .bar .search input { min-height: 2.3rem; padding: .25rem .75rem; border-color: var(--edge); background: var(--paper); font-size: .94em; }
+.bar .search { position: relative; }
+.bar .found { position: absolute; top: calc(100% + .4rem); inset-inline: 0; z-index: 2; max-height: 70vh; overflow-y: auto; padding: .8rem 1rem; background: var(--raised); border: 1px solid var(--edge); border-radius: 8px; box-shadow: 0 10px 30px -12px #0006; }
+.bar .found:has(> .count:empty), .bar .found :is(.snippet, .chips, .about, .pager), .found ~ [hidden] { display: none; }
+.bar .results > li { padding: .5rem 0; }
+.bar .results h2 { font-size: 1em; }
+.count:empty { margin: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .shelf { display: grid; gap: 2.5rem 4rem; grid-template-columns: minmax(0, 1fr); max-width: 46rem; margin: 0 auto; }
 .shelf > * { min-width: 0; }

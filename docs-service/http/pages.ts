@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { withoutIllegalCharacters } from '../content/plainText.ts';
 import { pageStyle } from './pageStyle.ts';
+import { readingScript } from './reading/readingScript.ts';
 
 /** Escapes text for HTML, including attributes. */
 export function escapeHtml(text: string): string {
@@ -44,8 +45,6 @@ export interface Page {
   readonly isAlone?: boolean;
   /** Whether the owner reads the page, and so can sign out. */
   readonly isOwners?: boolean;
-  /** What the page runs; `pageHeaders` must allow it. */
-  readonly script?: string;
   /** False if there are no pages for reading. */
   readonly hasLibrary?: boolean;
   readonly feeds?: readonly FeedLink[];
@@ -53,7 +52,7 @@ export interface Page {
   readonly canonical?: string | undefined;
 }
 
-/** A whole page without scripts. It follows the reader's colours, fits a phone, and prints. */
+/** A whole page. It follows the reader's colours, fits a phone, and prints. */
 export function page(content: Page): string {
   const { before, after } = pageAround(content);
   return `${before}${content.body}${after}`;
@@ -61,7 +60,8 @@ export function page(content: Page): string {
 
 /** The HTML before and after the body of a page. */
 export function pageAround(content: Omit<Page, 'body'>): { readonly before: string; readonly after: string } {
-  const script = content.script === undefined ? '' : `\n<script>${content.script}</script>`;
+  const isReading = content.isOwners || content.site.isOpen;
+  const script = isReading ? `\n<script>${readingScript}</script>` : '';
   const before = `<!doctype html>
 <html lang="en">
 <head>
@@ -87,11 +87,10 @@ function related({ site, isOwners, feeds = [], canonical }: Omit<Page, 'body'>):
   const link = (rel: string, address: string, more = '') =>
     `<link rel="${rel}"${more} href="${escapeHtml(address)}">\n`;
   const typed = (type: string, title: string) => ` type="application/${type}" title="${escapeHtml(title)}"`;
-  const isReading = isOwners || site.isOpen;
   return [
     canonical === undefined ? '' : link('canonical', canonical),
     ...feeds.map(({ title, address }) => link('alternate', address, typed('atom+xml', title))),
-    isReading
+    isOwners || site.isOpen
       ? link('search', `${site.root}/opensearch.xml`, typed('opensearchdescription+xml', site.title))
       : '',
   ].join('');
@@ -103,17 +102,19 @@ function related({ site, isOwners, feeds = [], canonical }: Omit<Page, 'body'>):
  */
 export function pageHeaders({
   formTargets = [],
-  script,
+  isReading = false,
 }: {
   readonly formTargets?: readonly string[];
-  readonly script?: string;
+  /** Whether the page has the script of the reading pages. */
+  readonly isReading?: boolean;
 } = {}) {
   return {
     'content-security-policy': [
       "default-src 'none'",
       `style-src '${styleHash()}'`,
-      ...(script === undefined ? [] : [`script-src '${hashOf(script)}'`]),
+      ...(isReading ? [`script-src '${hashOf(readingScript)}'`] : []),
       "img-src 'self' data:",
+      ...(isReading ? ["connect-src 'self'"] : []),
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(' ')}`,
       "frame-ancestors 'none'",
@@ -152,8 +153,13 @@ export function iconOf({ logo }: Site): { readonly type: string; readonly bytes:
 const searchInBar = ({ root }: Site) => `<form class="search" role="search" action="${root}/read"><div>
 <label class="hidden" for="page:q">Search the library</label>
 <input id="page:q" type="search" name="q" placeholder="Search the library" maxlength="1000" autocomplete="off">
-</div></form>
+</div>${foundIn('', '')}</form>
 `;
+
+/** Where the script of the reading pages shows what a search has found. */
+export function foundIn(count: string, hits: string): string {
+  return `<div class="found" id="page:found"><p class="count" role="status">${count}</p>\n${hits}</div>`;
+}
 
 function navigation({ site, place, isOwners = false, hasLibrary = true }: Omit<Page, 'body'>): string {
   const entry = (href: string, text: string, isHere = false) =>

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
 import type { Paper } from '../formats/renderJob.ts';
-import { type SearchMode, searchModes } from '../meaning/librarySearch.ts';
+import { type SearchMode, searchFields, searchModes } from '../meaning/librarySearch.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -45,6 +45,9 @@ export const documentSchema = Type.Object(
       Type.String({ description: 'In a search: an excerpt around the found words, as plain text.' }),
     ),
     matched: orNull(Type.Unsafe<Static<typeof matchedSchema>>(Type.Ref('Matched'))),
+    missing: Type.Optional(
+      Type.Array(Type.String(), { description: 'In a search: the words that the document lacks, if any.' }),
+    ),
     links: Type.Object({
       self: address('The metadata.'),
       pdf: address('The document as PDF.'),
@@ -68,11 +71,7 @@ function listSchema(item: string, noun: string, more: Readonly<Record<string, TS
   );
 }
 
-const documentListSchema = listSchema('Document', 'documents', {
-  approximate: Type.Optional(
-    Type.Boolean({ description: 'In a search: more documents matched than were ranked.' }),
-  ),
-});
+const documentListSchema = listSchema('Document', 'documents', searchFields);
 
 const collectionLinksSchema = Type.Object(
   {
@@ -124,7 +123,8 @@ export const listQuerySchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'Words, "phrases", -exclusions and prefix*. Then the most relevant document comes first.',
+      description:
+        'A question in words; "phrases" and "words" in quotes must be there as they are written, -excluded ones must not; prefix*. Documents with any of the words are found, the most relevant first.',
     }),
   ),
   mode: Type.Optional(

@@ -14,7 +14,7 @@ const search = defineTool({
   name: 'search',
   title: 'Search documents',
   description:
-    'Finds documents of this library, the most relevant first. Few significant words find more than a sentence. ' +
+    'Finds documents of this library, the most relevant first. A question in words is fine. ' +
     'Read what you find with fetch.',
   input: Type.Object(
     { query: Type.String({ minLength: 1, maxLength: 1_000, description: 'What to look for.' }) },

@@ -42,7 +42,5 @@ function answerText(question: string, hasMeaning: boolean): string {
 Question: ${question}`;
 }
 
-const askForWords = 'Use a few significant words, and try others if nothing fits.';
-const askForBoth =
-  'Ask once in a sentence, which finds what has a similar meaning, and once with a few significant words. ' +
-  'What was found by meaning alone is only the nearest, and may be about something else.';
+const askForWords = 'Ask the question as it is, or in the words of its subject.';
+const askForBoth = `${askForWords} What was found by meaning alone is only the nearest, and may be about something else.`;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { pageParameters } from '../base/pageParameters.ts';
-import { type SearchMode, searchModes } from '../meaning/librarySearch.ts';
-import type { DocumentFilter } from '../search/documentIndex.ts';
+import { fieldsOf, type SearchMode, searchFields, searchModes } from '../meaning/librarySearch.ts';
+import type { DocumentFilter, SearchPage } from '../search/documentIndex.ts';
 import { defineTool, ToolError } from './tool.ts';
 
 const usualLimit = 10;
@@ -12,7 +12,8 @@ export const searchDocs = defineTool({
   title: 'Search documents',
   description:
     'Finds documents of this library, the most relevant first, each with an excerpt around the matching words. ' +
-    'The query takes words (all must be in the document), "phrases in quotes", -excluded words and prefix*. ' +
+    'A question in words is fine: any of the words finds a document, in any of their forms. ' +
+    'The query also takes "phrases in quotes", -excluded words and prefix*. ' +
     'Read what you find with get_doc_markdown, and cite its address.',
   input: Type.Object(
     {
@@ -20,7 +21,7 @@ export const searchDocs = defineTool({
         minLength: 1,
         maxLength: 1_000,
         description:
-          'Words, "phrases", -exclusions and prefix*. Few significant words find more than a sentence.',
+          'A question or words. What is in "quotes" must occur as it is written; -word excludes; prefix*.',
       }),
       type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
       tag: Type.Optional(
@@ -55,13 +56,16 @@ export const searchDocs = defineTool({
           enum: ['text', 'meaning', 'both'],
           description: 'What found it: its words, its meaning, or both.',
         }),
+        missing: Type.Optional(
+          Type.Array(Type.String(), { description: 'The words of the query that it does not have.' }),
+        ),
       }),
     ),
     total: Type.Integer({ description: 'How many documents were found, on all pages.' }),
-    approximate: Type.Optional(Type.Boolean({ description: 'More documents matched than were ranked.' })),
+    ...searchFields,
     limit: Type.Integer(),
     offset: Type.Integer(),
-    notice: Type.Optional(Type.String({ description: 'Why documents may be missing.' })),
+    notice: Type.Optional(Type.String({ description: 'What to know about this answer.' })),
   }),
   async call({ query, type, tag, mode, limit = usualLimit, offset = 0 }, library) {
     const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
@@ -71,13 +75,11 @@ export const searchDocs = defineTool({
         'This library cannot be searched by meaning. Leave "mode" out, or set it to "text".',
       );
     const wanted = { ...filter, text: query, drafts, limit, offset };
-    const { items, total, approximate, isTextAlone } = await search.search(wanted, mode);
-    const notices = [isTextAlone ? byTextAlone : undefined, total === 0 ? nothingFound : undefined].filter(
-      Boolean,
-    );
+    const found = await search.search(wanted, mode);
+    const notices = [found.isTextAlone ? byTextAlone : '', ...noticesOf(found, query)];
     return withoutUndefined({
       results: await Promise.all(
-        items.map(async ({ document, snippet, section, matched }) => ({
+        found.items.map(async ({ document, snippet, section, matched, missing }) => ({
           slug: document.slug,
           title: document.title,
           type: document.type,
@@ -86,22 +88,32 @@ export const searchDocs = defineTool({
           address: library.addressOf(document.slug, section?.id),
           tags: document.tags.map((one) => ({ slug: one.slug, title: one.title })),
           matched,
+          ...(missing.length > 0 ? { missing: [...missing] } : {}),
         })),
       ),
-      total,
-      ...(approximate ? { approximate } : {}),
+      ...fieldsOf(found),
       limit,
       offset,
-      notice: notices.length === 0 ? undefined : notices.join(' '),
+      notice: notices.filter(Boolean).join(' ') || undefined,
     });
   },
 });
 
-const byTextAlone =
-  'Meaning cannot be compared at the moment, so this was found by words alone. Try other words, or ask again soon.';
+const byTextAlone = 'Meaning cannot be compared at the moment, so this was found by words alone.';
+
+/** What an agent has to know of an answer. Only in a short query, all words are expected to stand together. */
+function noticesOf({ items, total, allWords, corrected }: SearchPage, query: string): readonly string[] {
+  const isApart = allWords === 0 && items.some(({ matched }) => matched !== 'meaning');
+  const isShort = query.trim().split(/\s+/).length <= 3;
+  return [
+    ...corrected.map(({ written, meant }) => `No document has "${written}", so "${meant}" was searched for.`),
+    ...(total === 0 ? [nothingFound] : isApart && isShort ? [notTogether] : []),
+  ];
+}
 
 const nothingFound =
-  'Nothing has all of these words. Try fewer or other words. If nothing fits, say that the documents do not answer the question.';
+  'No document has any of these words and passes the quotes, exclusions and filters of this search. If you know no other name for it, say that the documents do not answer the question, and stop there.';
+const notTogether = 'No document has all of these words: "missing" names those that a result does not have.';
 
 /** An excerpt begins and ends anywhere, so it is sanitised by itself. It is left out if nobody could render it. */
 export async function excerptOf(excerpt: string): Promise<string> {

@@ -86,7 +86,12 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
   };
   /** Servers of OpenAI's API have no such path, or answer with something else. */
   const findWire = async (signal: AbortSignal): Promise<Wire> => {
-    const { status, value } = await ask({ method: 'GET', path: '/api/version', signal }, 64 * 1024);
+    // Everybody waits for this one, which takes no model.
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
+    const question = { method: 'GET', path: '/api/version', signal: inTime } as const;
+    const { status, value } = await ask(question, 64 * 1024).catch((error) => {
+      throw new EmbeddingsError(`It does not answer: ${messageOf(error)}`, { cause: error });
+    });
     const isOllama = status === 200 && isRecord(value) && typeof value['version'] === 'string';
     return isOllama ? ollama : openai;
   };

@@ -1,4 +1,5 @@
-import type { DocumentIndex, SearchQuery } from '../search/documentIndex.ts';
+import { Type } from 'typebox';
+import type { DocumentIndex, SearchPage, SearchQuery } from '../search/documentIndex.ts';
 import { isNarrowed } from '../search/documentRecord.ts';
 import { parseQuery, questionOf } from '../search/query.ts';
 import type { Meaning } from './meaning.ts';
@@ -45,4 +46,26 @@ function isNarrowing(query: Omit<SearchQuery, 'near'>): boolean {
   const { quoted, none } = parseQuery(query.text);
   const hasFacets = query.type !== undefined || query.tag !== undefined;
   return hasFacets || isNarrowed(query) || quoted.length + none.length > 0;
+}
+
+/** What programs and agents are told of a search, beside what it found. */
+export const searchFields = {
+  allWords: Type.Optional(Type.Integer({ description: 'In a search: how many documents have all words.' })),
+  corrected: Type.Optional(
+    Type.Array(Type.Object({ written: Type.String(), meant: Type.String() }), {
+      description: 'In a search: words that no document has, and what was searched for instead.',
+    }),
+  ),
+  approximate: Type.Optional(
+    Type.Boolean({ description: 'In a search: the commonest words were left out of it.' }),
+  ),
+};
+
+export function fieldsOf({ total, allWords, corrected, approximate }: SearchPage) {
+  return {
+    total,
+    allWords,
+    ...(corrected.length > 0 ? { corrected: [...corrected] } : {}),
+    ...(approximate ? { approximate } : {}),
+  };
 }

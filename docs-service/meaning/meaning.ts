@@ -70,7 +70,6 @@ export function createMeaning(options: MeaningOptions) {
       kind === 'unavailable' ? new RunnerAwayError(message) : new Error(message),
   });
   const failed = (error: unknown) => {
-    awayUntil = now() + retryAfter;
     const sentence = `Documents are searched by text alone, because ${embeddings.url} cannot embed: ${messageOf(error)}`;
     if (sentence !== problem) log(sentence);
     problem = sentence;
@@ -132,6 +131,7 @@ export function createMeaning(options: MeaningOptions) {
         return await thread.call('nearest', ...asked);
       } catch (error) {
         if (!(error instanceof RunnerAwayError)) done = -1;
+        awayUntil = now() + retryAfter;
         failed(error);
         return undefined;
       }

@@ -33,10 +33,15 @@ const maxQuestions = 500;
 
 /** No error of the runner's: after it, everything has to be compared again. */
 function otherLength(): Error {
-  return new Error('Its vectors have another length than before. All documents are being embedded anew.');
+  return new Error('Its vectors have another length. If that stays so, all documents are embedded anew.');
 }
 
 type HashedText = readonly [hash: string, text: string];
+
+interface AskedQuestion {
+  readonly answer: Promise<CompactVector>;
+  readonly ending: AbortController;
+}
 
 /** The vectors of all sections, in a store and in memory, and the questions that they answer. */
 export class MeaningIndex {
@@ -51,13 +56,15 @@ export class MeaningIndex {
   #embedded = new Set<string>();
   /** The length of these vectors; undefined while there is none. */
   #dimensions: number | undefined;
-  /** The runner has another model of the same name now, so nothing that it embedded can be compared. */
-  #isOutdated = false;
+  /** The runner may have another model of the same name now. Then nothing that it embedded can be compared. */
+  #isDoubtful = false;
   #seen = -1;
   #isCluttered = false;
   readonly #questions = new LruCache<CompactVector>(maxQuestions);
-  /** Questions that the runner has not answered yet. */
-  readonly #asked = new Map<string, Promise<CompactVector>>();
+  /** Questions that somebody waits for. */
+  readonly #asked = new Map<string, AskedQuestion>();
+  /** The first question that took too long, until it has an answer. */
+  #slow: AskedQuestion | undefined;
   /** The most texts of a call, fewer for a slow runner. */
   #maxTexts = maxTexts;
 
@@ -94,7 +101,6 @@ export class MeaningIndex {
     this.#serving = serving;
     this.#embedded = embedded;
     this.#dimensions = dimensions;
-    this.#isOutdated = false;
     this.#table = table;
     this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     this.#seen = changes;
@@ -104,7 +110,7 @@ export class MeaningIndex {
   /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
   async sync(listed: readonly ListedDocument[]): Promise<readonly string[]> {
     await this.refresh();
-    if (this.#isOutdated) await this.#forget();
+    if (this.#isDoubtful) await this.#compareLengths();
     const { store } = this.#options;
     const there = new Set(listed.map(({ slug }) => slug));
     const gone = [...this.#documents.keys()].filter((slug) => !there.has(slug));
@@ -183,7 +189,7 @@ export class MeaningIndex {
     const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
     if (vector.length === table.dimensions) return table.nearest(vector, options);
     this.#questions.delete(question);
-    this.#isOutdated = model === this.#options.model;
+    this.#isDoubtful ||= model === this.#options.model;
     throw otherLength();
   }
 
@@ -192,39 +198,42 @@ export class MeaningIndex {
   }
 
   /**
-   * The runner may be loading its model, and would begin anew if the request were given up. So it goes on, for the one
-   * who asks again.
+   * The runner may be loading its model, and would begin anew if the request were given up. So the first question that
+   * takes too long goes on, for the one who asks later. Whoever asks the same again asks the runner again, because that
+   * answer may never come.
    */
   #vectorOf(question: string, model: string): Promise<CompactVector> {
-    const asking = this.#asked.get(question) ?? this.#ask(question, model);
-    const ending = new AbortController();
+    const asked = this.#asked.get(question) ?? this.#ask(question, model);
+    const waiting = new AbortController();
     const giveUp = async () => {
-      await wait(patience, undefined, { signal: ending.signal });
+      await wait(patience, undefined, { signal: waiting.signal });
+      this.#asked.delete(question);
+      this.#slow ??= asked;
+      if (this.#slow !== asked) asked.ending.abort();
       throw tooLate();
     };
-    return Promise.race([asking, giveUp()]).finally(() => ending.abort());
+    return Promise.race([asked.answer, giveUp()]).finally(() => waiting.abort());
   }
 
-  #ask(question: string, model: string): Promise<CompactVector> {
+  #ask(question: string, model: string): AskedQuestion {
+    const ending = new AbortController();
     const ask = async () => {
       try {
-        const signal = AbortSignal.timeout(limit);
-        const [vector] = await this.#options.embeddings.embed([question], {
-          kind: 'question',
-          model,
-          signal,
-        });
+        const signal = AbortSignal.any([AbortSignal.timeout(limit), ending.signal]);
+        const use = { kind: 'question', model, signal } as const;
+        const [vector] = await this.#options.embeddings.embed([question], use);
         const compact = vector && compactVector(vector);
         if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
         if (model === this.#serving) this.#questions.set(question, compact);
         return compact;
       } finally {
-        if (this.#asked.get(question) === asking) this.#asked.delete(question);
+        if (this.#slow === asked) this.#slow = undefined;
+        if (this.#asked.get(question) === asked) this.#asked.delete(question);
       }
     };
-    const asking = ask();
-    this.#asked.set(question, asking);
-    return asking;
+    const asked: AskedQuestion = { answer: ask(), ending };
+    this.#asked.set(question, asked);
+    return asked;
   }
 
   async #embed(missing: readonly HashedText[]): Promise<void> {
@@ -234,7 +243,7 @@ export class MeaningIndex {
       const vectors = await this.#vectorsOf(piece.map(([, text]) => text));
       if (vectors === undefined) continue;
       if (vectors.some(({ length }) => length !== (this.#dimensions ??= length))) {
-        await this.#forget();
+        this.#isDoubtful = true;
         throw otherLength();
       }
       const found = new Map<string, CompactVector>();
@@ -249,9 +258,13 @@ export class MeaningIndex {
     }
   }
 
-  /** What was embedded is of no use any more, and is embedded anew. */
-  async #forget(): Promise<void> {
-    await this.#options.store.forget(this.#options.model);
+  /** A single answer may be wrong. If the next one differs as well, what was embedded is of no use any more. */
+  async #compareLengths(): Promise<void> {
+    const { embeddings, store, model } = this.#options;
+    const [vector] = await embeddings.embed(['?'], { kind: 'text', signal: AbortSignal.timeout(limit) });
+    this.#isDoubtful = false;
+    if (vector === undefined || vector.length === this.#dimensions) return;
+    await store.forget(model);
     this.#questions.clear();
     await this.refresh();
   }

@@ -139,10 +139,19 @@ export interface DocumentPage {
 
 export interface SearchPage {
   readonly items: readonly SearchHit[];
-  /** At most 2,000. */
+  /** The number of documents that have at least one of the words, or were found by their meaning. */
   readonly total: number;
-  /** More matched than were ranked. */
+  /** How many of them have all of the words. */
+  readonly allWords: number;
+  /** Words that no document has, each with the nearest one, by which it was searched. */
+  readonly corrected: readonly Correction[];
+  /** The commonest words of the query were not looked up, because there are too many of them. */
   readonly approximate: boolean;
+}
+
+export interface Correction {
+  readonly written: string;
+  readonly meant: string;
 }
 
 export interface SearchHit {
@@ -154,6 +163,8 @@ export interface SearchHit {
   readonly snippet: string;
   /** The section that has the excerpt, by its id and its heading; null if there is none but the whole document. */
   readonly section: { readonly id: string; readonly title: string } | null;
+  /** The parts of the query that the document has in none of their forms, as the reader wrote them. */
+  readonly missing: readonly string[];
   /** By what it was found. */
   readonly matched: 'text' | 'meaning' | 'both';
 }

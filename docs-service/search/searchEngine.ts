@@ -44,18 +44,20 @@ export async function searchWith<Found>(
   asked: SearchQuery,
 ): Promise<SearchPage> {
   const query = parseQuery(asked.text);
-  if (isEmptyQuery(query)) return { items: [], total: 0, approximate: false };
+  if (isEmptyQuery(query)) return { items: [], total: 0, allWords: 0, corrected: [], approximate: false };
   const { near, limit, offset } = asked;
   if (near === undefined) {
     const { found, count } = await findByText(engine, query, asked);
     const page = found.map((one) => ({ found: one, matched: 'text', place: undefined }) as const);
-    return { items: await readHits(engine, query, page), ...totalOf(count) };
+    return { items: await readHits(engine, query, page), ...totalOf(count), allWords: count, corrected: [] };
   }
   const { all, count } = await findJoined(engine, query, { ...asked, near });
   const { total, approximate } = totalOf(count);
   return {
     items: await readHits(engine, query, all.slice(offset, offset + limit)),
     total: total + all.filter(({ matched }) => matched === 'meaning').length,
+    allWords: count,
+    corrected: [],
     approximate,
   };
 }
@@ -122,6 +124,6 @@ async function readHits<Found>(
     if (row === undefined) return [];
     const document = { ...parseMetadata(row.metadata), path: row.path };
     const excerpt = excerptOf({ title: document.title, body: row.body }, query, joined);
-    return [{ document, ...excerpt, matched: joined.matched }];
+    return [{ document, ...excerpt, missing: [], matched: joined.matched }];
   });
 }

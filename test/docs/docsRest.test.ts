@@ -19,7 +19,11 @@ import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
 import { pageLinks } from '../../docs-service/http/answers.ts';
 import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
-import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
+import {
+  IndexUnavailableError,
+  type SearchPage,
+  type SearchQuery,
+} from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { beginAnew } from '../support/docsLibrary.ts';
 import { documentOf } from '../support/documents.ts';
@@ -154,6 +158,34 @@ t.test('the list of documents', async (t) => {
   t.equal(long.headers['link'], undefined, 'no field that is longer than clients take');
   t.equal((await get('/api/v1/docs?limit=100')).statusCode, 200);
 });
+
+t.test(
+  'a search says how many documents have all words, what each lacks, and what was corrected',
+  async (t) => {
+    const { get, index } = usual;
+    const search = index.search.bind(index);
+    t.teardown(() => Object.assign(index, { search }));
+    t.match((await get('/api/v1/docs?q=words')).json(), { total: 2, allWords: 2 });
+    t.notOk('allWords' in (await get('/api/v1/docs')).json(), 'a list has none of these fields');
+    const corrected = [{ written: 'instaled', meant: 'installed' }];
+    Object.assign(index, {
+      async search(query: SearchQuery): Promise<SearchPage> {
+        const { items } = await search({ ...query, text: 'words' });
+        const lacking = items.map((hit, at) => ({ ...hit, missing: at === 0 ? [] : ['instaled'] }));
+        return { items: lacking, total: 2, allWords: 1, corrected, approximate: true };
+      },
+    });
+    const answer = (await get('/api/v1/docs?q=instaled%20words')).json();
+    t.match(answer, {
+      total: 2,
+      allWords: 1,
+      corrected,
+      approximate: true,
+      items: [{}, { missing: ['instaled'] }],
+    });
+    t.notOk('missing' in answer.items[0], 'it has all words');
+  },
+);
 
 t.test('invalid parameters are refused by name', async (t) => {
   const { get } = usual;

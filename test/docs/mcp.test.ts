@@ -14,9 +14,14 @@ import * as protocol from '../../docs-service/mcp/mcpProtocol.ts';
 import { searchDocs } from '../../docs-service/mcp/searchDocs.ts';
 import { createStdioConnection } from '../../docs-service/mcp/stdioConnection.ts';
 import { parseArguments, ToolError } from '../../docs-service/mcp/tool.ts';
-import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
+import {
+  IndexUnavailableError,
+  type SearchHit,
+  type SearchPage,
+} from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { beginAnew } from '../support/docsLibrary.ts';
+import { documentOf } from '../support/documents.ts';
 import { golden, withoutProse } from '../support/golden.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { connectClient, connectNewerClient, listenForMcp, textOf } from '../support/mcpClients.ts';
@@ -110,7 +115,7 @@ t.test('what the server says about itself and its tools', async (t) => {
   t.match(messages, [
     {
       role: 'user',
-      content: { type: 'text', text: /search_docs\. Use a few significant words[\s\S]*Question: Why\?$/ },
+      content: { type: 'text', text: /search_docs\. Ask the question as it is[\s\S]*Question: Why\?$/ },
     },
   ]);
   await t.rejects(client.getPrompt({ name: 'answer_from_docs' }), { code: -32_602 });
@@ -227,6 +232,66 @@ t.test('a document can be read by each of its names, its addresses and its path'
   t.match(draft.structuredContent, { slug: 'hidden' });
 });
 
+t.test('an agent learns how a search came by its answer', async (t) => {
+  const { index, url, createToken } = shared;
+  const client = await connectClient(t, url, await createToken());
+  const search = index.search.bind(index);
+  t.teardown(() => Object.assign(index, { search }));
+  const page = (more: Partial<SearchPage>) => ({
+    ...{ items: [], total: 0, allWords: 0, corrected: [], approximate: false },
+    ...more,
+  });
+  const hit = (missing: readonly string[], matched = 'text') =>
+    ({ document: documentOf('first', ''), snippet: 'x', section: null, missing, matched }) as SearchHit;
+  const corrected = [{ written: 'instaled', meant: 'installed' }];
+  const nothing = /^No document has any of these words and passes .* say that .* stop there\.$/;
+  type Case = readonly [query: object, page: Partial<SearchPage>, want: object, notice: RegExp | undefined];
+  const cases: readonly Case[] = [
+    [{ query: 'words' }, { items: [hit([])], total: 1, allWords: 1 }, { total: 1, allWords: 1 }, undefined],
+    [
+      { query: 'instaled first' },
+      { items: [hit(['first'])], total: 1, corrected },
+      { results: [{ missing: ['first'] }], corrected, allWords: 0 },
+      /^No document has "instaled", so "installed" was searched for\. No document has all of these words: "missing" /,
+    ],
+    [
+      { query: 'how do I begin' },
+      { items: [hit(['how', 'do'])], total: 1 },
+      { results: [{ missing: ['how', 'do'] }] },
+      undefined,
+    ],
+    [
+      { query: 'car' },
+      { items: [hit(['car'], 'meaning')], total: 1 },
+      { results: [{ missing: ['car'] }] },
+      undefined,
+    ],
+    [{ query: 'zebra' }, {}, { total: 0 }, nothing],
+    [
+      { query: 'the' },
+      { items: [hit([])], total: 9, allWords: 9, approximate: true },
+      { approximate: true },
+      undefined,
+    ],
+  ];
+  for (const [query, found, want, notice] of cases) {
+    Object.assign(index, { search: async () => page(found) });
+    const { structuredContent } = await client.callTool({ name: 'search_docs', arguments: { ...query } });
+    t.match(structuredContent, want, JSON.stringify(query));
+    const { notice: told } = structuredContent as { readonly notice?: string };
+    if (notice === undefined) t.equal(told, undefined, JSON.stringify(query));
+    else t.match(told, notice, JSON.stringify(query));
+    const fields = ['corrected', 'approximate', 'missing'].filter(
+      (name) => !JSON.stringify(want).includes(name),
+    );
+    t.notMatch(
+      JSON.stringify(structuredContent),
+      new RegExp(`"(${fields.join('|')})":`),
+      'what is empty is left out',
+    );
+  }
+});
+
 t.test('the tools', async (t) => {
   const { url, createToken } = shared;
   const client = await connectClient(t, url, await createToken());
@@ -258,7 +323,7 @@ t.test('the tools', async (t) => {
   t.match(await call('search_docs', { query: '???' }), {
     results: [],
     total: 0,
-    notice: /Try fewer or other/,
+    notice: /^No document has any of these words and passes/,
   });
   const address = 'http://127.0.0.1:4000/read/first';
   t.match(await call('search_docs', { query: 'deeper' }), {

@@ -605,14 +605,16 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
 
   const asked = { drafts: false, count: 1 };
   await t.rejects(index.nearest('Where?', asked), { name: 'EmbeddingsError', message: /in time/ });
-  await t.rejects(index.nearest('Where?', asked), { message: /in time/ }, 'it is not asked twice');
-  t.equal(questions.length, 1);
-  t.equal(questions[0]?.signal.aborted, false, 'a model that is being loaded goes on');
-  const third = index.nearest('Where?', asked);
+  await t.rejects(index.nearest('Where?', asked), { message: /in time/ }, 'it is asked again');
+  t.strictSame(
+    questions.map(({ signal }) => signal.aborted),
+    [false, true],
+    'a model that is being loaded goes on, and only this one question',
+  );
   questions[0]?.answer();
-  t.strictSame(await third, [{ slug: 'one', place: 0 }]);
+  await setImmediate();
   t.strictSame(await index.nearest('Where?', asked), [{ slug: 'one', place: 0 }]);
-  t.equal(questions.length, 1, 'its answer is kept');
+  t.equal(questions.length, 2, 'its answer is kept');
 
   const longer = { ...slow, embed: async (texts: readonly string[]) => texts.map(() => vector.map(() => 1)) };
   const other = await start('n', longer);
@@ -633,7 +635,7 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
   questions.at(-1)?.answer();
   t.strictSame(await pending, [{ slug: 'one', place: 0 }], 'an answer counts for the model that was asked');
   const anew = index.nearest('Where?', asked);
-  t.equal(questions.length, 3, 'the other model has not answered this yet');
+  t.equal(questions.length, 4, 'the other model has not answered this yet');
   questions.at(-1)?.answer();
   t.strictSame(await anew, [{ slug: 'two', place: 0 }]);
 });
@@ -743,6 +745,31 @@ t.test('the service finds documents by their meaning, too', async (t) => {
   );
   await poll(ready, ({ toEmbed }) => toEmbed === 0);
   t.equal(service.stderr().match(/another length/g)?.length, 1, 'another model of the name is embedded anew');
+});
+
+t.test('after a slow or a wrong answer of the runner, meaning is soon back', async (t) => {
+  const runner = await startEmbeddings();
+  t.teardown(() => runner.close());
+  const { search, ready } = await serveWith(t, runner, ['--limit-requests', '100000']);
+  await poll(ready, ({ toEmbed }) => toEmbed === 0);
+  const wrong = { embeddings: [[1, 2, 3]] };
+  for (const [name, question, answer] of [
+    ['none', 'q=vehicle', () => undefined],
+    ['a vector of another length', 'q=ship', (response) => send(response, 200, wrong)],
+    ['an error', 'q=loaf', (response) => send(response, 500, {})],
+  ] as const satisfies readonly (readonly [string, string, Parameters<EmbeddingsStandIn['answer']>[0]])[]) {
+    const embedded = runner.embedded();
+    runner.answer(answer);
+    t.match(await search(question), { status: 200, mode: 'text' }, name);
+    runner.answer(undefined);
+    const recovered = Date.now();
+    await poll(
+      () => search(question),
+      ({ status, mode }) => status === 200 && mode === null,
+    );
+    t.ok(Date.now() - recovered < 15_000, `${name}: after ${Date.now() - recovered} ms`);
+    t.ok(runner.embedded() - embedded <= 2, `${name}: no document is embedded again`);
+  }
 });
 
 t.test('several instances on PostgreSQL search the same vectors', needs('postgres'), async (t) => {

@@ -9,10 +9,10 @@ import { linkAddress } from '../../docs-service/http/documentView.ts';
 import { readLogo } from '../../docs-service/http/logo.ts';
 import type { Site } from '../../docs-service/http/pages.ts';
 import { collectionPage } from '../../docs-service/http/reading/collectionPage.ts';
-import { copyScript } from '../../docs-service/http/reading/copyScript.ts';
 import { folderTree } from '../../docs-service/http/reading/folderTree.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
-import { libraryPage } from '../../docs-service/http/reading/libraryPage.ts';
+import { libraryPage, type ResultsView, resultsPage } from '../../docs-service/http/reading/libraryPage.ts';
+import { readingScript } from '../../docs-service/http/reading/readingScript.ts';
 import { consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import { foreign, signInHeaders } from '../../docs-service/http/signIn/signInPages.ts';
 import { parseQuery } from '../../docs-service/search/query.ts';
@@ -56,17 +56,17 @@ async function openReader(t: Setup[0], files: Setup[1] = readingLibrary, overrid
 const own = await openReader(t, ownPages());
 const reader = await openReader(t);
 
-t.test('every page is valid, loads nothing and runs nothing but the copying of code', async (t) => {
+t.test('every page is valid, loads nothing and runs nothing but the one script', async (t) => {
   const { browse } = own;
   for (const path of everyPage) {
     const { body, headers } = await browse(path);
     const parsed = parseHtml(body);
     t.match(headers['content-type'], /^text\/html/, path);
     t.same(parsed.errors, [], `${path} is valid`);
-    const hasText = body.includes('<article');
+    const isReading = path.startsWith('/read');
     const scripts = Array.from(body.matchAll(/<script>([^<]*)<\/script>/g), ([, text = '']) => text);
-    t.same(scripts, hasText ? [copyScript] : [], path);
-    t.same(dangersOf(parsed), hasText ? ['<script>'] : [], `${path} is harmless`);
+    t.same(scripts, isReading ? [readingScript] : [], path);
+    t.same(dangersOf(parsed), isReading ? ['<script>'] : [], `${path} is harmless`);
     t.equal(new Set(parsed.ids).size, parsed.ids.length, `no id of ${path} stands twice`);
     const named = parsed.elements.flatMap(({ attributes }) =>
       ['for', 'aria-describedby', 'aria-labelledby'].flatMap((name) => attributes[name]?.split(' ') ?? []),
@@ -80,6 +80,7 @@ t.test('every page is valid, loads nothing and runs nothing but the copying of c
     const policy = String(headers['content-security-policy']);
     const runs = scripts.map((text) => ` script-src '${hashOf(text)}';`).join('');
     t.match(policy, `default-src 'none'; style-src '${hashOf(style)}';${runs} img-src 'self' data:;`, path);
+    t.equal(policy.includes("connect-src 'self';"), isReading, path);
     t.match(policy, /frame-ancestors 'none'/, path);
     t.equal(headers['referrer-policy'], 'same-origin', path);
     const h1 = parsed.elements.filter(({ name }) => name === 'h1');
@@ -212,7 +213,11 @@ t.test('the library and the search', async (t) => {
     },
     { name: 'a tag of nothing that is shown', path: '/read?q=zebra&tag=models', want: ['tag: models'] },
     { name: 'a search in a tag', path: '/read?q=memory&tag=start', want: ['1 document for'], not: /Notes/ },
-    { name: 'nothing found', path: '/read?q=zebra', want: ['0 documents', 'finds words next to each other'] },
+    {
+      name: 'nothing found',
+      path: '/read?q=zebra',
+      want: ['0 documents', 'documents that have any of its words'],
+    },
     {
       name: 'descriptions in a list',
       path: '/read?tag=start',
@@ -237,6 +242,72 @@ t.test('the library and the search', async (t) => {
   t.match(body, '<input type="hidden" name="tag" value="models">', 'the next search keeps the filter');
   t.match(body, 'href="/read?q=memory"', 'and a link takes it away');
   t.match(body, 'href="/read?q=memory&#38;tag=start"', 'tags of results narrow the search');
+});
+
+t.test('a page of results says what was found by which words', (t) => {
+  const site = { title: 'runner-docs', root: '', hasSignIn: true };
+  const hit = (missing: readonly string[], more: object = {}) => ({
+    ...{ document: documentOf('a', '', { title: 'Installed' }), snippet: 'It was installed.', section: null },
+    ...{ missing, matched: 'text' as const, ...more },
+  });
+  const pageOf = (text: string, more: Partial<ResultsView>) =>
+    resultsPage({
+      ...{ site, filter: {}, page: 1, pageSize: 20, text },
+      ...{ items: [hit([])], total: 12, allWords: 12, corrected: [], approximate: false, ...more },
+    });
+  const instaled = [{ written: 'Instaled', meant: 'installed' }];
+  const asWritten = (text: string, words = ['instaled']) =>
+    new URLSearchParams(
+      /href="\/read\?([^"]*)">Search for/
+        .exec(pageOf(text, { corrected: words.map((written) => ({ written, meant: 'x' })) }))?.[1]
+        ?.replaceAll('&#38;', '&'),
+    ).get('q');
+  const cases: readonly [text: string, page: Partial<ResultsView>, want: string | RegExp, not?: RegExp][] = [
+    ['a b', {}, '12 documents for “a b”', /with all|Without|Showing|commonest/],
+    ['a b', { total: 352 }, '12 documents with all words, 340 with some, for “a b”'],
+    ['a b', { total: 2_352 }, '12 documents with all words, 2,340 with some, for “a b”'],
+    ['a b', { total: 2, allWords: 1 }, '1 document with all words, 1 with some, for “a b”'],
+    ['a b', { total: 340, allWords: 0 }, 'No document with all words, 340 with some, for “a b”'],
+    [
+      'a b',
+      { items: [hit([], { matched: 'both' })], total: 13 },
+      '12 documents with all words, 1 other, for',
+    ],
+    [
+      'a b',
+      { items: [hit([], { matched: 'both' })], total: 14 },
+      '12 documents with all words, 2 others, for',
+    ],
+    ['a', { items: [hit([], { matched: 'both' })], total: 13 }, '13 documents for “a”'],
+    ['a', { items: [], total: 0, allWords: 0 }, /0 documents for “a” A search finds documents that have any/],
+    ['a b', { approximate: true }, 'More than 12 documents for “a b” The commonest words were left out'],
+    ['a b', { items: [hit(['b', 'c'])] }, /Without: b, c ?It was/],
+    ['a b', { items: [hit([...'bcdefgh'])] }, 'Without: b, c, d, e, f and 2 more'],
+    ['a b', { items: [hit(['b'], { section: { id: 's', title: 'Setup' } })] }, 'In Setup · Without: b'],
+    [
+      'a b',
+      { items: [hit(['b'], { matched: 'meaning', section: { id: 's', title: 'Setup' } })] },
+      'Similar in meaning, in Setup',
+      /Without/,
+    ],
+    ['instaled', { corrected: instaled }, 'Showing results for installed. Search for “Instaled” as written'],
+  ];
+  for (const [text, view, want, not = /undefined|NaN/] of cases) {
+    const shown = parseHtml(pageOf(text, view).replace(/<script>[^<]*<\/script>/, ''))
+      .text.replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
+    t.match(shown, want, text);
+    t.notMatch(shown, not, text);
+  }
+  t.match(pageOf('instaled', { corrected: instaled }), /<mark>Installed<[\s\S]*was <mark>installed<\/mark>/);
+  for (const [text, want, words] of [
+    ['Instaled on linux', '"Instaled" on linux'],
+    ['"as instaled" instaled*', '"as instaled" "instaled*"'],
+    ['pre-instaled, b', '"pre-instaled," b'],
+    ['instaled lnux', '"instaled" "lnux"', ['instaled', 'lnux']],
+  ] as const)
+    t.equal(asWritten(text, words && [...words]), want);
+  t.end();
 });
 
 t.test('of a folder with many entries, 200 stand beside the text, and the one that is read', async (t) => {

@@ -7,6 +7,7 @@ import {
   type ViewportSize,
 } from 'playwright-core';
 import t from 'tap';
+import type { SearchPage, SearchQuery } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { needs, places } from '../support/parts.ts';
 import { everyPage, openSession, ownPages, serveSamples } from '../support/readingLibrary.ts';
@@ -18,7 +19,7 @@ interface Look {
   readonly name: string;
   readonly viewport: ViewportSize;
   readonly colorScheme: 'light' | 'dark';
-  /** What axe-core looks for. No script runs in the pages, so only what a style may change is looked for again. */
+  /** What axe-core looks for. Only what a style may change is looked for again. */
   readonly rules: 'all' | readonly string[];
 }
 
@@ -42,7 +43,7 @@ const looks: readonly Look[] = [
 ];
 
 t.test('the pages in a browser', needs('chromium'), async (t) => {
-  const { app, access } = await openTestApp(t, ownPages());
+  const { app, access, index } = await openTestApp(t, ownPages());
   const cookie = await openSession(access.owners);
   serveSamples(app);
   const base = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -126,6 +127,111 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
       (left) => left > 0,
     );
     t.pass('long code scrolls by keys');
+  });
+
+  t.test('a search shows what it finds while one types', async (t) => {
+    const search = index.search.bind(index);
+    t.teardown(() => Object.assign(index, { search }));
+    Object.assign(index, {
+      async search(query: SearchQuery): Promise<SearchPage> {
+        const isMistaken = /(?<!")memry/.test(query.text);
+        const page = await search({ ...query, text: query.text.replace(/(?<!")memry/, 'memory') });
+        return isMistaken ? { ...page, corrected: [{ written: 'memry', meant: 'memory' }] } : page;
+      },
+    });
+    const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
+    await page.addInitScript(() => {
+      const ask = fetch;
+      const asked: number[] = [];
+      Object.assign(globalThis, {
+        asked,
+        fetch: (...given: Parameters<typeof fetch>) => {
+          asked.push(performance.now());
+          return ask(...given);
+        },
+      });
+    });
+    const askedAt = () => page.evaluate(() => (globalThis as unknown as { asked: readonly number[] }).asked);
+    const box = page.getByRole('searchbox');
+    const status = page.getByRole('status');
+    const says = (text: string | RegExp) => status.filter({ hasText: text }).waitFor();
+    const focused = () => page.locator(':focus');
+
+    await page.goto(`${base}/read?tag=models`);
+    const region = await status.elementHandle();
+    await box.pressSequentially('memry and model', { delay: 180 });
+    await says(/for “memry and model”.*Showing results for memory/s);
+    t.equal(await region?.evaluate((element) => element.isConnected), true, 'one element announces all');
+    const times = await askedAt();
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    t.ok(times.length > 3, `it asked ${times.length} times`);
+    t.ok(Math.min(...gaps) >= 249, `at most once in 250 ms: ${gaps.map(Math.round)}`);
+    t.match(page.url(), /\/read\?q=memry\+and\+model&tag=models$/, 'the address is that of the results');
+    t.equal(await page.title(), 'memry and model · Search · runner-docs');
+    t.equal(await page.getByText('with this filter').isVisible(), false);
+    await page.reload();
+    t.equal(await box.inputValue(), 'memry and model');
+
+    await box.fill('memry');
+    await says(/for “memry”.*Showing results for memory/s);
+    await box.press('ArrowDown');
+    t.equal(await focused().textContent(), 'Notes on memory');
+    await page.keyboard.press('ArrowUp');
+    t.equal(await focused().getAttribute('name'), 'q');
+    for (const key of ['ArrowDown', 'Escape', 'ArrowDown']) await page.keyboard.press(key);
+    await Promise.all([page.waitForURL('**/read/long'), page.keyboard.press('Enter')]);
+    await page.goBack();
+    t.match(page.url(), /q=memry&/);
+    await Promise.all([page.waitForURL(/q=%22memry%22/), page.getByText('“memry” as written').click()]);
+    t.equal(await box.inputValue(), '"memry"');
+    t.match(await status.textContent(), '0 documents');
+
+    await page.goto(`${base}/read`);
+    await box.fill('memory');
+    await says('for “memory”');
+    await box.press('Escape');
+    await page.getByRole('heading', { name: 'Collections' }).waitFor();
+    t.equal(await status.textContent(), '', 'an empty box shows the library again');
+    await page.clock.install();
+    for (const composed of ['k', 'か']) {
+      await box.dispatchEvent('compositionstart');
+      await box.evaluate((element: HTMLInputElement, text) => {
+        element.value = text;
+        element.dispatchEvent(new InputEvent('input', { isComposing: true }));
+      }, composed);
+    }
+    const before = (await askedAt()).length;
+    await page.clock.runFor(1_000);
+    t.equal((await askedAt()).length, before, 'nothing is asked within a composition');
+    await box.dispatchEvent('compositionend');
+    await page.clock.runFor(300);
+    await says('for “か”');
+
+    await page.context().setOffline(true);
+    await box.fill('model');
+    await says('The search does not answer at the moment.');
+    await page.context().setOffline(false);
+    await Promise.all([page.waitForURL(/q=model$/), box.press('Enter')]);
+    t.equal(await page.getByRole('status').getByText('for “model”').count(), 1, 'the box works as a form');
+
+    await page.goto(`${base}/read/guide`);
+    await box.fill('memory');
+    await says('for “memory”');
+    t.match(page.url(), /\/read\/guide$/, 'beside a text, the address stays');
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(
+      (options) => (globalThis as unknown as Axe).axe.run(options),
+      axeOptions('all'),
+    );
+    t.same(
+      violations.map(({ id }) => id),
+      [],
+    );
+    await page.mouse.click(desk.width - 10, desk.height - 10);
+    t.equal(await status.isVisible(), false, 'a click beside it closes it');
+    await box.focus();
+    await box.press('ArrowDown');
+    await Promise.all([page.waitForURL('**/read/long'), page.keyboard.press('Enter')]);
   });
 
   t.test('the consent page works with the keyboard alone', async (t) => {

@@ -4,13 +4,13 @@ import { htmlLanguage } from '../../formats/language.ts';
 import { dateElement } from '../../formats/markdown/xmlText.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
-import { escapeHtml, type FeedLink, type Site } from '../pages.ts';
+import { escapeHtml, type FeedLink, foundIn, type Site } from '../pages.ts';
 
 interface ItemOptions {
   readonly site: Site;
   /** As HTML; by default the title of the document. */
   readonly title?: string;
-  /** As HTML, instead of the description. */
+  /** As HTML, instead of the description; empty if there is nothing to show of the text. */
   readonly text?: string;
   /** The search and the folder that the link of a tag preserves. */
   readonly narrowed?: Pick<LibraryPlace, 'q' | 'path'>;
@@ -25,7 +25,7 @@ export function documentItem(document: LocatedMetadata, options: ItemOptions): s
   const within = options.collection === undefined ? '' : `?in=${encodeURIComponent(options.collection)}`;
   const about = description === null ? '' : `<p class="about" dir="auto">${escapeHtml(description)}</p>`;
   return `<li><h2><a href="${readingPath(options.site, slug)}${within}" ${htmlLanguage(lang)}>${name}</a></h2>
-${meta(document, options.site)}${options.text ?? about}${chips(document, options)}</li>`;
+${meta(document, options.site)}${options.text || about}${chips(document, options)}</li>`;
 }
 
 function meta({ draft, date, authors, path }: LocatedMetadata, { isOpen }: Site): string {
@@ -107,8 +107,9 @@ export function libraryAddress({ root }: Site, { page, ...place }: LibraryPlace)
   return search.size === 0 ? `${root}/read` : `${root}/read?${search}`;
 }
 
-/** The box for a search on a page of the library, with what the page is narrowed to. */
-export function searchForm({ root }: Site, { q = '', type, tag, path }: LibraryPlace): string {
+/** The box for a search on a page of the library, with what the page is narrowed to, and what was found. */
+export function searchForm({ root }: Site, place: LibraryPlace, found = foundIn('', '')): string {
+  const { q = '', type, tag, path } = place;
   const kept = Object.entries({ path, type, tag }).flatMap(([name, value]) =>
     value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escapeHtml(value)}">`],
   );
@@ -117,5 +118,6 @@ export function searchForm({ root }: Site, { q = '', type, tag, path }: LibraryP
 <label class="hidden" for="page:q">${label}</label>
 <input id="page:q" type="search" name="q" value="${escapeHtml(q)}" placeholder="${label}" maxlength="1000" autocomplete="off">${kept.join('')}
 </div><button class="main">Search</button></form>
+${found}
 `;
 }

@@ -4,7 +4,6 @@ import { chapterTitles } from '../../formats/chapterTitles.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
-import { copyScript } from './copyScript.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
 import { type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
@@ -58,7 +57,6 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
     title: document.title,
     hasSearch: true,
     isOwners: !site.isOpen,
-    script: copyScript,
     canonical,
     feeds: around?.definition.public ? [feedOf(site, around.definition)] : [],
   });

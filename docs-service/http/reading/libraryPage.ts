@@ -1,11 +1,9 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import type { LocatedMetadata, SearchHit } from '../../search/documentIndex.ts';
-import { parseQuery, type Query } from '../../search/query.ts';
-import { readingPath } from '../documentView.ts';
-import { escapeHtml, page, pageAround, type Site } from '../pages.ts';
-import { copyScript } from './copyScript.ts';
+import type { LocatedMetadata } from '../../search/documentIndex.ts';
+import { parseQuery } from '../../search/query.ts';
+import { escapeHtml, foundIn, page, pageAround, type Site } from '../pages.ts';
 import {
   collectionAddress,
   documentItem,
@@ -17,7 +15,7 @@ import {
 } from './documentList.ts';
 import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
-import { markFound, snippetToHtml } from './foundText.ts';
+import { countText, hitText, markFound, type SearchAnswer } from './foundText.ts';
 
 interface View {
   readonly site: Site;
@@ -37,11 +35,7 @@ export interface LibraryView extends View {
   readonly hasStart: boolean;
 }
 
-export interface ResultsView extends View {
-  readonly text: string;
-  readonly items: readonly SearchHit[];
-  readonly approximate: boolean;
-}
+export type ResultsView = View & SearchAnswer;
 
 /**
  * The library: the collections, and all documents, or those of one type or tag, the newest first. The first page shows
@@ -60,7 +54,6 @@ export function libraryPage(view: LibraryView): { readonly before: string; reado
       .filter((one) => one.public)
       .slice(0, maxFeeds)
       .map((one) => feedOf(site, one)),
-    ...(hasStart ? { script: copyScript } : {}),
   });
   const heading = hasStart ? '<h2>All documents</h2>' : '';
   return {
@@ -75,17 +68,18 @@ ${list(items.map((document) => documentItem(document, { site })))}${pages(view, 
 
 /** The results of a search, the best first, with the matching words marked. */
 export function resultsPage(view: ResultsView): string {
-  const { site, filter, items, text, total, approximate } = view;
-  const query = parseQuery(text);
-  const found = approximate ? `More than ${total.toLocaleString('en')} documents` : count(total, 'document');
+  const { site, filter, items, text, corrected, total } = view;
+  const query = { all: [text, ...corrected.map(({ meant }) => meant)].flatMap((one) => parseQuery(one).all) };
   const entries = items.map((hit) =>
     documentItem(hit.document, {
       site,
       title: markFound(hit.document.title, query),
-      ...textOf(foundIn(site, hit) + excerptOf(hit, query)),
+      text: hitText(site, hit, query),
       narrowed: { q: text, path: filter.path },
     }),
   );
+  const documents = items.map(({ document }) => document);
+  const hits = `${filters(view, documents, text)}${total === 0 ? advice : list(entries)}${pages(view, { q: text })}`;
   return page({
     site,
     title: `${text.slice(0, 100)} · Search`,
@@ -93,39 +87,13 @@ export function resultsPage(view: ResultsView): string {
     isOwners: !site.isOpen,
     body: `<div class="shelf"><div>
 <h1>Search</h1>
-${searchForm(site, { ...filter, q: text })}${filters(
-  view,
-  items.map(({ document }) => document),
-  text,
-)}<p class="count" role="status">${found} for “<bdi class="foreign">${escapeHtml(text)}</bdi>”</p>
-${total === 0 ? advice : list(entries)}${pages(view, { q: text })}
-</div></div>`,
+${searchForm(site, { ...filter, q: text }, foundIn(countText(view), hits))}</div></div>`,
   });
 }
 
-/** The description, if there is nothing to show of the text. */
-function textOf(text: string): { readonly text?: string } {
-  return text === '' ? {} : { text };
-}
-
-/** The section that has the excerpt, and why the document is here if it does not have the words. */
-function foundIn(site: Site, { document, section, matched }: SearchHit): string {
-  const why = matched === 'meaning' ? 'Similar in meaning' : '';
-  if (section === null) return why === '' ? '' : `<p class="meta">${why}</p>`;
-  const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section.id)}`;
-  const link = `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(section.title)}</a>`;
-  return `<p class="meta">${why === '' ? 'In' : `${why}, in`} ${link}</p>`;
-}
-
-/** Without marks where the words found nothing. */
-function excerptOf({ document: { title }, snippet, matched }: SearchHit, query: Query): string {
-  const marked = matched === 'meaning' ? parseQuery('') : query;
-  return snippet === '' ? '' : snippetToHtml(snippet, marked, title);
-}
-
-const advice = `<p>Try fewer or other words. A document is found if it has all of them.</p>
+const advice = `<p>A search finds documents that have any of its words, in any of their forms.</p>
 <ul>
-<li><code>"first steps"</code> finds words next to each other.</li>
+<li><code>"first steps"</code> finds words next to each other, as they are written.</li>
 <li><code>config*</code> finds words that begin with <code>config</code>.</li>
 <li><code>-windows</code> leaves out documents with a word.</li>
 </ul>

@@ -7,7 +7,6 @@ import { DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, type HttpProblem, loggedProblemOf } from '../problems.ts';
 import { sendRendition } from '../sendRendition.ts';
-import { copyScript } from './copyScript.ts';
 
 interface ArticleReply {
   readonly article: Rendition;
@@ -23,12 +22,13 @@ export function sendAround(
   { article, around, authorization }: ArticleReply,
 ): Promise<FastifyReply> {
   const etag = createEtag(around.before, around.after, article.etag);
-  reply.headers(pageHeaders({ script: copyScript }));
+  reply.headers(pageHeaders({ isReading: true }));
   return sendRendition(request, reply, { ...article, etag }, { authorization, around });
 }
 
 export function sendPage(request: FastifyRequest, reply: FastifyReply, html: string): FastifyReply {
-  return sendText(request, reply.headers(pageHeaders()), { text: html, mediaType: 'text/html' });
+  reply.headers(pageHeaders({ isReading: true }));
+  return sendText(request, reply, { text: html, mediaType: 'text/html' });
 }
 
 /** Answers a browser with a page, and a program with a problem. */
@@ -41,7 +41,7 @@ export function createPageAnswer(site: Site) {
     for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
     return reply
       .code(problem.status)
-      .headers({ ...pageHeaders(), 'cache-control': 'no-store', ...problem.headers })
+      .headers({ ...pageHeaders({ isReading: true }), 'cache-control': 'no-store', ...problem.headers })
       .type('text/html; charset=utf-8')
       .send(errorPage(request.visitor === null ? site : { ...site, isOpen: true }, problem));
   };
