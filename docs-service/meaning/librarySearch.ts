@@ -43,9 +43,9 @@ export function createLibrarySearch(index: DocumentIndex, meaning?: Meaning) {
 }
 
 function isNarrowing(query: Omit<SearchQuery, 'near'>): boolean {
-  const { quoted, none } = parseQuery(query.text);
+  const { some, none } = parseQuery(query.text);
   const hasFacets = query.type !== undefined || query.tag !== undefined;
-  return hasFacets || isNarrowed(query) || quoted.length + none.length > 0;
+  return hasFacets || isNarrowed(query) || none.length > 0 || some.some(({ isQuoted }) => isQuoted);
 }
 
 /** What programs and agents are told of a search, beside what it found. */

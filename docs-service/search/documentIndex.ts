@@ -8,6 +8,7 @@ import type {
   FileDetails,
   FileWarning,
 } from '../content/document.ts';
+import type { Clause } from './query.ts';
 
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
@@ -147,6 +148,8 @@ export interface SearchPage {
   readonly corrected: readonly Correction[];
   /** The commonest words of the query were not looked up, because there are too many of them. */
   readonly approximate: boolean;
+  /** The parts of the query with the words by which they were searched, for the marks in excerpts. */
+  readonly clauses: readonly Clause[];
 }
 
 export interface Correction {

@@ -2,7 +2,7 @@ import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts
 import { isTitle } from '../content/headings.ts';
 import type { SearchHit } from './documentIndex.ts';
 import type { Joined } from './joining.ts';
-import type { Query } from './query.ts';
+import type { Clause } from './query.ts';
 import { sectionsOf } from './sections.ts';
 import { lineAt, snippet } from './snippet.ts';
 import { withoutScripts } from './withoutScripts.ts';
@@ -18,16 +18,16 @@ interface FoundText {
  */
 export function excerptOf(
   { title, body }: FoundText,
-  query: Query,
+  clauses: readonly Clause[],
   { matched, place }: Pick<Joined<unknown>, 'matched' | 'place'>,
 ): Pick<SearchHit, 'snippet' | 'section'> {
-  const words = matched === 'meaning' ? undefined : snippet(body, query);
+  const words = matched === 'meaning' ? undefined : snippet(body, clauses);
   // The document may have changed since its sections were compared.
   const near = place === undefined ? undefined : sectionsOf(body)[place];
   // Single words of the question say little where they did not find the document: then it is the beginning.
-  const meaning = near && snippet(near.text, words ? query : { ...query, all: [] });
-  const isNear = meaning && (!words || words.parts < query.all.length || meaning.parts === words.parts);
-  const { text, line } = isNear ? meaning : (words ?? snippet(body, query));
+  const meaning = near && snippet(near.text, words ? clauses : []);
+  const isNear = meaning && (!words || words.parts < clauses.length || meaning.parts === words.parts);
+  const { text, line } = isNear ? meaning : (words ?? snippet(body, clauses));
   // Scripts are removed without their line ends.
   const found = near && isNear ? lineAt(withoutScripts(body), near.start) : line;
   return { snippet: text, section: found === undefined ? null : sectionAt({ title, body }, found) };

@@ -1,5 +1,4 @@
 import type { Nearness, SearchHit } from './documentIndex.ts';
-import type { Query } from './query.ts';
 
 /** One list of results from the order of the text and that of the meaning. */
 export interface Joined<Found> {
@@ -41,7 +40,7 @@ export function joinRanks<Found>(
 
 /** The documents that count, by nearness, with the place of their nearest section. */
 export function nearestDocuments<Found>(
-  { sections, count }: Nearness,
+  { sections, count }: Pick<Nearness, 'sections' | 'count'> = { sections: [], count: 0 },
   passes: (slug: string) => Found | undefined,
 ): ReadonlyMap<Found, number> {
   const near = new Map<Found, number>();
@@ -54,9 +53,4 @@ export function nearestDocuments<Found>(
     if (counted === count) break;
   }
   return near;
-}
-
-/** What holds for documents that are only near in meaning. */
-export function narrowingOf({ quoted, none }: Query): Query {
-  return { all: quoted, none, quoted };
 }

@@ -1,55 +1,60 @@
-import { type AnalysedWord, words } from './analyser.ts';
+import { type AnalysedWord, isUnspaced, words } from './analyser.ts';
 import { QueryError } from './documentIndex.ts';
 
-/** What a reader searches for: documents with all of `all` and with none of `none`. */
+/** What a reader searches for: documents with some of `some`, and with none of `none`. */
 export interface Query {
-  readonly all: readonly Clause[];
+  readonly some: readonly Clause[];
   readonly none: readonly Clause[];
-  /** Those of `all` that the reader wrote in quotes. */
-  readonly quoted: readonly Clause[];
 }
 
-/** Adjacent tokens, at least one. */
+/** A word, or adjacent words. */
 export interface Clause {
+  /** As the reader wrote it. */
+  readonly written: string;
+  /** The words in their order, at least one. */
   readonly tokens: readonly string[];
+  /** One word that stands for all of them, such as `ebook` for `e-book`. */
+  readonly joined?: string;
+  /** It must occur, exactly as it is. */
+  readonly isQuoted: boolean;
   /** Whether the last token is the beginning of a word. */
-  readonly prefix: boolean;
+  readonly isBeginning: boolean;
+  /** How often it is in the query. */
+  readonly count: number;
+  /** Other words that stand for it, such as the forms of a word. */
+  readonly forms?: readonly string[];
+  /** How much it says where it occurs. */
+  readonly weight?: number;
 }
 
 /**
- * Reads words, `"phrases"`, `-not`, `-"not a phrase"` and `prefix*`, separated by spaces. Anything else in the text
- * only separates words. A word of several tokens, such as `well-known`, is a phrase. In scripts without spaces, a word
- * is any part of a run of letters. It throws `QueryError` only for a text that is too long or has too many words.
+ * Reads words, `"phrases"`, `-not`, `-"not a phrase"` and `prefix*`, separated by spaces. One dash excludes; more of
+ * them, as in `--port`, are text. Anything else in the text only separates words. In scripts without spaces, each pair
+ * of letters of a run is a word. It throws `QueryError` only for a text that is too long or has too many words.
  */
 export function parseQuery(text: string): Query {
   if (text.length > maxQueryLength)
     throw new QueryError(`The query is longer than ${maxQueryLength} characters. Shorten it.`);
-  const all = new Map<string, Clause>();
-  const none = new Map<string, Clause>();
-  const quoted = new Map<string, Clause>();
-  for (const { content, isExcluded, isQuoted, prefix } of terms(text)) {
-    const clause = tryClause([...words(content)], prefix);
-    if (!clause) continue;
-    const name = `${clause.prefix} ${clause.tokens.join(' ')}`;
-    (isExcluded ? none : all).set(name, clause);
-    if (isQuoted && !isExcluded) quoted.set(name, clause);
-  }
-  const query = { all: [...all.values()], none: [...none.values()], quoted: [...quoted.values()] };
-  if (tokenCount(query) > maxTokens)
+  const [some, none] = [new Map<string, Clause>(), new Map<string, Clause>()];
+  for (const { isExcluded, ...term } of terms(text))
+    for (const clause of clausesOf(term, isExcluded)) {
+      const { tokens, isQuoted, isBeginning } = clause;
+      const name = `${isQuoted} ${isBeginning} ${tokens.join(' ')}`;
+      const clauses = isExcluded ? none : some;
+      clauses.set(name, { ...clause, count: (clauses.get(name)?.count ?? 0) + 1 });
+    }
+  const query = { some: [...some.values()], none: [...none.values()] };
+  const count = [...query.some, ...query.none].reduce((sum, { tokens }) => sum + tokens.length, 0);
+  if (count > maxTokens)
     throw new QueryError(`The query has more than ${maxTokens} words. Leave some of them out.`);
   return query;
-}
-
-/** Whether there is nothing to search for. Such a query finds nothing. */
-export function isEmptyQuery({ all, none }: Query): boolean {
-  return all.length === 0 && none.length === 0;
 }
 
 /** What a reader asks about, without what only narrows the search: for a comparison of meanings. */
 export function questionOf(text: string): string {
   const asked = [...terms(text)].filter(({ isExcluded }) => !isExcluded);
   return asked
-    .map(({ content, prefix }) => (prefix ? content.replace(/\*$/, '') : content))
+    .map(({ content, isBeginning }) => (isBeginning ? content.replace(/\*$/, '') : content))
     .join(' ')
     .trim();
 }
@@ -62,29 +67,79 @@ interface Term {
   readonly content: string;
   readonly isExcluded: boolean;
   readonly isQuoted: boolean;
-  readonly prefix: boolean;
+  readonly isBeginning: boolean;
 }
 
 function* terms(text: string): Generator<Term> {
   // A phrase that is not closed reaches to the end.
-  const pattern = /(-*)(?:["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)|([^\s"“”„«»]+))/gu;
-  for (const [, dashes = '', phrase, word = ''] of text.matchAll(pattern)) {
-    const isExcluded = dashes !== '' || (phrase === undefined && word.startsWith('-'));
-    const isQuoted = phrase !== undefined;
-    if (isQuoted) yield { content: phrase, isExcluded, isQuoted, prefix: false };
-    else yield { content: word, isExcluded, isQuoted, prefix: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
+  const pattern =
+    /(?<!\S)(-?)["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)|["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)|([^\s"“”„«»]+)/gu;
+  for (const [, dash = '', first, later, word = ''] of text.matchAll(pattern)) {
+    const phrase = first ?? later;
+    if (phrase !== undefined) {
+      yield { content: phrase, isExcluded: dash !== '', isQuoted: true, isBeginning: false };
+      continue;
+    }
+    const isExcluded = /^-[^-]/.test(word);
+    yield { content: word, isExcluded, isQuoted: false, isBeginning: /[\p{L}\p{M}\p{N}]\*$/u.test(word) };
   }
 }
 
-function tryClause(found: readonly AnalysedWord[], prefix: boolean): Clause | undefined {
-  const tokens = found.map(({ token }) => token);
-  const last = found.at(-1);
-  if (!last?.isTail) return last && { tokens, prefix };
-  // The run may continue in the document. There its last letter begins a pair, with which the pair before it ends.
-  const isPaired = found.at(-2)?.end === last.end;
-  return isPaired ? { tokens: tokens.slice(0, -1), prefix: false } : { tokens, prefix: true };
+function* clausesOf(
+  { content, isQuoted, isBeginning }: Omit<Term, 'isExcluded'>,
+  isExcluded: boolean,
+): Generator<Clause> {
+  const found = [...words(content)];
+  const clause = (some: readonly AnalysedWord[], isLast: boolean) =>
+    tryClause(some, { content, isQuoted, isBeginning: isBeginning && isLast });
+  if (isQuoted || isExcluded) {
+    const whole = clause(found, true);
+    return whole && (yield whole);
+  }
+  for (const part of partsOf(found)) {
+    const one = clause(part, part.at(-1) === found.at(-1));
+    if (one) yield one;
+  }
 }
 
-function tokenCount({ all, none }: Query): number {
-  return [...all, ...none].reduce((count, { tokens }) => count + tokens.length, 0);
+/** The words that are searched each by itself: compounds, and pairs of letters. */
+function* partsOf(found: readonly AnalysedWord[]): Generator<readonly AnalysedWord[]> {
+  let part: AnalysedWord[] = [];
+  for (const [at, word] of found.entries()) {
+    const isPair = isUnspaced(word.token);
+    if (part.length > 0 && (!word.isInside || isPair || isUnspaced(part[0]?.token ?? ''))) {
+      yield part;
+      part = [];
+    }
+    // The last letter of a run is in the pair before it.
+    if (!(word.isTail && found[at - 1]?.end === word.end)) part.push(word);
+  }
+  yield part;
+}
+
+function tryClause(
+  found: readonly AnalysedWord[],
+  { content, ...term }: Pick<Clause, 'isQuoted' | 'isBeginning'> & { readonly content: string },
+): Clause | undefined {
+  const [first, last] = [found[0], found.at(-1)];
+  if (!first || !last) return undefined;
+  const written = content.slice(first.start, last.end);
+  const whole = { written, tokens: found.map(({ token }) => token), count: 1, ...term };
+  if (last.isTail) {
+    // The run may continue in the document. There its last letter begins a pair, with which the pair before it ends.
+    const isPaired = found.at(-2)?.end === last.end;
+    return isPaired
+      ? { ...whole, tokens: whole.tokens.slice(0, -1), isBeginning: false }
+      : { ...whole, isBeginning: true };
+  }
+  const joined = first.joined?.find(({ end }) => end >= last.end);
+  if (joined === undefined) return whole;
+  // A sign belongs to the name: `C++` is not `C`.
+  return found.length === 1
+    ? {
+        ...whole,
+        written: content.slice(joined.end - joined.token.length, joined.end),
+        tokens: [joined.token],
+      }
+    : { ...whole, joined: joined.token };
 }

@@ -1,129 +1,181 @@
-import type {
-  DocumentFilter,
-  Nearness,
-  Paging,
-  SearchHit,
-  SearchPage,
-  SearchQuery,
-} from './documentIndex.ts';
+import type { DocumentFilter, SearchHit, SearchPage, SearchQuery } from './documentIndex.ts';
 import { type DocumentRecord, parseMetadata } from './documentRecord.ts';
+import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
-import { type Joined, joinRanks, narrowingOf, nearestDocuments } from './joining.ts';
-import { isEmptyQuery, parseQuery, type Query } from './query.ts';
-import { createScore, rowsToSample, type SampleRow, sampleRowsOf } from './relevance.ts';
-import { findTiers, maxCandidates, type Place, partsOfPage, totalOf } from './tier.ts';
-
-/** What an engine does for a search, in one state of the library. `Found` names a document: equal ones are the same. */
-export interface SearchEngine<Found> {
-  /** As `findTiers` asks for it. */
-  find(query: Query, filter: DocumentFilter, place: Place | undefined): Answer<readonly Found[]>;
-  /** How many match, at most `maxFound`. */
-  count(query: Query, filter: DocumentFilter): Answer<number>;
-  /** A function that finds the document of one of these slugs, if it matches. */
-  matching(
-    query: Query,
-    filter: DocumentFilter,
-    slugs: readonly string[],
-  ): Answer<(slug: string) => Found | undefined>;
-  /** Of documents that this search has found. */
-  termStats(found: readonly Found[]): Answer<ReadonlyMap<Found, string>>;
-  sample(words: readonly number[]): Answer<readonly SampleRow[]>;
-  read(found: readonly Found[]): Answer<ReadonlyMap<Found, StoredDocument>>;
-}
+import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
+import { maxNeighbours, slugParts } from './nearSlugs.ts';
+import { blockSize, offsetOf } from './postings.ts';
+import { type Clause, parseQuery } from './query.ts';
+import { type Block, missingClauses, type Ranked, rank } from './ranking.ts';
+import { findWords, type KnownClause, type WordStore } from './vocabulary.ts';
 
 type Answer<Value> = Value | Promise<Value>;
 
+/** What an engine reads for a search, in one state of the library. Documents and words are named by their numbers. */
+export interface SearchStore extends WordStore {
+  /** The rows of these words in all blocks, or in one. Only a phrase needs their places. */
+  postings(
+    words: readonly number[],
+    options: { readonly hasPlaces: boolean },
+  ): Answer<ReadonlyMap<number, Block>>;
+  /** The documents that have changed since, in milliseconds since 1970. */
+  changedSince(time: number): Answer<readonly number[]>;
+  keysOf(slugs: readonly string[]): Answer<ReadonlyMap<string, number>>;
+  /** These documents in the order of their slugs. */
+  bySlug(keys: readonly number[]): Answer<readonly number[]>;
+  read(keys: readonly number[]): Answer<ReadonlyMap<number, StoredDocument>>;
+}
+
 export type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
-/**
- * Searches in bounded time: of each tier, at most `maxFound` documents are found. Only the tiers on the page are
- * ranked, and only the texts of the documents on it are read.
- */
-export async function searchWith<Found>(
-  engine: SearchEngine<Found>,
-  asked: SearchQuery,
-): Promise<SearchPage> {
+/** The numbers of two words that every index has. */
+export const anyNumber = 0;
+export const draftNumber = 1;
+
+/** Documents beyond this place of the order cannot be read. */
+const maxRanked = 2_000;
+/** A longer question is about its rare words, wherever the others are. */
+const maxWhole = 3;
+/** The documents of all words of a query together. */
+const maxPostings = 2_000_000;
+
+/** Scores every document that has a word of the query. Its time is bounded by `maxPostings`. */
+export async function searchWith(store: SearchStore, asked: SearchQuery): Promise<SearchPage> {
   const query = parseQuery(asked.text);
-  if (isEmptyQuery(query)) return { items: [], total: 0, allWords: 0, corrected: [], approximate: false };
+  if (query.some.length + query.none.length === 0)
+    return { items: [], total: 0, allWords: 0, corrected: [], approximate: false, clauses: [] };
+  const { corrected, none, ...known } = await findWords(query, store);
+  const some = withinBudget(known.some);
+  const filters = await filterNumbers(store, asked);
+  const blocks = await readBlocks(store, [...some, ...none], filters);
   const { near, limit, offset } = asked;
-  if (near === undefined) {
-    const { found, count } = await findByText(engine, query, asked);
-    const page = found.map((one) => ({ found: one, matched: 'text', place: undefined }) as const);
-    return { items: await readHits(engine, query, page), ...totalOf(count), allWords: count, corrected: [] };
-  }
-  const { all, count } = await findJoined(engine, query, { ...asked, near });
-  const { total, approximate } = totalOf(count);
+  const nearKeys = await store.keysOf([...new Set(near?.sections.map(({ slug }) => slug))]);
+  const { best, total, allWords, passing, weights } = await rank(blocks, {
+    ...{ some, none, any: anyNumber, hidden: asked.drafts ? [] : [draftNumber] },
+    filters,
+    among:
+      asked.changedSince === undefined ? undefined : new Set(await store.changedSince(asked.changedSince)),
+    areWholeFirst: query.some.length <= maxWhole,
+    most: near ? maxRanked : Math.min(maxRanked, offset + limit),
+    watched: new Set(nearKeys.values()),
+  });
+  const isAlone = near?.isAlone === true;
+  const nearest = nearestDocuments(near, (slug) => {
+    const key = nearKeys.get(slug);
+    return key !== undefined && passing.has(key) ? key : undefined;
+  });
+  const byText = isAlone ? [] : (await inOrder(store, best)).slice(0, maxRanked);
+  const all = joinRanks(byText, nearest, (key) => !isAlone && passing.get(key) === true);
+  const clauses = some.map(({ clause }, at) => ({ ...clause, weight: weights[at] ?? 0 }));
+  const hits = await readHits(store, all.slice(offset, offset + limit), clauses);
+  const meant = all.filter(({ matched }) => matched === 'meaning').length;
   return {
-    items: await readHits(engine, query, all.slice(offset, offset + limit)),
-    total: total + all.filter(({ matched }) => matched === 'meaning').length,
-    allWords: count,
-    corrected: [],
-    approximate,
+    items: hits.map(({ key, ...hit }) => ({ ...hit, missing: missingIn(blocks, some, key) })),
+    total: isAlone ? all.length : total + meant,
+    allWords: isAlone ? 0 : allWords,
+    ...{ corrected, clauses, approximate: some.length < known.some.length },
   };
 }
 
-async function findByText<Found>(
-  engine: SearchEngine<Found>,
-  query: Query,
-  asked: DocumentFilter & Paging,
-): Promise<{ readonly found: readonly Found[]; readonly count: number }> {
-  const { tiers, count } = await findTiers(query, asked, async (place) => engine.find(query, asked, place));
-  const onPage: Found[] = [];
-  let score: ((termStats: string) => number) | undefined;
-  for (const { tier, found, from, to } of partsOfPage(tiers, asked)) {
-    let ranked = found;
-    if (tier !== undefined && found.length > 1) {
-      score ??= createScore(query, rowsToSample(await engine.sample(sampleRowsOf(query))));
-      ranked = byScore(found, score, await engine.termStats(found));
-    }
-    onPage.push(...ranked.slice(from, to));
-  }
-  return { found: onPage, count: count ?? (await engine.count(query, asked)) };
-}
-
-/** The best first; equal ones keep their order. */
-function byScore<Found>(
-  found: readonly Found[],
-  score: (termStats: string) => number,
-  termStats: ReadonlyMap<Found, string>,
-): readonly Found[] {
-  const scores = new Map(found.map((one) => [one, score(termStats.get(one) ?? '')]));
-  return found.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
-}
-
-async function findJoined<Found>(
-  engine: SearchEngine<Found>,
-  query: Query,
-  { near, ...asked }: SearchQuery & { readonly near: Nearness },
-): Promise<{ readonly all: readonly Joined<Found>[]; readonly count: number }> {
-  const everything = { ...asked, limit: maxCandidates, offset: 0 };
-  const { found, count } = near.isAlone
-    ? { found: [], count: 0 }
-    : await findByText(engine, query, everything);
-  const slugs = near.sections.map(({ slug }) => slug);
-  const passing = await engine.matching(narrowingOf(query), asked, slugs);
-  const slugOf = new Map<Found, string>();
-  const nearest = nearestDocuments(near, (slug) => {
-    const one = passing(slug);
-    if (one !== undefined) slugOf.set(one, slug);
-    return one;
+/** Without the commonest words, where there are too many documents. A quoted one stays. */
+function withinBudget(some: readonly KnownClause[]): readonly KnownClause[] {
+  const rarest = some.toSorted((one, other) => one.documents - other.documents);
+  let sum = 0;
+  const kept = rarest.filter(({ clause, documents }, at) => {
+    sum += documents;
+    return at === 0 || clause.isQuoted || sum <= maxPostings;
   });
-  const inText =
-    count > maxCandidates ? await engine.matching(query, asked, [...slugOf.values()]) : undefined;
-  return { all: joinRanks(found, nearest, (one) => inText?.(slugOf.get(one) ?? '') !== undefined), count };
+  return some.filter((one) => kept.includes(one));
 }
 
-async function readHits<Found>(
-  engine: SearchEngine<Found>,
-  query: Query,
-  page: readonly Joined<Found>[],
-): Promise<readonly SearchHit[]> {
-  const stored = await engine.read(page.map(({ found }) => found));
+/** Undefined stands for what no document has. */
+async function filterNumbers(
+  store: SearchStore,
+  filter: DocumentFilter,
+): Promise<readonly (number | undefined)[]> {
+  const names = filterWords(filter);
+  const rows = new Map((await store.words(names)).map(({ word, id }) => [word, id]));
+  return names.map((name) => rows.get(name));
+}
+
+async function readBlocks(
+  store: SearchStore,
+  clauses: readonly KnownClause[],
+  filters: readonly (number | undefined)[],
+): Promise<ReadonlyMap<number, Block>> {
+  const phrases = new Set(clauses.flatMap(({ phrase }) => phrase?.flat() ?? []));
+  const others = new Set([
+    ...[anyNumber, draftNumber],
+    ...filters.flatMap((word) => word ?? []),
+    ...clauses.flatMap(({ words }) => [...words.keys()].filter((word) => !phrases.has(word))),
+  ]);
+  const blocks = await store.postings([...others], { hasPlaces: false });
+  if (phrases.size === 0) return blocks;
+  const placed = await store.postings([...phrases], { hasPlaces: true });
+  return new Map(
+    Array.from(blocks, ([number, block]) => [number, new Map([...block, ...(placed.get(number) ?? [])])]),
+  );
+}
+
+/** Equal ones by their slugs. */
+async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<readonly number[]> {
+  const places = new Map((await store.bySlug(best.map(({ key }) => key))).map((key, at) => [key, at]));
+  const placeOf = ({ key }: Ranked) => places.get(key) ?? 0;
+  return best
+    .toSorted((one, other) => other.score - one.score || placeOf(one) - placeOf(other))
+    .map(({ key }) => key);
+}
+
+async function readHits(
+  store: SearchStore,
+  page: readonly Joined<number>[],
+  clauses: readonly Clause[],
+): Promise<readonly (Omit<SearchHit, 'missing'> & { readonly key: number })[]> {
+  const stored = await store.read(page.map(({ found }) => found));
   return page.flatMap((joined) => {
     const row = stored.get(joined.found);
     if (row === undefined) return [];
     const document = { ...parseMetadata(row.metadata), path: row.path };
-    const excerpt = excerptOf({ title: document.title, body: row.body }, query, joined);
-    return [{ document, ...excerpt, missing: [], matched: joined.matched }];
+    const excerpt = excerptOf({ title: document.title, body: row.body }, clauses, joined);
+    return [{ key: joined.found, document, ...excerpt, matched: joined.matched }];
   });
+}
+
+function missingIn(
+  blocks: ReadonlyMap<number, Block>,
+  some: readonly KnownClause[],
+  key: number,
+): readonly string[] {
+  const block = blocks.get(Math.floor(key / blockSize)) ?? new Map();
+  return missingClauses(block, some, key % blockSize).map(({ clause }) => clause.written);
+}
+
+/** The slugs of visible documents that have most of the words of a slug. */
+export async function slugsLike(store: SearchStore, slug: string): Promise<readonly string[]> {
+  const parts = slugParts(slug);
+  const names = new Map(
+    (await store.words([...new Set(parts.flat())].map(slugWord))).map((row) => [row.word, row.id]),
+  );
+  const blocks = await store.postings([...names.values(), draftNumber], { hasPlaces: false });
+  const keys = parts.flatMap((some) => {
+    const numbers = some.map((part) => names.get(slugWord(part)));
+    return [...keysWith(blocks, numbers)].slice(0, maxNeighbours);
+  });
+  const found = await store.read([...new Set(keys)]);
+  return Array.from(found.values(), ({ metadata }) => parseMetadata(metadata).slug);
+}
+
+/** The documents that are no drafts and have all of these words. */
+function* keysWith(
+  blocks: ReadonlyMap<number, Block>,
+  [first, ...others]: readonly (number | undefined)[],
+): Generator<number> {
+  const offsets = (block: Block, word: number | undefined) =>
+    Array.from((word === undefined ? undefined : block.get(word))?.entries ?? [], offsetOf);
+  for (const [number, block] of blocks) {
+    const hidden = new Set(offsets(block, draftNumber));
+    const sets = others.map((word) => new Set(offsets(block, word)));
+    for (const offset of offsets(block, first))
+      if (!hidden.has(offset) && sets.every((set) => set.has(offset))) yield number * blockSize + offset;
+  }
 }

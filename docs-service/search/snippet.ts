@@ -1,6 +1,6 @@
 import { markdownLines } from '../content/markdownLines.ts';
 import { words } from './analyser.ts';
-import type { Clause, Query } from './query.ts';
+import type { Clause } from './query.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 export interface Snippet {
@@ -15,12 +15,12 @@ export interface Snippet {
  * An excerpt of a Markdown text around the match of a query, in Markdown and at most `maxSnippetLength` units long. It
  * contains a code fence whole or not at all. Without a match, it is the beginning of the text.
  */
-export function snippet(body: string, { all }: Query): Snippet {
+export function snippet(body: string, clauses: readonly Clause[]): Snippet {
   const text = withoutScripts(body.length > maxScanned ? body.slice(0, maxScanned) : body);
   const regions = [...regionsOf(text)].filter(
     ({ start, end, isFence }) => !isFence || end - start <= maxSnippetLength,
   );
-  const best = bestHit(text, regions, all);
+  const best = bestHit(text, regions, clauses);
   const found = { line: best && lineAt(text, best.hit.start), parts: best?.parts ?? 0 };
   if (best?.region.isFence) return { text: text.slice(best.region.start, best.region.end), ...found };
   const region = best?.region ?? regions.find(({ isFence }) => !isFence) ?? regions[0];
@@ -86,13 +86,13 @@ interface PlacedHit {
   readonly region: Region;
 }
 
-/** Where most parts of the query are close together; of several such places, the first. */
+/** Where the parts of the query that are close together say most; of several such places, the first. */
 function bestHit(
   text: string,
   regions: readonly Region[],
   clauses: readonly Clause[],
 ): (PlacedHit & Pick<Snippet, 'parts'>) | undefined {
-  let best: PlacedHit | undefined;
+  let best: (PlacedHit & Pick<Snippet, 'parts'>) | undefined;
   let most = 0;
   // Hits that fit into one excerpt with the latest of them.
   let near: PlacedHit[] = [];
@@ -104,11 +104,13 @@ function bestHit(
       ),
       placed,
     ].slice(-maxNear);
-    const different = new Set(near.map(({ hit }) => hit.clause)).size;
-    if (different > most) [best, most] = [near[0], different];
-    if (most === clauses.length) break;
+    const different = new Set(near.map(({ hit }) => hit.clause));
+    const sum = [...different].reduce((all, { weight = 1 }) => all + weight, 0);
+    if (near[0] && (best === undefined || sum > most))
+      [best, most] = [{ ...near[0], parts: different.size }, sum];
+    if (different.size === clauses.length) break;
   }
-  return best && { ...best, parts: most };
+  return best;
 }
 
 /** At most this many hits are kept, so that the work stays linear. */
@@ -124,25 +126,43 @@ function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator
   }
 }
 
-/** Where a text has parts of the query, in the order of their ends. */
+/** Where a text has parts of the query, in any of the words that stand for them. */
 export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
-  const longest = Math.max(1, ...clauses.map(({ tokens }) => tokens.length));
+  const byWord = clausesByWord(clauses);
+  const others = clauses.filter(({ tokens, isBeginning }) => tokens.length > 1 || isBeginning);
+  const longest = Math.max(0, ...others.map(({ tokens }) => tokens.length));
   const latest: { readonly start: number; readonly token: string }[] = [];
-  for (const { start, end, token } of words(text)) {
+  for (const { start, end, token, joined = [] } of words(text)) {
     latest.push({ start, token });
     if (latest.length > longest) latest.shift();
-    for (const clause of clauses) {
+    for (const clause of byWord.get(token) ?? []) yield { start, end, clause };
+    for (const one of joined)
+      for (const clause of byWord.get(one.token) ?? []) yield { start, end: one.end, clause };
+    for (const clause of others) {
       const first = latest[latest.length - clause.tokens.length];
       if (first && endsWith(latest, clause)) yield { start: first.start, end, clause };
     }
   }
 }
 
-function endsWith(latest: readonly { readonly token: string }[], { tokens, prefix }: Clause): boolean {
+function clausesByWord(clauses: readonly Clause[]): ReadonlyMap<string, readonly Clause[]> {
+  const byWord = new Map<string, Clause[]>();
+  for (const clause of clauses)
+    for (const word of wordsOf(clause)) byWord.set(word, [...(byWord.get(word) ?? []), clause]);
+  return byWord;
+}
+
+/** The single words that stand for a clause. */
+function wordsOf({ tokens, joined, forms = [], isBeginning }: Clause): ReadonlySet<string> {
+  const whole = tokens.length === 1 && !isBeginning ? tokens : [];
+  return new Set([...whole, ...forms, ...(joined === undefined ? [] : [joined])]);
+}
+
+function endsWith(latest: readonly { readonly token: string }[], { tokens, isBeginning }: Clause): boolean {
   const offset = latest.length - tokens.length;
   for (let index = tokens.length - 1; index >= 0; index--) {
     const [token = '', wanted = ''] = [latest[offset + index]?.token, tokens[index]];
-    const isSame = prefix && index === tokens.length - 1 ? token.startsWith(wanted) : token === wanted;
+    const isSame = isBeginning && index === tokens.length - 1 ? token.startsWith(wanted) : token === wanted;
     if (!isSame) return false;
   }
   return true;

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Database, openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import type { Document } from '../../docs-service/content/document.ts';
 import type { DocumentIndex, IndexWriter } from '../../docs-service/search/documentIndex.ts';
 import { createPostgresIndex } from '../../docs-service/search/postgres/postgresIndex.ts';
@@ -43,9 +42,6 @@ async function embedded(synthesis: Synthesis): Promise<void> {
   await change(again, synthesis);
   memory();
   await again.close();
-  const database = await openDatabase(file);
-  floor(database, synthesis);
-  database.close();
   rmSync(folder, { recursive: true });
 }
 
@@ -154,39 +150,6 @@ async function change(index: Index, synthesis: Synthesis): Promise<void> {
   }
   await writing;
   row(`search while ${piece} documents change`, waits);
-}
-
-/** What FTS5 itself takes on the same file, in this thread, without excerpts. */
-function floor(database: Database, synthesis: Synthesis): void {
-  const all = database.prepare(
-    'SELECT rowid, bm25(words, 1, 1, 0) AS score FROM words WHERE words MATCH ? ORDER BY score LIMIT 20',
-  );
-  const some = database.prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT 2001');
-  const total = database.prepare('SELECT count(*) FROM words WHERE words MATCH ?');
-  for (const [name, words] of Object.entries({ rare: synthesis.rare, common: synthesis.common })) {
-    const queries = words.map((word) => `"${word}"`);
-    const asked = (round: number) => queries[round % queries.length] ?? '';
-    row(
-      `floor: FTS5 ranks all, ${name}`,
-      measured((round) => all.all(asked(round))),
-    );
-    row(
-      `floor: FTS5 counts all, ${name}`,
-      measured((round) => total.all(asked(round))),
-    );
-    row(
-      `floor: FTS5 finds 2,001, ${name}`,
-      measured((round) => some.all(asked(round))),
-    );
-  }
-}
-
-function measured(work: (round: number) => unknown): readonly number[] {
-  return Array.from({ length: rounds / 4 }, (_, round) => {
-    const begun = performance.now();
-    work(round);
-    return performance.now() - begun;
-  });
 }
 
 async function times(

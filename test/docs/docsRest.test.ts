@@ -172,7 +172,7 @@ t.test(
       async search(query: SearchQuery): Promise<SearchPage> {
         const { items } = await search({ ...query, text: 'words' });
         const lacking = items.map((hit, at) => ({ ...hit, missing: at === 0 ? [] : ['instaled'] }));
-        return { items: lacking, total: 2, allWords: 1, corrected, approximate: true };
+        return { items: lacking, total: 2, allWords: 1, corrected, approximate: true, clauses: [] };
       },
     });
     const answer = (await get('/api/v1/docs?q=instaled%20words')).json();

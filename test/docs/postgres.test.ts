@@ -206,7 +206,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     );
     await newer.close();
     await index.pool.query(
-      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
+      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
     );
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).documents, 0);
@@ -239,7 +239,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
       });
     });
     await index.pool.query(
-      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_sample, docs_files',
+      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
     );
     // The library may be the first to find out.
     await index.summary().catch((error) => t.match(error, { name: 'IndexUnavailableError' }));

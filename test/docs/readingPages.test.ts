@@ -252,7 +252,7 @@ t.test('a page of results says what was found by which words', (t) => {
   });
   const pageOf = (text: string, more: Partial<ResultsView>) =>
     resultsPage({
-      ...{ site, filter: {}, page: 1, pageSize: 20, text },
+      ...{ site, filter: {}, page: 1, pageSize: 20, text, clauses: parseQuery(text).some },
       ...{ items: [hit([])], total: 12, allWords: 12, corrected: [], approximate: false, ...more },
     });
   const instaled = [{ written: 'Instaled', meant: 'installed' }];
@@ -299,7 +299,11 @@ t.test('a page of results says what was found by which words', (t) => {
     t.match(shown, want, text);
     t.notMatch(shown, not, text);
   }
-  t.match(pageOf('instaled', { corrected: instaled }), /<mark>Installed<[\s\S]*was <mark>installed<\/mark>/);
+  const { some: clauses } = parseQuery('installed');
+  t.match(
+    pageOf('instaled', { corrected: instaled, clauses }),
+    /<mark>Installed<[\s\S]*was <mark>installed<\/mark>/,
+  );
   for (const [text, want, words] of [
     ['Instaled on linux', '"Instaled" on linux'],
     ['"as instaled" instaled*', '"as instaled" "instaled*"'],
@@ -583,7 +587,7 @@ t.test('a document', async (t) => {
   t.equal((await browse('/read/guide', { method: 'HEAD' })).body, '');
   t.strictSame(rendered.slice(before), Array(5).fill('html'), 'each document is rendered once');
   const token = await createToken(['read']);
-  const hidden = await browse('/api/v1/docs?q=plan', { headers: { authorization: `Bearer ${token}` } });
+  const hidden = await browse('/api/v1/docs?q=%22plan%22', { headers: { authorization: `Bearer ${token}` } });
   t.equal(hidden.json().total, 0, 'a draft is in no total of others');
 });
 
@@ -699,7 +703,7 @@ t.test('HTML for programs is a self-contained page', async (t) => {
 });
 
 t.test('found words are marked, and no text is lost or becomes HTML', async (t) => {
-  const mark = (text: string, query: string) => markFound(text, parseQuery(query));
+  const mark = (text: string, query: string) => markFound(text, parseQuery(query).some);
   const cases: readonly { name: string; text: string; query: string; want: string }[] = [
     { name: 'a word', text: 'Local models', query: 'MODELS', want: 'Local <mark>models</mark>' },
     { name: 'a prefix', text: 'models', query: 'mod*', want: '<mark>models</mark>' },
@@ -761,11 +765,11 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
     { name: 'a number is no list', text: '… 7. b', want: '<p class="snippet" dir="auto">… 7. b</p>' },
     { name: 'raw HTML is none', text: '<script>x</script> a', want: '<p class="snippet" dir="auto">' },
   ];
-  for (const { name, text, want } of snippets) t.match(snippetToHtml(text, parseQuery('a')), want, name);
+  for (const { name, text, want } of snippets) t.match(snippetToHtml(text, parseQuery('a').some), want, name);
   fc.assert(
     fc.property(anyText({ maxLength: 300 }), fc.string({ maxLength: 20 }), (text, query) => {
       const html = mark(text, query);
-      const [marked, snippet] = [parseHtml(html), parseHtml(snippetToHtml(text, parseQuery(query)))];
+      const [marked, snippet] = [parseHtml(html), parseHtml(snippetToHtml(text, parseQuery(query).some))];
       const names = [...marked.elements, ...snippet.elements].map(({ name }) => name);
       const rest = names.filter(
         (name) => !['html', 'head', 'body', 'mark', 'p', 'pre', 'code'].includes(name),

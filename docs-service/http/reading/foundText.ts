@@ -3,17 +3,17 @@ import { count } from '../../../protocol/base/text.ts';
 import { someOf } from '../../base/text.ts';
 import { snippetBlocks, snippetWords } from '../../formats/markdown/snippetText.ts';
 import type { Correction, SearchHit, SearchPage } from '../../search/documentIndex.ts';
-import { parseQuery, type Query } from '../../search/query.ts';
+import type { Clause } from '../../search/query.ts';
 import { hits } from '../../search/snippet.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
 
 /** A text as HTML, with the matches of a query marked. */
-export function markFound(text: string, { all }: Pick<Query, 'all'>): string {
+export function markFound(text: string, clauses: readonly Clause[]): string {
   const out: string[] = [];
   let from = 0;
-  for (const { start, end } of merged([...hits(text, all)])) {
+  for (const { start, end } of merged([...hits(text, clauses)])) {
     out.push(escapeHtml(text.slice(from, start)), `<mark>${escapeHtml(text.slice(start, end))}</mark>`);
     from = end;
   }
@@ -21,12 +21,12 @@ export function markFound(text: string, { all }: Pick<Query, 'all'>): string {
 }
 
 /** Converts an excerpt in Markdown, as search returns it, to HTML: code stays code, other text becomes its words. */
-export function snippetToHtml(snippet: string, query: Pick<Query, 'all'>, title = ''): string {
+export function snippetToHtml(snippet: string, clauses: readonly Clause[], title = ''): string {
   const tokens = snippetBlocks(snippet, title);
   const [only, ...more] = tokens;
   if (only?.type === 'code' && more.length === 0)
-    return `<pre class="snippet" tabindex="0"><code>${markFound((only as Tokens.Code).text, query)}</code></pre>`;
-  return `<p class="snippet" dir="auto">${markFound(snippetWords(snippet, tokens), query)}</p>`;
+    return `<pre class="snippet" tabindex="0"><code>${markFound((only as Tokens.Code).text, clauses)}</code></pre>`;
+  return `<p class="snippet" dir="auto">${markFound(snippetWords(snippet, tokens), clauses)}</p>`;
 }
 
 /** What a search of a reader found. */
@@ -47,9 +47,9 @@ export function countText(answer: SearchAnswer): string {
 }
 
 /** In a query of several words, documents with all of them are told from those with some, or near in meaning. */
-function numbers({ text, items, total, allWords, approximate }: SearchAnswer): string {
+function numbers({ clauses, items, total, allWords, approximate }: SearchAnswer): string {
   if (approximate) return `More than ${count(total, 'document')}`;
-  if (allWords === total || parseQuery(text).all.length < 2) return count(total, 'document');
+  if (allWords === total || clauses.length < 2) return count(total, 'document');
   const all = allWords === 0 ? 'No document' : count(allWords, 'document');
   const isByWords = items.every(({ matched }) => matched === 'text');
   return `${all} with all words, ${isByWords ? count(total - allWords, 'with some', 'with some') : count(total - allWords, 'other')},`;
@@ -73,7 +73,7 @@ function asWritten(text: string, corrected: readonly Correction[]): string {
 }
 
 /** Where a document was found, what it lacks, and its excerpt, as HTML. Empty if there is nothing to say. */
-export function hitText(site: Site, hit: SearchHit, query: Pick<Query, 'all'>): string {
+export function hitText(site: Site, hit: SearchHit, clauses: readonly Clause[]): string {
   const { document, section, matched, missing, snippet } = hit;
   const isNear = matched === 'meaning';
   const address = `${readingPath(site, document.slug)}#${encodeURIComponent(section?.id ?? '')}`;
@@ -82,7 +82,7 @@ export function hitText(site: Site, hit: SearchHit, query: Pick<Query, 'all'>): 
   const lacks = isNear || missing.length === 0 ? '' : `Without: <bdi>${escapeHtml(someOf(missing, 5))}</bdi>`;
   const about = [place, lacks].filter(Boolean).join(' · ');
   // Without marks where the words found nothing.
-  const excerpt = snippet === '' ? '' : snippetToHtml(snippet, isNear ? { all: [] } : query, document.title);
+  const excerpt = snippet === '' ? '' : snippetToHtml(snippet, isNear ? [] : clauses, document.title);
   return `${about === '' ? '' : `<p class="meta">${about}</p>`}${excerpt}`;
 }
 

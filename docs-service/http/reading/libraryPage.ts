@@ -2,7 +2,6 @@ import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
-import { parseQuery } from '../../search/query.ts';
 import { escapeHtml, foundIn, page, pageAround, type Site } from '../pages.ts';
 import {
   collectionAddress,
@@ -68,13 +67,12 @@ ${list(items.map((document) => documentItem(document, { site })))}${pages(view, 
 
 /** The results of a search, the best first, with the matching words marked. */
 export function resultsPage(view: ResultsView): string {
-  const { site, filter, items, text, corrected, total } = view;
-  const query = { all: [text, ...corrected.map(({ meant }) => meant)].flatMap((one) => parseQuery(one).all) };
+  const { site, filter, items, text, clauses, total } = view;
   const entries = items.map((hit) =>
     documentItem(hit.document, {
       site,
-      title: markFound(hit.document.title, query),
-      text: hitText(site, hit, query),
+      title: markFound(hit.document.title, clauses),
+      text: hitText(site, hit, clauses),
       narrowed: { q: text, path: filter.path },
     }),
   );

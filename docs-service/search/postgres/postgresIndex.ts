@@ -16,7 +16,6 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { reader } from './postgresReader.ts';
-import { searchSettings } from './postgresSearch.ts';
 import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
 import { locks, migrate, schemaVersion } from './schema.ts';
 
@@ -52,11 +51,11 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     if (isMissingTable(error)) forget(new IndexUnavailableError('The index was deleted. Try again.'));
     throw error;
   };
-  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>, settings = ''): Promise<T> => {
+  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
     await prepare();
     return inTransaction(
       pool,
-      { begin: `${beginReading}; ${settings}`, isReading: true, Unavailable: IndexUnavailableError },
+      { begin: beginReading, isReading: true, Unavailable: IndexUnavailableError },
       async (client, [, found]) => {
         const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
         if (meta.get('version') !== schemaVersion)
@@ -70,12 +69,9 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     ).catch(forgetIfMissing);
   };
   const answer =
-    <Given extends readonly unknown[], T>(
-      read: (client: pg.ClientBase, ...given: Given) => Promise<T>,
-      settings?: string,
-    ) =>
+    <Given extends readonly unknown[], T>(read: (client: pg.ClientBase, ...given: Given) => Promise<T>) =>
     (...given: Given) =>
-      reading((client) => read(client, ...given), settings);
+      reading((client) => read(client, ...given));
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
   const apply = async (wanted: IndexChanges): Promise<void> => {
@@ -93,7 +89,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       return changes.generation();
     },
     list: answer(reader.list),
-    search: answer(reader.search, searchSettings),
+    search: answer(reader.search),
     read: answer(reader.read),
     metadataOf: answer(reader.metadataOf),
     select: answer(reader.select),

@@ -13,16 +13,15 @@ import {
   storable,
   type WrittenTerm,
 } from '../documentRecord.ts';
-import { slugMark } from '../documentTokens.ts';
-import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { searchWith } from '../searchEngine.ts';
+import { maxNeighbours, nearestSlugs, reversed } from '../nearSlugs.ts';
+import { searchWith, slugsLike } from '../searchEngine.ts';
 import { type ListedRow, readNarrowedPage, readPage, tryFindScope } from './listing.ts';
-import { createSearcher } from './postgresSearch.ts';
 import { tryReadMeta } from './postgresWriter.ts';
+import { createSearchStore } from './wordTables.ts';
 
 /** How the index answers. Each of these must run in a transaction that sees one state. */
 export const reader: Reader = {
-  search: (client, query) => searchWith(createSearcher(client), query),
+  search: (client, query) => searchWith(createSearchStore(client, query.drafts), query),
 
   async list(client, query) {
     const found = await tryFindScope(client, query);
@@ -103,24 +102,17 @@ export const reader: Reader = {
     const wrong = storable(slug);
     const side = (column: string, comparison: string, order: string) =>
       `(SELECT slug FROM docs_documents WHERE ${column} ${comparison} ORDER BY ${column} ${order} LIMIT ${maxNeighbours})`;
-    const parts = slugParts(wrong).map((parts) => parts.map((part) => `'${slugMark}${part}'`).join(' & '));
     const { rows } = await client.query<{ slug: string }>(
       [
         side('slug', '>= $1 AND NOT draft', ''),
         side('slug', '< $1 AND NOT draft', 'DESC'),
         side('reversed', '>= $2 AND NOT draft', ''),
         side('reversed', '< $2 AND NOT draft', 'DESC'),
-        ...parts.map((_, index) =>
-          side('slug', `IS NOT NULL AND words @@ $${index + 3}::tsquery AND NOT draft`, ''),
-        ),
       ].join(' UNION ALL '),
-      [wrong, reversed(wrong), ...parts],
+      [wrong, reversed(wrong)],
     );
-    return nearestSlugs(
-      slug,
-      rows.map(({ slug }) => slug),
-      limit,
-    );
+    const sharing = await slugsLike(createSearchStore(client, false), wrong);
+    return nearestSlugs(slug, [...rows.map(({ slug }) => slug), ...sharing], limit);
   },
 
   async changedAt(client, slugs) {

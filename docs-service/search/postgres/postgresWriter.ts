@@ -11,13 +11,14 @@ import {
   parseMetadata,
   rowToFile,
   storable,
+  toListed,
 } from '../documentRecord.ts';
-import { type DocumentTokens, documentMarks, documentTokens, headingBreak } from '../documentTokens.ts';
+import { documentWords } from '../documentWords.ts';
 import { reversed } from '../nearSlugs.ts';
-import { createSampleChanges, documentTermStats, isSampled, type SampleChanges } from '../relevance.ts';
+import { PostingChanges } from '../postingChanges.ts';
 import { createListingChanges, insertRows } from './listing.ts';
 import { locks } from './schema.ts';
-import { pairMarks } from './wordPairs.ts';
+import { writeWords } from './wordTables.ts';
 
 type Client = pg.ClientBase;
 
@@ -72,37 +73,36 @@ async function announce(client: Client): Promise<void> {
 /** Changes beside the documents, written once at the end of the transaction. */
 interface Beside {
   readonly listing: ReturnType<typeof createListingChanges>;
-  readonly sample: SampleChanges;
+  readonly words: PostingChanges;
 }
 
 async function changeDocuments(
   client: Client,
   { remove = [], put = [], at = Date.now() }: Pick<IndexChanges, 'remove' | 'put' | 'at'>,
 ): Promise<boolean> {
-  const beside = { listing: createListingChanges(), sample: createSampleChanges() };
+  const beside = { listing: createListingChanges(), words: new PostingChanges() };
   // If two have the same slug, the last one stays.
   const latest = [...new Map(put.map((document) => [document.slug, document])).values()];
   const slugs = [...new Set([...remove, ...latest.map(({ slug }) => slug)])];
   const taken = await takeDocuments(client, slugs, beside);
-  const changedAt = ({ slug, contentHash }: Document) => {
-    const before = taken.get(slug);
-    return before?.contentHash === contentHash ? before.changed : at;
-  };
-  for (const batch of batches(latest)) await insert(client, batch, { ...beside, changedAt });
+  const { rows } = await client.query<{ key: number }>(
+    'SELECT coalesce(max(key), -1) + 1 AS key FROM docs_documents',
+  );
+  let fresh = Math.max(rows[0]?.key ?? 0, ...Array.from(taken.values(), ({ key }) => key + 1));
+  const numbered = latest.map((document) => {
+    const before = taken.get(document.slug);
+    const changed = before?.contentHash === document.contentHash ? before.changed : at;
+    return { document, key: before?.key ?? fresh++, changed };
+  });
+  for (const batch of batches(numbered)) await insert(client, batch, beside);
   await beside.listing.write(client);
-  await writeSample(client, beside.sample);
+  await writeWords(client, beside.words);
   return taken.size > 0 || latest.length > 0;
-}
-
-async function writeSample(client: Client, sample: SampleChanges): Promise<void> {
-  const rows = sample.rows();
-  if (rows.length === 0) return;
-  const add = 'ON CONFLICT (word) DO UPDATE SET count = docs_sample.count + excluded.count';
-  await insertRows(client, 'docs_sample', rows, add);
 }
 
 /** A document that was in the index before. */
 interface Taken {
+  readonly key: number;
   readonly contentHash: string;
   readonly changed: number;
 }
@@ -110,26 +110,25 @@ interface Taken {
 async function takeDocuments(
   client: Client,
   slugs: readonly string[],
-  { listing, sample }: Beside,
+  { listing, words }: Beside,
 ): Promise<ReadonlyMap<string, Taken>> {
   const taken = new Map<string, Taken>();
   if (slugs.length === 0) return taken;
-  const sampled = slugs.filter(isSampled);
   const { rows } = await client.query<{
+    key: number;
     slug: string;
+    path: string;
     changed: string;
     metadata: string;
-    body: string | null;
-  }>(
-    `DELETE FROM docs_documents WHERE slug = ANY ($1)
-     RETURNING slug, changed, metadata, CASE WHEN slug = ANY ($2) THEN body END AS body`,
-    [slugs, sampled],
-  );
-  for (const { slug, changed, metadata, body } of rows) {
+    body: string;
+  }>('DELETE FROM docs_documents WHERE slug = ANY ($1) RETURNING key, slug, path, changed, metadata, body', [
+    slugs,
+  ]);
+  for (const { key, slug, path, changed, metadata, body } of rows) {
     const document = parseMetadata(metadata);
     listing.remove(document);
-    taken.set(slug, { contentHash: document.contentHash, changed: Number(changed) });
-    if (body !== null) sample.count(documentTokens(document.title, body), -1);
+    words.remove(key, documentWords({ ...document, ...toListed(document), path, body }));
+    taken.set(slug, { key, contentHash: document.contentHash, changed: Number(changed) });
   }
   return taken;
 }
@@ -137,12 +136,12 @@ async function takeDocuments(
 /** At most this many units of text are sent at once, so that no statement is too large. */
 const maxAtOnce = 1_000_000;
 
-function* batches(documents: readonly Document[]): Generator<readonly Document[]> {
-  let batch: Document[] = [];
+function* batches(documents: readonly NumberedDocument[]): Generator<readonly NumberedDocument[]> {
+  let batch: NumberedDocument[] = [];
   let size = 0;
-  for (const document of documents) {
-    batch.push(document);
-    size += document.body.length;
+  for (const numbered of documents) {
+    batch.push(numbered);
+    size += numbered.document.body.length;
     if (size < maxAtOnce) continue;
     yield batch;
     [batch, size] = [[], 0];
@@ -150,16 +149,23 @@ function* batches(documents: readonly Document[]): Generator<readonly Document[]
   if (batch.length > 0) yield batch;
 }
 
+interface NumberedDocument {
+  readonly document: Document;
+  readonly key: number;
+  readonly changed: number;
+}
+
 async function insert(
   client: Client,
-  documents: readonly Document[],
-  { listing, sample, changedAt }: Beside & { readonly changedAt: (document: Document) => number },
+  documents: readonly NumberedDocument[],
+  { listing, words }: Beside,
 ): Promise<void> {
-  const rows = documents.map((document) => {
-    const tokens = documentTokens(document.title, storable(document.body));
+  // The database ignores the rest of a record.
+  const rows = documents.map(({ document, key, changed }) => {
+    const record = documentToRecord(document);
     listing.add(document);
-    if (isSampled(document.slug)) sample.count(tokens, 1);
-    return documentToRow(document, { tokens, changed: changedAt(document) });
+    words.add(key, documentWords({ ...document, ...record }));
+    return { ...record, key, changed, reversed: reversed(record.slug) };
   });
   await insertRows(client, 'docs_documents', rows);
 }
@@ -196,33 +202,4 @@ async function setMeta(client: Client, name: string, value: string): Promise<boo
     [name, value],
   );
   return rowCount !== 0;
-}
-
-/** A row of `docs_documents`, by its columns; the database ignores the rest of the record. */
-function documentToRow(
-  document: Document,
-  { tokens, changed }: { readonly tokens: DocumentTokens; readonly changed: number },
-): object {
-  const record = documentToRecord(document);
-  return {
-    ...record,
-    reversed: reversed(record.slug),
-    changed,
-    term_stats: documentTermStats(tokens),
-    words: wordVector(tokens, documentMarks(tokens, record)),
-    title_words: spaced([tokens.title]),
-    heading_words: spaced(tokens.headings),
-    all_words: spaced([tokens.title, tokens.text]),
-  };
-}
-
-/** With a space around each word, and a non-word between parts that must not form a phrase. */
-function spaced(parts: readonly (readonly string[])[]): string {
-  return parts.map((part) => ` ${part.join(' ')} `).join(headingBreak);
-}
-
-/** In PostgreSQL's notation for a tsvector, without places. No token has a character that must be quoted. */
-function wordVector({ title, text }: DocumentTokens, marks: readonly string[]): string {
-  const all = new Set([...title, ...text, ...marks, ...pairMarks(title), ...pairMarks(text)]);
-  return Array.from(all, (token) => `'${token}'`).join(' ');
 }

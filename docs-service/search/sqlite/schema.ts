@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type Database, isCorruption, openDatabase } from '../../base/sqliteDatabase.ts';
 import { analyserRules } from '../analyser.ts';
+import { anyWord, draftWord } from '../documentWords.ts';
+import { anyNumber, draftNumber } from '../searchEngine.ts';
 
 /**
  * Opens the index. It is a cache: a damaged file, or one from another version of the program, is replaced with an empty
@@ -29,7 +31,7 @@ export function isCurrent(database: Database): boolean {
 }
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-const schemaVersion = 11;
+const schemaVersion = 12;
 
 /** SQLite stores a number of 31 bits for this. */
 const version =
@@ -79,8 +81,6 @@ CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 
 CREATE TABLE documents (
   key INTEGER PRIMARY KEY,
-  -- Ascends with the slug, and is the row of the document in \`words\`, so that what is found comes ordered by slug.
-  sort_key INTEGER UNIQUE,
   slug TEXT NOT NULL UNIQUE,
   reversed TEXT NOT NULL,
   path TEXT NOT NULL,
@@ -112,13 +112,16 @@ CREATE TABLE listing (
   PRIMARY KEY (scope, rank, place, slug)
 ) WITHOUT ROWID;
 
--- The tokens are ASCII or beyond it as the analyser made them; this tokenizer only splits them at spaces.
-CREATE VIRTUAL TABLE words USING fts5(
-  title, text, marks, content = '', contentless_delete = 1, tokenize = 'ascii'
+-- How many documents have a word, and how many of them are drafts.
+CREATE TABLE words (
+  id INTEGER PRIMARY KEY,
+  word TEXT NOT NULL UNIQUE,
+  documents INTEGER NOT NULL,
+  drafts INTEGER NOT NULL
 );
--- What documents are ranked by, and how common words are; \`relevance.ts\` has both.
-CREATE TABLE term_stats (sort_key INTEGER PRIMARY KEY, stats TEXT NOT NULL);
-CREATE TABLE sample (word INTEGER PRIMARY KEY, count INTEGER NOT NULL);
+INSERT INTO words VALUES (${anyNumber}, '${anyWord}', 0, 0), (${draftNumber}, '${draftWord}', 0, 0);
+-- A row for each word in each block of documents; \`postings.ts\` has the format.
+CREATE TABLE postings (id INTEGER PRIMARY KEY, entries BLOB NOT NULL, places BLOB NOT NULL);
 
 CREATE TABLE files (
   path TEXT PRIMARY KEY,

@@ -15,24 +15,24 @@ import {
   scopeName,
   type WrittenTerm,
 } from '../documentRecord.ts';
-import { maxNeighbours, nearestSlugs, reversed, slugParts } from '../nearSlugs.ts';
-import { searchWith } from '../searchEngine.ts';
-import { createSearcher, slugQuery } from './searcher.ts';
+import { maxNeighbours, nearestSlugs, reversed } from '../nearSlugs.ts';
+import { type SearchStore, searchWith, slugsLike } from '../searchEngine.ts';
+import { createSearchStore } from './wordTables.ts';
 
 /** The reading part of `DocumentIndex` on one thread. Every call must run in a snapshot of the database. */
 export type SqliteReader = Methods<Exclude<keyof DocumentIndex, 'generation' | 'onDidChange' | 'close'>> & {
   state(): LibraryState;
 };
 
-/** Only a search is asynchronous. */
+/** Only searches are asynchronous. */
 type Methods<Name extends keyof DocumentIndex> = {
   readonly [One in Name]: DocumentIndex[One] extends (...parameters: infer Parameters) => infer Answer
-    ? (...parameters: Parameters) => One extends 'search' ? Answer : Awaited<Answer>
+    ? (...parameters: Parameters) => One extends 'search' | 'nearSlugs' ? Answer : Awaited<Answer>
     : never;
 };
 
 export function createSqliteReader(database: Database): SqliteReader {
-  const searcher = createSearcher(database);
+  const storeFor = createSearchStore(database);
   const meta = database.prepare<{ value: string }>('SELECT value FROM meta WHERE name = ?');
   const metaJson = <T>(name: string) => JSON.parse(meta.get(name)?.value ?? '[]') as readonly T[];
   const visible = database.prepare<{ visible: number }>('SELECT visible FROM scopes WHERE name = ?');
@@ -45,9 +45,9 @@ export function createSqliteReader(database: Database): SqliteReader {
   return {
     ...createListReader(database),
     ...createDocumentReader(database),
-    search: (query) => searchWith(searcher, query),
+    search: (query) => searchWith(storeFor(query.drafts), query),
     terms: createTermReader(database),
-    nearSlugs: createNearReader(database),
+    nearSlugs: createNearReader(database, storeFor(false)),
     collections: () =>
       metaJson<CollectionDefinition>('collections').toSorted((one, other) =>
         one.name < other.name ? -1 : 1,
@@ -183,7 +183,7 @@ function createTermReader(database: Database): SqliteReader['terms'] {
   return (kind, { drafts }) => joinTerms((kind === 'tag' ? tags : types).all(Number(drafts)));
 }
 
-function createNearReader(database: Database): SqliteReader['nearSlugs'] {
+function createNearReader(database: Database, store: SearchStore): SqliteReader['nearSlugs'] {
   const sided = (column: 'slug' | 'reversed') => [
     database.prepare<{ slug: string }>(
       `SELECT slug FROM documents WHERE ${column} >= ? AND NOT draft ORDER BY ${column} LIMIT ${maxNeighbours}`,
@@ -193,21 +193,12 @@ function createNearReader(database: Database): SqliteReader['nearSlugs'] {
     ),
   ];
   const [bySlug, byEnd] = [sided('slug'), sided('reversed')];
-  const byParts = database.prepare<{ slug: string }>(
-    `SELECT slug FROM documents WHERE sort_key IN
-     (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ${maxNeighbours})`,
-  );
-  return (slug, limit) => {
-    const sharing = slugParts(slug).map((parts) => slugQuery(parts));
+  return async (slug, limit) => {
     const rows = [
       ...bySlug.flatMap((statement) => statement.all(slug)),
       ...byEnd.flatMap((statement) => statement.all(reversed(slug))),
-      ...sharing.flatMap((match) => byParts.all(match)),
     ];
-    return nearestSlugs(
-      slug,
-      rows.map(({ slug }) => slug),
-      limit,
-    );
+    const sharing = await slugsLike(store, slug);
+    return nearestSlugs(slug, [...rows.map(({ slug }) => slug), ...sharing], limit);
   };
 }

@@ -13,13 +13,11 @@ import {
   toListed,
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
-import { createSampleChanges, isSampled } from '../relevance.ts';
-import type { AnalysedDocument } from './analysedDocument.ts';
+import { PostingChanges } from '../postingChanges.ts';
+import { type AnalysedDocument, analyseStored } from './documentAnalysis.ts';
 import { createListing } from './listing.ts';
-import { createRowInsertion } from './rowInsertion.ts';
 import { createLookups } from './schema.ts';
-import { assignSortKeys, compareSlugs } from './sortKeys.ts';
-import { createWordParts, createWords } from './wordTables.ts';
+import { createWordTables } from './wordTables.ts';
 
 /** Changes the index. `apply` is one transaction; the others must run in a snapshot of the database. */
 export type SqliteWriter = ReturnType<typeof createSqliteWriter>;
@@ -27,7 +25,6 @@ export type SqliteWriter = ReturnType<typeof createSqliteWriter>;
 type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
 
 export function createSqliteWriter(database: Database) {
-  const parts = createWordParts(database);
   const documents = createDocumentTables(database);
   const files = createFileTable(database);
   const meta = createMeta(database);
@@ -45,35 +42,39 @@ export function createSqliteWriter(database: Database) {
     documents.finish();
     if (seen.includes(true)) meta.set('changes', String(Number(meta.get('changes') ?? 0) + 1));
   };
-  let isPrepared = false;
-  /** Before the first change, because a process that only reads must write nothing. */
-  const prepare = (isComplete: boolean) => {
-    if (isPrepared) return;
-    isPrepared = true;
-    parts.prepare(isComplete);
-    // The process before may have ended in between.
-    if (isComplete) createLookups(database);
-  };
-  const finish = () => {
-    createLookups(database);
-    parts.join();
-  };
   const isComplete = () => meta.get('isComplete') !== undefined;
+  let hasLookups = false;
   return {
     files: (): IndexedFiles => ({ indexId: indexId(), isComplete: isComplete(), files: files.all() }),
     indexId,
     apply: (changes: AnalysedChanges) => {
       const wasComplete = isComplete();
-      prepare(wasComplete);
+      // Before the first change of this process, because the one before may have ended in between.
+      if (!hasLookups && wasComplete) createLookups(database);
+      hasLookups ||= wasComplete;
       database.transaction(() => apply(changes));
-      if (!wasComplete && isComplete()) finish();
+      if (wasComplete || !isComplete()) return;
+      createLookups(database);
+      releasePages(database);
     },
   };
 }
 
+/** Gives unused pages back as long as there are any. Not every file can, such as one from an older version. */
+function releasePages(database: Database): void {
+  const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    const left = unused.get()?.freelist_count ?? 0;
+    if (left === 0 || left >= before) return;
+    before = left;
+    // In short transactions, so that readers can go on.
+    database.exec('PRAGMA incremental_vacuum(2000)');
+  }
+}
+
 interface StoredDocument {
   readonly key: number;
-  readonly sortKey: number;
+  readonly path: string;
   readonly changed: number;
   readonly metadata: string;
 }
@@ -81,101 +82,69 @@ interface StoredDocument {
 /** Each of its calls returns whether readers can see a difference. */
 function createDocumentTables(database: Database) {
   const find = database.prepare<StoredDocument>(
-    'SELECT key, sort_key AS sortKey, changed, metadata FROM documents WHERE slug = ?',
+    'SELECT key, path, changed, metadata FROM documents WHERE slug = ?',
   );
-  const words = createWords(database);
+  const bodyOf = database.prepare<{ body: string }>('SELECT body FROM bodies WHERE key = ?');
+  const words = createWordTables(database);
+  const changes = new PostingChanges();
   const listing = createListing(database);
-  const sample = createSampleTable(database);
   const removals = ['documents', 'bodies'].map((table) =>
     database.prepare(`DELETE FROM ${table} WHERE key = ?`),
   );
   const insert = database.prepare(
-    'INSERT INTO documents (key, sort_key, slug, reversed, path, own, short, long, draft, changed, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO documents (key, slug, reversed, path, own, short, long, draft, changed, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const insertBody = database.prepare('INSERT INTO bodies VALUES (?, ?)');
-  const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), 0) + 1 AS key FROM documents');
+  const newKey = database.prepare<{ key: number }>('SELECT coalesce(max(key), -1) + 1 AS key FROM documents');
 
   const take = (slug: string): StoredDocument | undefined => {
     const old = find.get(slug);
     if (!old) return undefined;
-    if (isSampled(slug)) sample.count(words.tokensOf(old.key), -1);
-    words.remove(old.sortKey);
+    changes.remove(old.key, analyseStored({ ...old, body: bodyOf.get(old.key)?.body ?? '' }));
     listing.remove(toListed(parseMetadata(old.metadata)));
     for (const statement of removals) statement.run(old.key);
     return old;
   };
   const store = (
-    { record, words: analysed, sampled }: AnalysedDocument,
-    { key, sortKey, changed }: Omit<StoredDocument, 'metadata'>,
+    { record, words }: AnalysedDocument,
+    { key, changed }: Pick<StoredDocument, 'key' | 'changed'>,
   ) => {
     const { slug, path, own, short, long, metadata, body, draft } = record;
-    insert.run(key, sortKey, slug, reversed(slug), path, own, short, long, Number(draft), changed, metadata);
+    insert.run(key, slug, reversed(slug), path, own, short, long, Number(draft), changed, metadata);
     insertBody.run(key, body);
-    words.add(sortKey, analysed);
-    if (sampled) sample.count(sampled, 1);
+    changes.add(key, words);
     listing.add(key, record);
-  };
-  const add = (documents: readonly AnalysedDocument[], changed: number) => {
-    const bySlug = new Map(documents.map((document) => [document.record.slug, document]));
-    let key = newKey.get()?.key ?? 1;
-    for (const { added, moved } of assignSortKeys(database, [...bySlug.keys()].sort(compareSlugs))) {
-      words.move(moved);
-      for (const { slug, sortKey } of added) {
-        const document = bySlug.get(slug);
-        if (document) store(document, { sortKey, changed, key: key++ });
-      }
-    }
   };
   return {
     remove: (slugs: readonly string[]) => slugs.map(take).some(Boolean),
     put: (documents: readonly AnalysedDocument[], at: number) => {
       // If two have the same slug, the last one stays.
-      const latest = [...new Map(documents.map((document) => [document.record.slug, document])).values()];
-      const fresh = latest.filter((document) => {
+      const latest = new Map(documents.map((document) => [document.record.slug, document]));
+      const fresh = [...latest.values()].filter((document) => {
         const old = take(document.record.slug);
         if (old) store(document, { ...old, changed: hasSameText(old, document.record) ? old.changed : at });
         return !old;
       });
-      if (fresh.length > 0) add(fresh, at);
+      const first = newKey.get()?.key ?? 0;
+      for (const [number, document] of fresh.entries()) store(document, { key: first + number, changed: at });
       return documents.length > 0;
     },
     /** Must begin the transaction, because the previous one may have failed. */
     begin: () => {
       listing.forget();
-      sample.forget();
+      changes.clear();
     },
     /** Must end it. */
     finish: () => {
       listing.write();
-      sample.write();
+      words.write(changes);
+      changes.clear();
     },
   };
 }
 
 function hasSameText(one: Pick<StoredDocument, 'metadata'>, other: DocumentRecord): boolean {
   return parseMetadata(one.metadata).contentHash === parseMetadata(other.metadata).contentHash;
-}
-
-/** How common words are, from the documents of the sample. */
-function createSampleTable(database: Database) {
-  const addAll = createRowInsertion(
-    database,
-    'INSERT INTO sample VALUES',
-    2,
-    'ON CONFLICT (word) DO UPDATE SET count = count + excluded.count',
-  );
-  const clean = database.prepare('DELETE FROM sample WHERE word = ? AND count = 0');
-  const { count, rows, clear } = createSampleChanges();
-  return {
-    count,
-    write: () => {
-      const changed = rows();
-      addAll(changed.map(({ word, count }) => [word, count]));
-      for (const { word, count } of changed) if (count < 0) clean.run(word);
-      clear();
-    },
-    forget: clear,
-  };
 }
 
 /** Each change returns whether it changed a problem or a warning, which readers can see. */

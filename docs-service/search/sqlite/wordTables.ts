@@ -1,93 +1,138 @@
 import type { Database } from '../../base/sqliteDatabase.ts';
-import type { DocumentTokens } from '../documentTokens.ts';
-import { type AnalysedWords, analyseStored, storedTokens } from './analysedDocument.ts';
-import type { SortKeyChange } from './sortKeys.ts';
+import type { PostingChanges } from '../postingChanges.ts';
+import { blockSize, changedRow, type PostingRow, toBytes, toEntries } from '../postings.ts';
+import type { SearchStore, StoredDocument } from '../searchEngine.ts';
+import type { WordRow } from '../vocabulary.ts';
+import { createRowInsertion } from './rowInsertion.ts';
 
-/** The search index and the term statistics, by sort key. */
-export function createWords(database: Database) {
-  const insert = database.prepare('INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)');
-  const insertStats = database.prepare('INSERT INTO term_stats VALUES (?, ?)');
-  const removals = [
-    database.prepare('DELETE FROM words WHERE rowid = ?'),
-    database.prepare('DELETE FROM term_stats WHERE sort_key = ?'),
-  ];
-  const setSortKey = database.prepare('UPDATE documents SET sort_key = ? WHERE key = ?');
-  const stored = database.prepare<{ metadata: string; body: string }>(
-    'SELECT metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
+/** As the database has them: libsql gives buffers of their own, Node's own SQLite parts of larger ones. */
+interface StoredRow {
+  readonly id: number;
+  readonly entries: ArrayBuffer | Uint8Array;
+  readonly places?: ArrayBuffer | Uint8Array;
+}
+
+/** The number of a row, with which new rows are at the end: the block, and 26 bits for the word. */
+const wordsInBlock = 2 ** 26;
+
+function toRow({ entries, places = new Uint8Array() }: StoredRow): PostingRow {
+  return {
+    entries: toEntries(entries),
+    places: places instanceof Uint8Array ? places : new Uint8Array(places),
+  };
+}
+
+/** Writes the words of the documents that change. */
+export function createWordTables(database: Database) {
+  const count = database.prepare(
+    `INSERT INTO words (word, documents, drafts) SELECT value ->> 'word', value ->> 'documents', value ->> 'drafts'
+     FROM json_each(?) WHERE true
+     ON CONFLICT (word) DO UPDATE SET documents = documents + excluded.documents, drafts = drafts + excluded.drafts`,
   );
-  const add = (sortKey: number, { title, text, marks, termStats }: AnalysedWords) => {
-    insert.run(sortKey, title, text, marks);
-    insertStats.run(sortKey, termStats);
-  };
-  const remove = (sortKey: number) => {
-    for (const statement of removals) statement.run(sortKey);
-  };
+  // Separate rows cost more than finding them, so many come in one text.
+  const number = database.prepare<{ rows: string | null }>(
+    `SELECT group_concat(id || ' ' || documents || ' ' || word, char(10)) AS rows FROM words
+     WHERE word IN (SELECT value FROM json_each(?))`,
+  );
+  const forget = database.prepare(
+    'DELETE FROM words WHERE id > 1 AND documents = 0 AND id IN (SELECT value FROM json_each(?))',
+  );
+  const find = database.prepare<{ rows: string | null }>(
+    `SELECT group_concat(id || ' ' || hex(entries) || ' ' || hex(places), char(10)) AS rows FROM postings
+     WHERE id IN (SELECT value FROM json_each(?))`,
+  );
+  const remove = database.prepare('DELETE FROM postings WHERE id IN (SELECT value FROM json_each(?))');
+  const put = createRowInsertion(database, 'INSERT OR REPLACE INTO postings VALUES', 3);
   return {
-    add,
-    remove,
-    tokensOf: (key: number): DocumentTokens => {
-      const row = stored.get(key);
-      return row ? storedTokens(row) : { title: [], headings: [], text: [] };
-    },
-    move: (moved: SortKeyChange['moved']) => {
-      for (const { key, from } of moved) {
-        remove(from);
-        setSortKey.run(null, key);
-      }
-      for (const { key, to } of moved) {
-        const row = stored.get(key);
-        setSortKey.run(to, key);
-        if (row) add(to, analyseStored(row));
-      }
+    write: (changes: PostingChanges) => {
+      const words = changes.words();
+      if (words.length === 0) return;
+      count.run(JSON.stringify(words));
+      const stored = number.get(JSON.stringify(words.map(({ word }) => word)))?.rows ?? '';
+      const numbers = new Map(parseWords(stored).map(({ id, word }) => [word, id]));
+      const changed = changes
+        .rows(numbers)
+        .map(({ block, word, changes }) => ({ id: block * wordsInBlock + word, changes }));
+      const old = parseRows(find.get(JSON.stringify(changed.map(({ id }) => id)))?.rows ?? '');
+      const rows = changed.map(({ id, changes }) => ({ id, row: changedRow(old.get(id), changes) }));
+      remove.run(JSON.stringify(rows.flatMap(({ id, row }) => (row ? [] : [id]))));
+      put(rows.flatMap(({ id, row }) => (row ? [[id, toBytes(row.entries), row.places]] : [])));
+      forget.run(JSON.stringify([...numbers.values()]));
     },
   };
 }
 
-/** FTS5 writes parts and joins them later. The fewer parts there are, the faster a search is. */
-export function createWordParts(database: Database) {
-  // FTS5 refuses the numbers of a statement's parameters, which may be no integers.
-  const set = (what: string, value: number) =>
-    database.exec(`INSERT INTO words (words, rank) VALUES ('${what}', ${value})`);
-  const changes = database.prepare<{ count: number }>('SELECT total_changes() AS count');
-  const total = () => changes.get()?.count ?? 0;
-  const unused = database.prepare<{ freelist_count: number }>('PRAGMA freelist_count');
-  /** Returns free pages as long as there are any. Not every file can, such as one from an older version. */
-  const shrink = () => {
-    for (let before = Number.POSITIVE_INFINITY; ; ) {
-      const left = unused.get()?.freelist_count ?? 0;
-      if (left === 0 || left >= before) return;
-      before = left;
-      database.exec(`PRAGMA incremental_vacuum(${joinedPages})`);
-    }
-  };
-  const joinParts = (isUsual: boolean) => {
-    set('automerge', isUsual ? usualParts : 0);
-    set('crisismerge', isUsual ? maxParts : maxPartsOfBuilding);
-  };
-  return {
-    prepare: (isComplete: boolean) => {
-      // A piece of some hundred documents becomes one part of the index.
-      set('hashsize', 16_000_000);
-      // While the index is built, nothing is joined, because all of them are joined in the end.
-      joinParts(isComplete);
-    },
-    /** Joins all parts into one, in short transactions, so that readers can go on. */
-    join: () => {
-      joinParts(true);
-      // The first step treats all parts as one level; later steps continue. A step without work still counts itself.
-      for (let pages = -joinedPages, before = total(); ; pages = joinedPages, before = total()) {
-        set('merge', pages);
-        if (total() - before < 2) break;
+/** @param drafts whether the reader sees them */
+export function createSearchStore(database: Database): (drafts: boolean) => SearchStore {
+  const visible = 'documents - drafts * (1 - ?1)';
+  const named = database.prepare<WordRow>(
+    `SELECT id, word, ${visible} AS documents FROM words
+     WHERE word IN (SELECT value FROM json_each(?2)) AND ${visible} > 0`,
+  );
+  const from = database.prepare<{ rows: string | null }>(
+    `SELECT group_concat(id || ' ' || documents || ' ' || word, char(10)) AS rows FROM (
+       SELECT id, ${visible} AS documents, word FROM words
+       WHERE word >= ?2 AND word < ?2 || char(1114111) AND length(word) <= ?3 AND ${visible} > 0
+       ORDER BY 2 DESC, word LIMIT ?4)`,
+  );
+  const postings = (columns: string) =>
+    database.prepare<StoredRow>(
+      `WITH RECURSIVE blocks (block) AS
+         (SELECT 0 UNION ALL SELECT block + 1 FROM blocks WHERE block < (SELECT max(key) / ${blockSize} FROM documents))
+       SELECT postings.id, ${columns} FROM blocks CROSS JOIN json_each(?) AS word
+       CROSS JOIN postings ON postings.id = block * ${wordsInBlock} + word.value`,
+    );
+  const [entries, places] = [postings('entries'), postings('entries, places')];
+  const changed = database.prepare<{ keys: string }>(
+    'SELECT json_group_array(key) AS keys FROM documents WHERE changed >= ?',
+  );
+  const keys = database.prepare<{ key: number; slug: string }>(
+    'SELECT key, slug FROM documents WHERE slug IN (SELECT value FROM json_each(?))',
+  );
+  const slugs = database.prepare<{ keys: string }>(
+    `SELECT json_group_array(key) AS keys FROM
+       (SELECT key FROM documents WHERE key IN (SELECT value FROM json_each(?)) ORDER BY slug)`,
+  );
+  const document = database.prepare<StoredDocument>(
+    'SELECT path, metadata, body FROM documents JOIN bodies USING (key) WHERE key = ?',
+  );
+  return (drafts) => ({
+    words: (names) => named.all(Number(drafts), JSON.stringify(names)),
+    wordsFrom: (ranges) =>
+      ranges.flatMap(({ beginning, maxLength, limit }) =>
+        parseWords(from.get(Number(drafts), beginning, maxLength, limit)?.rows ?? ''),
+      ),
+    postings: (words, { hasPlaces }) => {
+      const blocks = new Map<number, Map<number, PostingRow>>();
+      for (const row of (hasPlaces ? places : entries).all(JSON.stringify(words))) {
+        const number = Math.floor(row.id / wordsInBlock);
+        const block = blocks.get(number) ?? new Map();
+        blocks.set(number, block.set(row.id % wordsInBlock, toRow(row)));
       }
-      // For a moment, both the parts and the whole took room.
-      shrink();
+      return blocks;
     },
-  };
+    changedSince: (time) => JSON.parse(changed.get(time)?.keys ?? '[]') as number[],
+    keysOf: (names) => new Map(keys.all(JSON.stringify(names)).map(({ key, slug }) => [slug, key])),
+    bySlug: (some) => JSON.parse(slugs.get(JSON.stringify(some))?.keys ?? '[]') as number[],
+    read: (some) => new Map(some.flatMap((key) => document.all(key).map((row) => [key, row]))),
+  });
 }
 
-/** Parts of one level, before they are joined little by little. */
-const usualParts = 4;
-/** Parts of one level, before a change waits until they are joined. */
-const maxParts = 16;
-const maxPartsOfBuilding = 256;
-const joinedPages = 2_000;
+function parseRows(rows: string): ReadonlyMap<number, PostingRow> {
+  const parts = rows === '' ? [] : rows.split('\n').map((row) => row.split(' '));
+  return new Map(
+    parts.map(([id, entries = '', places = '']) => [
+      Number(id),
+      { entries: toEntries(Buffer.from(entries, 'hex')), places: Buffer.from(places, 'hex') },
+    ]),
+  );
+}
+
+function parseWords(rows: string): readonly WordRow[] {
+  return rows === ''
+    ? []
+    : rows.split('\n').map((row) => {
+        const [id, documents, word = ''] = row.split(' ');
+        return { id: Number(id), documents: Number(documents), word };
+      });
+}

@@ -1,0 +1,320 @@
+import { markToLength } from './documentWords.ts';
+import { blockSize, countOf, offsetOf, PlaceReader, type PostingRow, weightOf } from './postings.ts';
+import type { KnownClause } from './vocabulary.ts';
+
+/** The postings of the words of a query in one block, by the numbers of the words. */
+export type Block = ReadonlyMap<number, PostingRow>;
+
+/** What a search asks of the postings. Words are named by their numbers. */
+export interface RankRequest {
+  readonly some: readonly KnownClause[];
+  readonly none: readonly KnownClause[];
+  /** The word that all documents have. */
+  readonly any: number;
+  /** Words that no document of the result may have. */
+  readonly hidden: readonly number[];
+  /** Words that each of them must have; undefined stands for one that no document has. */
+  readonly filters: readonly (number | undefined)[];
+  /** Where only these documents may be found. */
+  readonly among: ReadonlySet<number> | undefined;
+  /** Whether documents that have all clauses come first. */
+  readonly areWholeFirst: boolean;
+  /** So many documents are needed. */
+  readonly most: number;
+  /** Documents to look at, whether they are found or not. */
+  readonly watched: ReadonlySet<number>;
+}
+
+export interface Ranked {
+  readonly key: number;
+  readonly score: number;
+}
+
+export interface Ranking {
+  /** The best first, equal ones by their numbers: at least as many as are needed, with all that equal the last of them. */
+  readonly best: readonly Ranked[];
+  readonly total: number;
+  /** How many of them have all clauses. */
+  readonly allWords: number;
+  /** Those of the watched documents that pass all filters and phrases, and whether a clause was found in them. */
+  readonly passing: ReadonlyMap<number, boolean>;
+  /** How much each clause says. */
+  readonly weights: readonly number[];
+}
+
+/** BM25F's constants: how soon more of a word stops mattering, and how much the length of a text matters. */
+const saturation = 3;
+const lengthShare = 0.65;
+/** In a small library, the usual length of a text is also that of these documents, in words. */
+const [assumedDocuments, assumedLength] = [12, 300];
+/** More than any score, so that a document with all clauses is before one without. */
+const wholeBonus = 1e6;
+/** Blocks that are scored at a time. */
+const turn = 64;
+
+/** Scores every document that has a clause, by BM25F. */
+export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequest): Promise<Ranking> {
+  const visible = new Map(
+    Array.from(blocks, ([number, block]) => [number, visibleDocuments(block, request)]),
+  );
+  const { documents, length } = librarySize(blocks, request, visible);
+  const best = new BestKeys(request.most);
+  const passing = new Map<number, boolean>();
+  const weights = request.some.map((one) => clauseWeight(one, havingOf(one, blocks, visible), documents));
+  let [total, allWords, seen] = [0, 0, 0];
+  for (const [number, block] of blocks) {
+    // Other requests have their turn.
+    if (++seen % turn === 0) await new Promise(setImmediate);
+    const passes = passingDocuments(block, visible.get(number), request.filters);
+    const scored = scoreBlock(block, {
+      ...request,
+      passes,
+      weights,
+      usualLength: (length + assumedLength * assumedDocuments) / (documents + assumedDocuments),
+    });
+    for (let offset = 0; offset < blockSize; offset++) {
+      if (scored.passes[offset] === 0) continue;
+      const key = number * blockSize + offset;
+      const found = scored.found[offset] ?? 0;
+      if (request.among && !request.among.has(key)) continue;
+      if (request.watched.has(key)) passing.set(key, found > 0);
+      if (found === 0 && request.some.length > 0) continue;
+      const isWhole = found === request.some.length;
+      total += 1;
+      if (isWhole) allWords += 1;
+      best.add(key, (scored.scores[offset] ?? 0) + (isWhole && request.areWholeFirst ? wholeBonus : 0));
+    }
+  }
+  return { best: best.take(), total, allWords, passing, weights };
+}
+
+/** By the numbers of the blocks: 1 for each document that the reader may see. */
+type Visible = ReadonlyMap<number, Uint8Array>;
+
+function visibleDocuments(block: Block, { any, hidden }: Pick<RankRequest, 'any' | 'hidden'>): Uint8Array {
+  const visible = documentsWith(block, [any]);
+  for (const word of hidden) for (const entry of block.get(word)?.entries ?? []) visible[offsetOf(entry)] = 0;
+  return visible;
+}
+
+/** 1 for each document that has one of the words. */
+function documentsWith(block: Block, some: Iterable<number>): Uint8Array {
+  const having = new Uint8Array(blockSize);
+  for (const word of some) for (const entry of block.get(word)?.entries ?? []) having[offsetOf(entry)] = 1;
+  return having;
+}
+
+function librarySize(blocks: ReadonlyMap<number, Block>, { any }: RankRequest, visible: Visible) {
+  let [documents, length] = [0, 0];
+  for (const [number, block] of blocks)
+    for (const entry of block.get(any)?.entries ?? [])
+      if (visible.get(number)?.[offsetOf(entry)] === 1) {
+        documents += 1;
+        length += markToLength(countOf(entry));
+      }
+  return { documents, length };
+}
+
+/** How many documents have a clause. Several words are often in the same ones. */
+function havingOf(
+  { words, phrase, documents }: KnownClause,
+  blocks: ReadonlyMap<number, Block>,
+  visible: Visible,
+): number {
+  if (words.size + (phrase ? 1 : 0) < 2) return documents;
+  let having = 0;
+  for (const [number, block] of blocks) {
+    const found = documentsWith(block, words.keys());
+    const seen = visible.get(number);
+    for (let offset = 0; offset < blockSize; offset++) having += (found[offset] ?? 0) & (seen?.[offset] ?? 0);
+  }
+  return Math.max(1, having);
+}
+
+function clauseWeight({ clause }: KnownClause, documents: number, all: number): number {
+  const having = Math.min(documents, all);
+  const rarity = Math.log(1 + (all - having + 0.5) / (having + 0.5));
+  return clause.count * rarity;
+}
+
+interface ScoredBlock {
+  /** 1 for each document that may be found. */
+  readonly passes: Uint8Array;
+  /** How many clauses a document has. */
+  readonly found: Uint8Array;
+  readonly scores: Float64Array;
+}
+
+function scoreBlock(
+  block: Block,
+  {
+    some,
+    none,
+    weights,
+    usualLength,
+    passes,
+    any,
+  }: RankRequest & {
+    readonly weights: readonly number[];
+    readonly usualLength: number;
+    readonly passes: Uint8Array;
+  },
+): ScoredBlock {
+  const found = new Uint8Array(blockSize);
+  const scores = new Float64Array(blockSize);
+  const lengths = lengthFactors(block.get(any), usualLength);
+  const counts = new Float64Array(blockSize);
+  for (const clause of none) {
+    countClause(block, clause, { counts, lengths });
+    for (let offset = 0; offset < blockSize; offset++) if (counts[offset] !== 0) passes[offset] = 0;
+    counts.fill(0);
+  }
+  for (const [at, clause] of some.entries()) {
+    if (clause.documents === 0 && !clause.clause.isQuoted) continue;
+    countClause(block, clause, { counts, lengths });
+    addScores({ passes, found, scores, counts }, weights[at] ?? 0, clause.clause.isQuoted);
+    counts.fill(0);
+  }
+  return { passes, found, scores };
+}
+
+function addScores(
+  { passes, found, scores, counts }: ScoredBlock & { readonly counts: Float64Array },
+  weight: number,
+  isRequired: boolean,
+): void {
+  for (let offset = 0; offset < blockSize; offset++) {
+    const count = counts[offset] ?? 0;
+    if (count > 0) {
+      found[offset] = (found[offset] ?? 0) + 1;
+      scores[offset] = (scores[offset] ?? 0) + (weight * count) / (saturation + count);
+    } else if (isRequired) passes[offset] = 0;
+  }
+}
+
+function passingDocuments(
+  block: Block,
+  visible: Uint8Array | undefined,
+  filters: RankRequest['filters'],
+): Uint8Array {
+  const passes = visible?.slice() ?? new Uint8Array(blockSize);
+  for (const word of filters) {
+    const having = documentsWith(block, word === undefined ? [] : [word]);
+    for (let offset = 0; offset < blockSize; offset++)
+      passes[offset] = (passes[offset] ?? 0) & (having[offset] ?? 0);
+  }
+  return passes;
+}
+
+/** By what the count of a word in a text is divided: more in a long text. */
+function lengthFactors(row: PostingRow | undefined, usualLength: number): Float64Array {
+  const factors = new Float64Array(blockSize);
+  for (const entry of row?.entries ?? []) {
+    const length = markToLength(countOf(entry));
+    factors[offsetOf(entry)] = 1 - lengthShare + (lengthShare * length) / usualLength;
+  }
+  return factors;
+}
+
+interface Counts {
+  /** How much each document has of a clause. */
+  readonly counts: Float64Array;
+  readonly lengths: Float64Array;
+}
+
+/** Adds what the documents of a block have of a clause. */
+function countClause(block: Block, { words, phrase }: KnownClause, { counts, lengths }: Counts): void {
+  for (const [word, weight] of words) {
+    const row = block.get(word);
+    if (row) countWord(row.entries, weight, { counts, lengths });
+  }
+  for (const [offset, places] of phrase ? phrasePlaces(block, phrase) : [])
+    counts[offset] = (counts[offset] ?? 0) + places.length / (lengths[offset] ?? 1);
+}
+
+function countWord(entries: Uint32Array, weight: number, { counts, lengths }: Counts): void {
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at] ?? 0;
+    const offset = offsetOf(entry);
+    counts[offset] =
+      (counts[offset] ?? 0) + weight * (weightOf(entry) + countOf(entry) / (lengths[offset] ?? 1));
+  }
+}
+
+/** Where a phrase ends, by the numbers of the documents that have it. */
+function phrasePlaces(
+  block: Block,
+  phrase: readonly (readonly number[])[],
+): ReadonlyMap<number, readonly number[]> {
+  let ends: Map<number, readonly number[]> | undefined;
+  for (const some of phrase) {
+    const next = new Map<number, readonly number[]>();
+    for (const word of some)
+      for (const [offset, places] of placesIn(block.get(word), ends)) {
+        const before = ends && new Set(ends.get(offset));
+        const after = before ? places.filter((place) => before.has(place - 1)) : places;
+        if (after.length > 0) next.set(offset, [...(next.get(offset) ?? []), ...after]);
+      }
+    ends = next;
+    if (ends.size === 0) break;
+  }
+  return ends ?? new Map();
+}
+
+function* placesIn(
+  row: PostingRow | undefined,
+  among: ReadonlyMap<number, unknown> | undefined,
+): Generator<readonly [offset: number, places: readonly number[]]> {
+  const reader = new PlaceReader(row?.places ?? new Uint8Array());
+  for (const entry of row?.entries ?? []) {
+    const offset = offsetOf(entry);
+    if (among === undefined || among.has(offset)) yield [offset, reader.read()];
+    else reader.skip();
+  }
+}
+
+/** The clauses that a document does not have. */
+export function missingClauses(
+  block: Block,
+  some: readonly KnownClause[],
+  offset: number,
+): readonly KnownClause[] {
+  const lengths = new Float64Array(blockSize).fill(1);
+  return some.filter((clause) => {
+    const counts = new Float64Array(blockSize);
+    countClause(block, clause, { counts, lengths });
+    return counts[offset] === 0;
+  });
+}
+
+/** Keeps the documents with the highest scores. */
+class BestKeys {
+  readonly #most: number;
+  #kept: Ranked[] = [];
+  #least = Number.NEGATIVE_INFINITY;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(key: number, score: number): void {
+    if (score < this.#least) return;
+    this.#kept.push({ key, score });
+    if (this.#kept.length > 2 * this.#most + maxEqual) this.#cut();
+  }
+
+  take(): readonly Ranked[] {
+    this.#cut();
+    return this.#kept;
+  }
+
+  #cut(): void {
+    this.#kept.sort((one, other) => other.score - one.score || one.key - other.key);
+    this.#least = this.#kept[this.#most - 1]?.score ?? this.#least;
+    const end = this.#kept.findIndex(({ score }, at) => at >= this.#most + maxEqual || score < this.#least);
+    if (end >= 0) this.#kept = this.#kept.slice(0, end);
+  }
+}
+
+/** So many documents that equal the last one are put in order by their slugs. */
+const maxEqual = 10_000;
