@@ -8,7 +8,6 @@ import type {
   FileDetails,
   FileWarning,
 } from '../content/document.ts';
-import type { Clause } from './query.ts';
 
 /**
  * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
@@ -155,6 +154,26 @@ export interface SearchPage {
 export interface Correction {
   readonly written: string;
   readonly meant: string;
+}
+
+/** A part of a query: a word, or adjacent words. */
+export interface Clause {
+  /** As the reader wrote it. */
+  readonly written: string;
+  /** The words in their order, at least one. */
+  readonly tokens: readonly string[];
+  /** One word that stands for all of them, such as `ebook` for `e-book`. */
+  readonly joined?: string;
+  /** It must occur, exactly as it is. */
+  readonly isQuoted: boolean;
+  /** Whether the last token is the beginning of a word. */
+  readonly isBeginning: boolean;
+  /** How often it is in the query. */
+  readonly count: number;
+  /** Other words that stand for it, such as the forms of a word. */
+  readonly forms?: readonly string[];
+  /** How much it says where it occurs. */
+  readonly weight?: number;
 }
 
 export interface SearchHit {

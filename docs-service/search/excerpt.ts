@@ -1,8 +1,7 @@
 import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts';
 import { isTitle } from '../content/headings.ts';
-import type { SearchHit } from './documentIndex.ts';
+import type { Clause, SearchHit } from './documentIndex.ts';
 import type { Joined } from './joining.ts';
-import type { Clause } from './query.ts';
 import { sectionsOf } from './sections.ts';
 import { lineAt, snippet } from './snippet.ts';
 import { withoutScripts } from './withoutScripts.ts';

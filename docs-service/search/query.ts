@@ -1,30 +1,10 @@
 import { type AnalysedWord, isUnspaced, words } from './analyser.ts';
-import { QueryError } from './documentIndex.ts';
+import { type Clause, QueryError } from './documentIndex.ts';
 
 /** What a reader searches for: documents with some of `some`, and with none of `none`. */
 export interface Query {
   readonly some: readonly Clause[];
   readonly none: readonly Clause[];
-}
-
-/** A word, or adjacent words. */
-export interface Clause {
-  /** As the reader wrote it. */
-  readonly written: string;
-  /** The words in their order, at least one. */
-  readonly tokens: readonly string[];
-  /** One word that stands for all of them, such as `ebook` for `e-book`. */
-  readonly joined?: string;
-  /** It must occur, exactly as it is. */
-  readonly isQuoted: boolean;
-  /** Whether the last token is the beginning of a word. */
-  readonly isBeginning: boolean;
-  /** How often it is in the query. */
-  readonly count: number;
-  /** Other words that stand for it, such as the forms of a word. */
-  readonly forms?: readonly string[];
-  /** How much it says where it occurs. */
-  readonly weight?: number;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Ranked {
 }
 
 export interface Ranking {
-  /** The best first, equal ones by their numbers: at least as many as are needed, with all that equal the last of them. */
+  /** The best first, equal ones by their numbers: as many as are needed, with all that equal the last of them. */
   readonly best: readonly Ranked[];
   readonly total: number;
   /** How many of them have all clauses. */

@@ -1,11 +1,11 @@
-import type { DocumentFilter, SearchHit, SearchPage, SearchQuery } from './documentIndex.ts';
+import type { Clause, DocumentFilter, SearchHit, SearchPage, SearchQuery } from './documentIndex.ts';
 import { type DocumentRecord, parseMetadata } from './documentRecord.ts';
 import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
 import { blockSize, offsetOf } from './postings.ts';
-import { type Clause, parseQuery } from './query.ts';
+import { parseQuery } from './query.ts';
 import { type Block, missingClauses, type Ranked, rank } from './ranking.ts';
 import { findWords, type KnownClause, type WordStore } from './vocabulary.ts';
 

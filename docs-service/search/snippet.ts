@@ -1,6 +1,6 @@
 import { markdownLines } from '../content/markdownLines.ts';
 import { words } from './analyser.ts';
-import type { Clause } from './query.ts';
+import type { Clause } from './documentIndex.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 export interface Snippet {

@@ -1,8 +1,8 @@
 import { editDistance } from '../../protocol/base/editDistance.ts';
 import { maxTokenLength } from './analyser.ts';
-import type { Correction } from './documentIndex.ts';
+import type { Clause, Correction } from './documentIndex.ts';
 import { languageMark } from './documentWords.ts';
-import type { Clause, Query } from './query.ts';
+import type { Query } from './query.ts';
 import { type Stem, tryStem } from './stems.ts';
 
 /** A word of the library, with the number of the documents that have it and that the reader may see. */

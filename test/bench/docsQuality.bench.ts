@@ -1,6 +1,5 @@
 // How good the order of a search is: questions about this project's own pages and about the documentation of Fastify,
-// which is among the packages of this project; with a judged collection also that, and with a runner that embeds also by
-// meaning.
+// which is among the packages of this project. A judged collection and a runner that embeds may be named.
 // Usage: RUNNER_TEST_CISI=cisi.json RUNNER_TEST_EMBEDDINGS=http://127.0.0.1:11434
 //        RUNNER_TEST_EMBEDDINGS_MODEL=nomic-embed-text node .tap-build/docsQuality.bench.mjs
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

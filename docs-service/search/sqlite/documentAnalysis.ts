@@ -2,28 +2,8 @@ import { createCalledWorker } from '../../base/calledWorker.ts';
 import { piecesOf } from '../../base/database.ts';
 import type { Document } from '../../content/document.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
-import { type DocumentRecord, documentToRecord, parseMetadata, toListed } from '../documentRecord.ts';
-import { type DocumentWords, documentWords } from '../documentWords.ts';
+import { type AnalysedDocument, analyseDocument } from './analysedDocument.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
-
-/** Everything that the index stores of a document. Making it is half of the work of indexing, and needs no database. */
-export interface AnalysedDocument {
-  readonly record: DocumentRecord;
-  readonly words: DocumentWords;
-}
-
-export function analyseDocument(document: Document): AnalysedDocument {
-  const record = documentToRecord(document);
-  return { record, words: analyseStored(record) };
-}
-
-/** The words of a document from what is stored of it. */
-export function analyseStored({ metadata, ...stored }: StoredText): DocumentWords {
-  const document = parseMetadata(metadata);
-  return documentWords({ ...document, ...toListed(document), ...stored });
-}
-
-type StoredText = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
 /** Fewer documents are not worth a thread. */
 const many = 100;

@@ -14,7 +14,7 @@ import {
 } from '../documentRecord.ts';
 import { reversed } from '../nearSlugs.ts';
 import { PostingChanges } from '../postingChanges.ts';
-import { type AnalysedDocument, analyseStored } from './documentAnalysis.ts';
+import { type AnalysedDocument, analyseStored } from './analysedDocument.ts';
 import { createListing } from './listing.ts';
 import { createLookups } from './schema.ts';
 import { createWordTables } from './wordTables.ts';
