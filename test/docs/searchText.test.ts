@@ -164,7 +164,6 @@ t.test('a query', async (t) => {
   );
   fc.assert(
     fc.property(hostileText, (text) => {
-      // A sign behind a name belongs to it.
       const phrase = text.replaceAll(/["“”„«»+#.]/g, ' ').slice(0, 60);
       const tokens = analyse(phrase);
       const some = parseQuery(`"${phrase}"`).some.map(({ tokens }) => tokens);

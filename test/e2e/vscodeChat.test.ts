@@ -541,6 +541,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
         tool_calls: [{ function: { name: 'look', arguments: { at: 'it' } } }],
       },
       { role: 'tool', tool_name: 'look', content: 'a cat{"b":1}{"tsx":true}' },
+      { role: 'assistant', content: 'The tools returned pictures.' },
       { role: 'user', content: 'And a="1"?' },
     ]);
     t.match(JSON.stringify(lastBody()), pixel.slice(0, 40), 'with its picture');
