@@ -9,15 +9,15 @@ export type DocumentView = Static<typeof documentSchema>;
 export type CollectionView = Static<typeof collectionSchema>;
 
 /** How a search found a document. */
-type Found = Pick<DocumentView, 'snippet' | 'matched' | 'missing'>;
+type HitFields = Pick<DocumentView, 'snippet' | 'matched' | 'missing'>;
 
-const notSearched: Found = { snippet: null, matched: null };
+const notSearched: HitFields = { snippet: null, matched: null };
 
 /** A document as REST returns it, with absolute addresses. */
 export function documentToView(
   document: LocatedMetadata,
   { href }: BaseUrl,
-  found: Found = notSearched,
+  found: HitFields = notSearched,
 ): DocumentView {
   const { slug, path, title, draft, type, tags, date, updated, lang, authors, description, contentHash } =
     document;
