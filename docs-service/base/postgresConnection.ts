@@ -102,7 +102,7 @@ export function createPostgresStatements(
   };
 }
 
-function queryOf(text: string, values: readonly unknown[]): pg.QueryConfig {
+export function queryOf(text: string, values: readonly unknown[]): pg.QueryConfig {
   let count = 0;
   return { text: text.replace(/\?/g, () => `$${++count}`), values: [...values], types };
 }

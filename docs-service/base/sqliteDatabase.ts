@@ -53,6 +53,7 @@ export function createSqliteStatements(database: Database) {
     return statement;
   };
   return {
+    prepared,
     // The caller knows the type of the rows.
     rows: <Row>(text: string, ...values: readonly SqlValue[]) =>
       prepared(text).all(...values) as readonly Row[],
@@ -149,6 +150,18 @@ function engineToDatabase(engine: Engine) {
       engine.exec('BEGIN IMMEDIATE');
       try {
         const result = work();
+        engine.exec('COMMIT');
+        return result;
+      } catch (error) {
+        rollBack(engine);
+        throw error;
+      }
+    },
+    /** The same for asynchronous work. Until it is over, nothing else may be asked. */
+    change: async <T>(work: () => Promise<T>): Promise<T> => {
+      engine.exec('BEGIN IMMEDIATE');
+      try {
+        const result = await work();
         engine.exec('COMMIT');
         return result;
       } catch (error) {

@@ -5,7 +5,7 @@ import {
   openDatabase,
   type SqlValue,
 } from '../base/sqliteDatabase.ts';
-import { removeDatabase } from '../search/sqlite/schema.ts';
+import { removeDatabase } from '../search/sqlite/indexFile.ts';
 import { createVectorStore, type VectorStore } from './vectorStore.ts';
 
 /** A file of another version, or a damaged one, is made anew: everything in it can be embedded again. */

@@ -170,8 +170,9 @@ export interface Clause {
   readonly isBeginning: boolean;
   /** How often it is in the query. */
   readonly count: number;
-  /** Other words that stand for it, such as the forms of a word. */
+  /** Words of the index that stand for it. That of a stem stands for all words with this stem in these languages. */
   readonly forms?: readonly string[];
+  readonly languages?: readonly string[];
   /** How much it says where it occurs. */
   readonly weight?: number;
 }

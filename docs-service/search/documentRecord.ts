@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   ContentWarning,
   Document,
@@ -271,7 +272,8 @@ export function listEntries({ type, tags, ...entry }: ListedDocument): readonly 
   return filters.map((filter) => ({ ...entry, name: scopeName(filter) }));
 }
 
-/** The list that a filter asks for. Drafts are in it too. */
+/** The list that a filter asks for. Drafts are in it too. A type may be longer than a key of PostgreSQL may be. */
 export function scopeName({ type, tag }: Pick<DocumentFilter, 'type' | 'tag'>): string {
-  return JSON.stringify([type ?? null, tag ?? null]);
+  const name = JSON.stringify([type ?? null, tag ?? null]);
+  return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }

@@ -4,7 +4,7 @@ import { analyse, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import type { ListedDocument } from './documentRecord.ts';
 import { encodePlaces, entryOf } from './postings.ts';
-import { stemLanguage } from './stems.ts';
+import { stemLanguage, stemWord } from './stems.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 /** The words that find a document, with what the index stores of each. Names are in no text. */
@@ -14,6 +14,7 @@ export interface DocumentWords {
   readonly entries: Uint32Array;
   /** Where the words are, one after another. */
   readonly places: Uint8Array;
+  readonly isDraft: boolean;
 }
 
 /** What words are read from. */
@@ -50,12 +51,14 @@ export function documentWords({ title, path, body, ...document }: WordSource): D
   countField(found, fields.title, title);
   addPlaces(found, title, { begin: 0, most: textBegin - 1, counts: false });
   const length = addPlaces(found, text, { begin: textBegin, most: maxTextTokens, counts: true });
+  addStems(found, stemLanguage(document.lang));
   found.set(anyWord, { ...newWord(), count: lengthMark(length) });
   for (const facet of documentFacets({ path, ...document })) found.set(facet, newWord());
   return {
     words: [...found.keys()],
     entries: Uint32Array.from(found.values(), ({ weight, count }) => entryOf(weight, count)),
     places: encodePlaces(Array.from(found.values(), ({ places }) => places)),
+    isDraft: document.draft,
   };
 }
 
@@ -114,6 +117,17 @@ function addPlaces(
     length += 1;
   }
   return length;
+}
+
+/** A stem counts what all of its forms count; nobody asks for its places. */
+function addStems(found: Map<string, FoundWord>, language: string): void {
+  for (const [token, { weight, count }] of [...found]) {
+    const stem = stemWord(token, language);
+    if (stem === undefined) continue;
+    const word = wordIn(found, stem);
+    word.weight += weight;
+    word.count += count;
+  }
 }
 
 /** Without its ending. `index` and `readme` are called as their folder. */

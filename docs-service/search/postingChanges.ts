@@ -1,6 +1,5 @@
 import type { DocumentWords } from './documentWords.ts';
-import { draftWord } from './documentWords.ts';
-import { blockSize, PlaceReader, type Posting } from './postings.ts';
+import { blockSize, PlaceReader, type PostingRow } from './postings.ts';
 
 /** How many more documents have a word, and how many of those are drafts. */
 export interface WordChange {
@@ -9,98 +8,161 @@ export interface WordChange {
   readonly drafts: number;
 }
 
-/** A row of the index that changes. */
+/** How one row of the index changes. */
 export interface RowChange {
   readonly block: number;
   /** The number of the word. */
   readonly word: number;
-  /** As `changedRow` takes them. */
-  readonly changes: ReadonlyMap<number, Posting | undefined>;
+  /** The numbers of documents in the block. */
+  readonly removed: ReadonlySet<number>;
+  readonly added: PostingRow;
 }
 
-interface ChangedPosting {
-  before: Posting | undefined;
-  after: Posting | undefined;
+interface ChangedDocument extends Pick<DocumentWords, 'entries' | 'places'> {
+  readonly key: number;
+  /** The places of its words in the changes; -1 where the index has the same already. */
+  readonly ids: Int32Array;
 }
 
-interface ChangedWord {
-  documents: number;
-  drafts: number;
-  readonly blocks: Map<number, Map<number, ChangedPosting>>;
-}
-
-/** The changes of the words in one transaction, the same for both engines. */
+/** The changes of the words of documents, the same for both engines. */
 export class PostingChanges {
-  readonly #words = new Map<string, ChangedWord>();
+  readonly #ids = new Map<string, number>();
+  readonly #words: { readonly word: string; documents: number; drafts: number }[] = [];
+  /** By block, and ascending by their numbers. */
+  readonly #added = new Map<number, ChangedDocument[]>();
+  readonly #removed = new Map<number, ChangedDocument[]>();
 
-  /** A document, by its number, has these words no more. */
-  remove(key: number, words: DocumentWords): void {
-    this.#each(key, words, -1, (change, posting) => {
-      change.before = posting;
-      change.after = undefined;
-    });
-  }
-
-  add(key: number, words: DocumentWords): void {
-    this.#each(key, words, 1, (change, posting) => {
-      change.after = posting;
-    });
-  }
-
-  clear(): void {
-    this.#words.clear();
+  /**
+   * Documents must come in the order of their numbers, but for those that are only removed.
+   * @param before the words that the document had; undefined if it is new
+   * @param after those that it has; undefined if it is gone
+   */
+  change(key: number, before: DocumentWords | undefined, after: DocumentWords | undefined): void {
+    const same = before && after ? sharedPostings(before, after) : undefined;
+    if (before) push(this.#removed, { ...before, key, ids: this.#count(before, -1, same) });
+    if (after) push(this.#added, { ...after, key, ids: this.#count(after, 1, same) });
   }
 
   words(): readonly WordChange[] {
-    return Array.from(this.#words, ([word, { documents, drafts }]) => ({ word, documents, drafts }));
+    return this.#words;
   }
 
   /**
-   * The rows that are other ones, in the order of their blocks and words.
+   * The rows that change, in the order of their blocks and words.
    * @param numbers of the words
    */
   rows(numbers: ReadonlyMap<string, number>): readonly RowChange[] {
     const rows: RowChange[] = [];
-    for (const [name, { blocks }] of this.#words)
-      for (const [block, postings] of blocks) {
-        const changes = new Map<number, Posting | undefined>();
-        for (const [offset, { before, after }] of postings)
-          if (!before || !isSame(before, after)) changes.set(offset, after);
+    for (const block of new Set([...this.#removed.keys(), ...this.#added.keys()])) {
+      const removed = removedFrom(this.#removed.get(block) ?? []);
+      const added = rowsOf(this.#added.get(block) ?? [], this.#words.length);
+      for (const [id, { word: name }] of this.#words.entries()) {
         const word = numbers.get(name);
-        if (changes.size > 0 && word !== undefined) rows.push({ block, word, changes });
+        const change = { removed: removed.get(id) ?? nothing, added: added(id) };
+        if (word !== undefined && change.removed.size + change.added.entries.length > 0)
+          rows.push({ block, word, ...change });
       }
+    }
     return rows.sort((one, other) => one.block - other.block || one.word - other.word);
   }
 
-  #each(
-    key: number,
-    { words, entries, places }: DocumentWords,
-    by: 1 | -1,
-    change: (posting: ChangedPosting, stored: Posting) => void,
-  ): void {
-    const [block, offset] = [Math.floor(key / blockSize), key % blockSize];
-    const reader = new PlaceReader(places);
-    const isDraft = words.includes(draftWord);
-    for (const [at, name] of words.entries()) {
-      const word = this.#word(name);
-      word.documents += by;
-      if (isDraft) word.drafts += by;
-      let postings = word.blocks.get(block);
-      if (!postings) word.blocks.set(block, (postings = new Map()));
-      let posting = postings.get(offset);
-      if (!posting) postings.set(offset, (posting = { before: undefined, after: undefined }));
-      change(posting, { entry: entries[at] ?? 0, places: reader.skip() });
+  #count({ words, isDraft }: DocumentWords, by: 1 | -1, same?: ReadonlySet<string>): Int32Array {
+    const ids = new Int32Array(words.length);
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at] ?? '';
+      let id = this.#ids.get(word);
+      if (id === undefined) {
+        this.#ids.set(word, (id = this.#words.length));
+        this.#words.push({ word, documents: 0, drafts: 0 });
+      }
+      const change = this.#words[id];
+      if (change) {
+        change.documents += by;
+        if (isDraft) change.drafts += by;
+      }
+      ids[at] = same?.has(word) ? -1 : id;
     }
-  }
-
-  #word(name: string): ChangedWord {
-    let word = this.#words.get(name);
-    if (!word) this.#words.set(name, (word = { documents: 0, drafts: 0, blocks: new Map() }));
-    return word;
+    return ids;
   }
 }
 
-function isSame(one: Posting | undefined, other: Posting | undefined): boolean {
-  if (!one || !other) return one === other;
-  return one.entry === other.entry && Buffer.compare(one.places, other.places) === 0;
+const nothing: ReadonlySet<number> = new Set();
+
+function push(blocks: Map<number, ChangedDocument[]>, { key, ids, entries, places }: ChangedDocument): void {
+  const block = Math.floor(key / blockSize);
+  const documents = blocks.get(block) ?? [];
+  blocks.set(block, documents);
+  documents.push({ key, ids, entries, places });
+}
+
+/** The words of which a document has the same as before. */
+function sharedPostings(before: DocumentWords, after: DocumentWords): ReadonlySet<string> {
+  const [old, reader] = [new PlaceReader(before.places), new PlaceReader(after.places)];
+  const postings = new Map(
+    before.words.map((word, at) => [word, { entry: before.entries[at], places: old.skip() }]),
+  );
+  const same = after.words.filter((word, at) => {
+    const [posting, places] = [postings.get(word), reader.skip()];
+    return posting?.entry === after.entries[at] && Buffer.compare(posting?.places ?? places, places) === 0;
+  });
+  return new Set(same);
+}
+
+/** The numbers of documents, by the words that they lose. */
+function removedFrom(documents: readonly ChangedDocument[]): ReadonlyMap<number, ReadonlySet<number>> {
+  const removed = new Map<number, Set<number>>();
+  for (const { key, ids } of documents)
+    for (const id of ids) removed.set(id, (removed.get(id) ?? new Set()).add(key % blockSize));
+  return removed;
+}
+
+/** The rows of these documents, by words. All of them are parts of two arrays: a block has very many. */
+function rowsOf(documents: readonly ChangedDocument[], words: number): (id: number) => PostingRow {
+  const [counts, lengths] = [new Uint32Array(words + 1), new Uint32Array(words + 1)];
+  eachPosting(documents, ({ id, from, to }) => {
+    counts[id + 1] = (counts[id + 1] ?? 0) + 1;
+    lengths[id + 1] = (lengths[id + 1] ?? 0) + to - from;
+  });
+  for (let id = 0; id < words; id++) {
+    counts[id + 1] = (counts[id + 1] ?? 0) + (counts[id] ?? 0);
+    lengths[id + 1] = (lengths[id + 1] ?? 0) + (lengths[id] ?? 0);
+  }
+  const [entries, places] = [new Uint32Array(counts[words] ?? 0), new Uint8Array(lengths[words] ?? 0)];
+  const [nextEntry, nextPlace] = [counts.slice(), lengths.slice()];
+  eachPosting(documents, ({ id, entry, bytes, from, to }) => {
+    const at = nextEntry[id] ?? 0;
+    entries[at] = entry;
+    nextEntry[id] = at + 1;
+    let place = nextPlace[id] ?? 0;
+    for (let next = from; next < to; next++) places[place++] = bytes[next] ?? 0;
+    nextPlace[id] = place;
+  });
+  return (id) => ({
+    entries: entries.subarray(counts[id], counts[id + 1]),
+    places: places.subarray(lengths[id], lengths[id + 1]),
+  });
+}
+
+interface Posting {
+  id: number;
+  /** With the number of the document. */
+  entry: number;
+  readonly bytes: Uint8Array;
+  /** Where its places are. */
+  from: number;
+  to: number;
+}
+
+function eachPosting(documents: readonly ChangedDocument[], visit: (posting: Posting) => void): void {
+  for (const { key, ids, entries, places } of documents) {
+    const reader = new PlaceReader(places);
+    const posting = { id: 0, entry: 0, bytes: places, from: 0, to: 0 };
+    for (let at = 0; at < ids.length; at++) {
+      posting.id = ids[at] ?? -1;
+      posting.from = reader.at;
+      posting.to = reader.skipTo();
+      posting.entry = ((key % blockSize) << 16) | (entries[at] ?? 0);
+      if (posting.id >= 0) visit(posting);
+    }
+  }
 }

@@ -8,7 +8,7 @@ export interface PostingRow {
 }
 
 /** So many documents have one row of a word. */
-export const blockSize = 1_024;
+export const blockSize = 4_096;
 
 /** An entry without the number of a document. Both are cut at 255; the weight is in sixteenths. */
 export function entryOf(weight: number, count: number): number {
@@ -50,7 +50,8 @@ export function encodePlaces(lists: readonly (readonly number[])[]): Uint8Array 
 /** Reads such lists. A damaged one ends early. */
 export class PlaceReader {
   readonly #bytes: Uint8Array;
-  #at = 0;
+  /** Where the next list begins. */
+  at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -60,22 +61,27 @@ export class PlaceReader {
   read(): number[] {
     const places: number[] = [];
     let place = 0;
-    for (let left = this.#number(); left > 0 && this.#at < this.#bytes.length; left--)
+    for (let left = this.#number(); left > 0 && this.at < this.#bytes.length; left--)
       places.push((place += this.#number()));
     return places;
   }
 
   /** The bytes of the next list. */
   skip(): Uint8Array {
-    const from = this.#at;
-    for (let left = this.#number(); left > 0 && this.#at < this.#bytes.length; left--) this.#number();
-    return this.#bytes.subarray(from, this.#at);
+    const from = this.at;
+    return this.#bytes.subarray(from, this.skipTo());
+  }
+
+  /** Returns where the list after the next one begins. */
+  skipTo(): number {
+    for (let left = this.#number(); left > 0 && this.at < this.#bytes.length; left--) this.#number();
+    return this.at;
   }
 
   #number(): number {
     let number = 0;
     for (let shift = 0; shift < 32; shift += 7) {
-      const byte = this.#bytes[this.#at++] ?? 0;
+      const byte = this.#bytes[this.at++] ?? 0;
       number |= (byte & 127) << shift;
       if (byte < 128) break;
     }
@@ -83,68 +89,61 @@ export class PlaceReader {
   }
 }
 
-/** What a document has of a word: an entry without the number of the document. */
-export interface Posting {
-  readonly entry: number;
-  readonly places: Uint8Array;
-}
-
-/**
- * A row after some of its documents have changed; undefined if none is left.
- * @param changes by the number of the document in the block; undefined where the word is gone
- */
+/** A row without some of its documents, and with others; undefined if none is left. */
 export function changedRow(
   row: PostingRow | undefined,
-  changes: ReadonlyMap<number, Posting | undefined>,
+  { removed, added }: { readonly removed: ReadonlySet<number>; readonly added: PostingRow },
 ): PostingRow | undefined {
-  if (isAfter(row, changes)) return withMore(row, changes);
-  const postings: (Posting & { readonly offset: number })[] = [];
-  const reader = new PlaceReader(row?.places ?? new Uint8Array());
-  for (const entry of row?.entries ?? []) {
-    const places = reader.skip();
-    if (!changes.has(offsetOf(entry)))
-      postings.push({ offset: offsetOf(entry), entry: entry & 0xffff, places });
-  }
-  for (const [offset, posting] of changes) if (posting) postings.push({ ...posting, offset });
-  if (postings.length === 0) return undefined;
-  postings.sort((one, other) => one.offset - other.offset);
-  return {
-    entries: Uint32Array.from(postings, ({ offset, entry }) => (offset << 16) | entry),
-    places: Buffer.concat(postings.map(({ places }) => places)),
+  if (row === undefined) return added.entries.length > 0 ? added : undefined;
+  const isBehind = offsetOf(row.entries.at(-1) ?? 0) < offsetOf(added.entries[0] ?? 0);
+  if (removed.size === 0 && isBehind) return joined([row, added]);
+  const entries: number[] = [];
+  const places: Uint8Array[] = [];
+  const [old, others] = [new PlaceReader(row.places), new PlaceReader(added.places)];
+  let next = 0;
+  const addUpTo = (offset: number) => {
+    for (; offsetOf(added.entries[next] ?? 0) < offset && next < added.entries.length; next++) {
+      entries.push(added.entries[next] ?? 0);
+      places.push(others.skip());
+    }
   };
+  for (const entry of row.entries) {
+    addUpTo(offsetOf(entry));
+    const list = old.skip();
+    if (removed.has(offsetOf(entry))) continue;
+    entries.push(entry);
+    places.push(list);
+  }
+  addUpTo(Number.POSITIVE_INFINITY);
+  return entries.length === 0
+    ? undefined
+    : { entries: Uint32Array.from(entries), places: Buffer.concat(places) };
 }
 
-/** Whether only documents are added, in their order and behind all others: so while the index is built. */
-function isAfter(row: PostingRow | undefined, changes: ReadonlyMap<number, Posting | undefined>): boolean {
-  let last = offsetOf(row?.entries.at(-1) ?? 0);
-  if (row === undefined) last = -1;
-  for (const [offset, posting] of changes) {
-    if (offset <= last || posting === undefined) return false;
-    last = offset;
+function joined(rows: readonly PostingRow[]): PostingRow {
+  const entries = new Uint32Array(rows.reduce((sum, row) => sum + row.entries.length, 0));
+  let count = 0;
+  for (const row of rows) {
+    entries.set(row.entries, count);
+    count += row.entries.length;
   }
-  return true;
+  return { entries, places: Buffer.concat(rows.map(({ places }) => places)) };
 }
 
-function withMore(
-  row: PostingRow | undefined,
-  changes: ReadonlyMap<number, Posting | undefined>,
-): PostingRow {
-  let [count, length] = [row?.entries.length ?? 0, row?.places.length ?? 0];
-  for (const posting of changes.values()) length += posting?.places.length ?? 0;
-  const [entries, places] = [new Uint32Array(count + changes.size), new Uint8Array(length)];
-  entries.set(row?.entries ?? []);
-  places.set(row?.places ?? []);
-  length = row?.places.length ?? 0;
-  for (const [offset, posting] of changes) {
-    entries[count++] = (offset << 16) | (posting?.entry ?? 0);
-    for (const byte of posting?.places ?? []) places[length++] = byte;
-  }
-  return { entries, places };
+/** The number of the row of a word in a block, with which new rows are at the end: 26 bits are for the word. */
+export function rowId(block: number, word: number): number {
+  return block * wordsInBlock + word;
 }
+
+export const wordsInBlock = 2 ** 26;
 
 /** Bytes of a database, which may begin anywhere in memory. */
 export function toEntries(bytes: ArrayBuffer | Uint8Array): Uint32Array {
   return new Uint32Array(bytes instanceof Uint8Array ? new Uint8Array(bytes).buffer : bytes);
+}
+
+export function toPlaces(bytes: ArrayBuffer | Uint8Array = new Uint8Array()): Uint8Array {
+  return bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes);
 }
 
 export function toBytes(entries: Uint32Array): Uint8Array {

@@ -1,6 +1,6 @@
 import { markToLength } from './documentWords.ts';
 import { blockSize, countOf, offsetOf, PlaceReader, type PostingRow, weightOf } from './postings.ts';
-import type { KnownClause } from './vocabulary.ts';
+import type { CountedWord, KnownClause } from './vocabulary.ts';
 
 /** The postings of the words of a query in one block, by the numbers of the words. */
 export type Block = ReadonlyMap<number, PostingRow>;
@@ -121,10 +121,13 @@ function havingOf(
   blocks: ReadonlyMap<number, Block>,
   visible: Visible,
 ): number {
-  if (words.size + (phrase ? 1 : 0) < 2) return documents;
+  if (words.length + (phrase ? 1 : 0) < 2) return documents;
   let having = 0;
   for (const [number, block] of blocks) {
-    const found = documentsWith(block, words.keys());
+    const found = documentsWith(
+      block,
+      words.map(({ id }) => id),
+    );
     const seen = visible.get(number);
     for (let offset = 0; offset < blockSize; offset++) having += (found[offset] ?? 0) & (seen?.[offset] ?? 0);
   }
@@ -224,20 +227,25 @@ interface Counts {
 
 /** Adds what the documents of a block have of a clause. */
 function countClause(block: Block, { words, phrase }: KnownClause, { counts, lengths }: Counts): void {
-  for (const [word, weight] of words) {
-    const row = block.get(word);
-    if (row) countWord(row.entries, weight, { counts, lengths });
+  for (const word of words) {
+    const row = block.get(word.id);
+    if (row) countWord(row.entries, word, { counts, lengths });
   }
   for (const [offset, places] of phrase ? phrasePlaces(block, phrase) : [])
     counts[offset] = (counts[offset] ?? 0) + places.length / (lengths[offset] ?? 1);
 }
 
-function countWord(entries: Uint32Array, weight: number, { counts, lengths }: Counts): void {
+function countWord(
+  entries: Uint32Array,
+  { weight, more = weight }: CountedWord,
+  { counts, lengths }: Counts,
+): void {
   for (let at = 0; at < entries.length; at++) {
     const entry = entries[at] ?? 0;
     const offset = offsetOf(entry);
-    counts[offset] =
-      (counts[offset] ?? 0) + weight * (weightOf(entry) + countOf(entry) / (lengths[offset] ?? 1));
+    const before = counts[offset] ?? 0;
+    const own = weightOf(entry) + countOf(entry) / (lengths[offset] ?? 1);
+    counts[offset] = before + (before > 0 ? more : weight) * own;
   }
 }
 
@@ -245,12 +253,13 @@ function countWord(entries: Uint32Array, weight: number, { counts, lengths }: Co
 function phrasePlaces(
   block: Block,
   phrase: readonly (readonly number[])[],
+  among?: ReadonlySet<number>,
 ): ReadonlyMap<number, readonly number[]> {
   let ends: Map<number, readonly number[]> | undefined;
   for (const some of phrase) {
     const next = new Map<number, readonly number[]>();
     for (const word of some)
-      for (const [offset, places] of placesIn(block.get(word), ends)) {
+      for (const [offset, places] of placesIn(block.get(word), ends ?? among)) {
         const before = ends && new Set(ends.get(offset));
         const after = before ? places.filter((place) => before.has(place - 1)) : places;
         if (after.length > 0) next.set(offset, [...(next.get(offset) ?? []), ...after]);
@@ -263,7 +272,7 @@ function phrasePlaces(
 
 function* placesIn(
   row: PostingRow | undefined,
-  among: ReadonlyMap<number, unknown> | undefined,
+  among: { has(offset: number): boolean } | undefined,
 ): Generator<readonly [offset: number, places: readonly number[]]> {
   const reader = new PlaceReader(row?.places ?? new Uint8Array());
   for (const entry of row?.entries ?? []) {
@@ -279,12 +288,24 @@ export function missingClauses(
   some: readonly KnownClause[],
   offset: number,
 ): readonly KnownClause[] {
-  const lengths = new Float64Array(blockSize).fill(1);
-  return some.filter((clause) => {
-    const counts = new Float64Array(blockSize);
-    countClause(block, clause, { counts, lengths });
-    return counts[offset] === 0;
+  const isIn = (word: number) => hasEntry(block.get(word)?.entries ?? new Uint32Array(), offset);
+  return some.filter(({ clause, words, phrase }) => {
+    if (clause.isQuoted) return false;
+    if (words.some(({ id }) => isIn(id))) return false;
+    return (
+      !phrase?.every((some) => some.some(isIn)) || !phrasePlaces(block, phrase, new Set([offset])).has(offset)
+    );
   });
+}
+
+function hasEntry(entries: Uint32Array, offset: number): boolean {
+  let [from, to] = [0, entries.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (offsetOf(entries[middle] ?? 0) < offset) from = middle + 1;
+    else to = middle;
+  }
+  return from < entries.length && offsetOf(entries[from] ?? 0) === offset;
 }
 
 /** Keeps the documents with the highest scores. */
@@ -292,15 +313,18 @@ class BestKeys {
   readonly #most: number;
   #kept: Ranked[] = [];
   #least = Number.NEGATIVE_INFINITY;
+  /** So many are kept before those are dropped that are not needed. */
+  #room: number;
 
   constructor(most: number) {
     this.#most = most;
+    this.#room = 2 * most + 100;
   }
 
   add(key: number, score: number): void {
     if (score < this.#least) return;
     this.#kept.push({ key, score });
-    if (this.#kept.length > 2 * this.#most + maxEqual) this.#cut();
+    if (this.#kept.length > this.#room) this.#cut();
   }
 
   take(): readonly Ranked[] {
@@ -313,6 +337,7 @@ class BestKeys {
     this.#least = this.#kept[this.#most - 1]?.score ?? this.#least;
     const end = this.#kept.findIndex(({ score }, at) => at >= this.#most + maxEqual || score < this.#least);
     if (end >= 0) this.#kept = this.#kept.slice(0, end);
+    this.#room = Math.max(this.#room, 2 * this.#kept.length);
   }
 }
 

@@ -107,7 +107,7 @@ async function readBlocks(
   const others = new Set([
     ...[anyNumber, draftNumber],
     ...filters.flatMap((word) => word ?? []),
-    ...clauses.flatMap(({ words }) => [...words.keys()].filter((word) => !phrases.has(word))),
+    ...clauses.flatMap(({ words }) => words.map(({ id }) => id).filter((word) => !phrases.has(word))),
   ]);
   const blocks = await store.postings([...others], { hasPlaces: false });
   if (phrases.size === 0) return blocks;

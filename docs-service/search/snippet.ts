@@ -1,6 +1,7 @@
 import { markdownLines } from '../content/markdownLines.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
+import { stemMark, stemWord } from './stems.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 export interface Snippet {
@@ -128,16 +129,16 @@ function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator
 
 /** Where a text has parts of the query, in any of the words that stand for them. */
 export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> {
-  const byWord = clausesByWord(clauses);
   const others = clauses.filter(({ tokens, isBeginning }) => tokens.length > 1 || isBeginning);
   const longest = Math.max(0, ...others.map(({ tokens }) => tokens.length));
+  const clausesOf = clauseFinder(clauses);
   const latest: { readonly start: number; readonly token: string }[] = [];
   for (const { start, end, token, joined = [] } of words(text)) {
     latest.push({ start, token });
     if (latest.length > longest) latest.shift();
-    for (const clause of byWord.get(token) ?? []) yield { start, end, clause };
+    for (const clause of clausesOf(token)) yield { start, end, clause };
     for (const one of joined)
-      for (const clause of byWord.get(one.token) ?? []) yield { start, end: one.end, clause };
+      for (const clause of clausesOf(one.token)) yield { start, end: one.end, clause };
     for (const clause of others) {
       const first = latest[latest.length - clause.tokens.length];
       if (first && endsWith(latest, clause)) yield { start: first.start, end, clause };
@@ -145,11 +146,18 @@ export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> 
   }
 }
 
-function clausesByWord(clauses: readonly Clause[]): ReadonlyMap<string, readonly Clause[]> {
+/** Finds the clauses for which a word stands, by itself or by its stem. */
+function clauseFinder(clauses: readonly Clause[]): (token: string) => Iterable<Clause> {
   const byWord = new Map<string, Clause[]>();
   for (const clause of clauses)
     for (const word of wordsOf(clause)) byWord.set(word, [...(byWord.get(word) ?? []), clause]);
-  return byWord;
+  const languages = [...new Set(clauses.flatMap((clause) => clause.languages ?? []))];
+  const beginnings = new Set(Array.from(byWord.keys(), (word) => word.replace(stemMark, '').slice(0, 2)));
+  return (token) => {
+    if (!beginnings.has(token.slice(0, 2))) return [];
+    const stems = languages.flatMap((language) => stemWord(token, language) ?? []);
+    return new Set([token, ...stems].flatMap((word) => byWord.get(word) ?? []));
+  };
 }
 
 /** The single words that stand for a clause. */

@@ -1,38 +1,66 @@
-/** The part of a word that its forms share. It depends on the language, and need not be a word. */
-export type Stem = (word: string) => string;
+import { stemmer as arabic } from '@orama/stemmers/arabic';
+import { stemmer as armenian } from '@orama/stemmers/armenian';
+import { stemmer as bulgarian } from '@orama/stemmers/bulgarian';
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as greek } from '@orama/stemmers/greek';
+import { stemmer as hungarian } from '@orama/stemmers/hungarian';
+import { stemmer as indian } from '@orama/stemmers/indian';
+import { stemmer as indonesian } from '@orama/stemmers/indonesian';
+import { stemmer as irish } from '@orama/stemmers/irish';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
+import { stemmer as nepali } from '@orama/stemmers/nepali';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as romanian } from '@orama/stemmers/romanian';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as serbian } from '@orama/stemmers/serbian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { stemmer as tamil } from '@orama/stemmers/tamil';
+import { stemmer as turkish } from '@orama/stemmers/turkish';
+import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
+import { stemmer as english } from 'stemmer';
 
-type Stemmer = { readonly stemmer: Stem };
-
-/** By Snowball's rules, in the languages of `@orama/stemmers`. */
-const stemmers: Readonly<Record<string, () => Promise<Stemmer>>> = {
-  ar: () => import('@orama/stemmers/arabic'),
-  bg: () => import('@orama/stemmers/bulgarian'),
-  da: () => import('@orama/stemmers/danish'),
-  de: () => import('@orama/stemmers/german'),
-  el: () => import('@orama/stemmers/greek'),
-  // That of `@orama/stemmers` takes `connection` for another word than `connect`.
-  en: () => import('stemmer'),
-  es: () => import('@orama/stemmers/spanish'),
-  fi: () => import('@orama/stemmers/finnish'),
-  fr: () => import('@orama/stemmers/french'),
-  ga: () => import('@orama/stemmers/irish'),
-  hi: () => import('@orama/stemmers/indian'),
-  hu: () => import('@orama/stemmers/hungarian'),
-  hy: () => import('@orama/stemmers/armenian'),
-  id: () => import('@orama/stemmers/indonesian'),
-  it: () => import('@orama/stemmers/italian'),
-  lt: () => import('@orama/stemmers/lithuanian'),
-  ne: () => import('@orama/stemmers/nepali'),
-  nl: () => import('@orama/stemmers/dutch'),
-  no: () => import('@orama/stemmers/norwegian'),
-  pt: () => import('@orama/stemmers/portuguese'),
-  ro: () => import('@orama/stemmers/romanian'),
-  ru: () => import('@orama/stemmers/russian'),
-  sr: () => import('@orama/stemmers/serbian'),
-  sv: () => import('@orama/stemmers/swedish'),
-  ta: () => import('@orama/stemmers/tamil'),
-  tr: () => import('@orama/stemmers/turkish'),
-  uk: () => import('@orama/stemmers/ukrainian'),
+/** By Snowball's rules, in the languages of `@orama/stemmers`. Its English takes `connection` for another word than `connect`. */
+const stemmers: Readonly<Record<string, (word: string) => string>> = {
+  ...{
+    ar: arabic,
+    bg: bulgarian,
+    da: danish,
+    de: german,
+    el: greek,
+    en: english,
+    es: spanish,
+    fi: finnish,
+    fr: french,
+  },
+  ...{
+    ga: irish,
+    hi: indian,
+    hu: hungarian,
+    hy: armenian,
+    id: indonesian,
+    it: italian,
+    lt: lithuanian,
+    ne: nepali,
+    nl: dutch,
+  },
+  ...{
+    no: norwegian,
+    pt: portuguese,
+    ro: romanian,
+    ru: russian,
+    sr: serbian,
+    sv: swedish,
+    ta: tamil,
+    tr: turkish,
+    uk: ukrainian,
+  },
 };
 
 /** @param tag the BCP 47 tag of a document; without one it counts as English */
@@ -41,23 +69,35 @@ export function stemLanguage(tag: string | null): string {
   return language === 'nb' || language === 'nn' ? 'no' : language;
 }
 
-/** The stem in a language; undefined if there are no rules for it. */
-export async function tryStem(language: string): Promise<Stem | undefined> {
-  const load = Object.hasOwn(stemmers, language) ? stemmers[language] : undefined;
-  if (!load) return undefined;
-  const { stemmer } = await load();
-  const known = knownStems.get(language) ?? new Map<string, string>();
-  knownStems.set(language, known);
-  return (word) => {
-    const found = known.get(word);
-    if (found !== undefined) return found;
-    if (known.size === maxKnown) known.clear();
-    const stem = stemmer(word);
-    known.set(word, stem);
-    return stem;
-  };
+/** In the index it stands for all words with this stem. */
+export function stemWord(word: string, language: string): string | undefined {
+  const stem = stemIn(language, word);
+  return stem === word ? undefined : stemMark + stem;
 }
 
-/** By language and word: a search stems many words of the library. */
+/** The words of the index that stand for other forms of a word. */
+export function formWords(word: string, languages: readonly string[]): readonly string[] {
+  const stems = new Set(languages.map((language) => stemIn(language, word)));
+  return [...stems].flatMap((stem) => [stemMark + stem, ...(stem === word ? [] : [stem])]);
+}
+
+/** Before a stem; in no token of a text. */
+export const stemMark = '~';
+
+/** The part of a word that its forms share, which need not be a word. */
+function stemIn(language: string, word: string): string {
+  if (!hasForms.test(word) || !Object.hasOwn(stemmers, language)) return word;
+  const known = knownStems.get(language) ?? new Map<string, string>();
+  knownStems.set(language, known);
+  let stem = known.get(word);
+  if (stem === undefined) {
+    if (known.size === maxKnown) known.clear();
+    known.set(word, (stem = stemmers[language]?.(word) ?? word));
+  }
+  return stem;
+}
+
+const hasForms = /^\p{L}[\p{L}\p{M}]{2,}$/u;
+/** By language and word: texts repeat their words. */
 const knownStems = new Map<string, Map<string, string>>();
 const maxKnown = 50_000;

@@ -108,7 +108,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
         fc.array(asked, { minLength: 3, maxLength: 6 }),
         async ({ put, remove }, questions) => {
           const documents = put.map(([slug, document]) => emptyDocument(slug, document));
-          for (const index of engines) await index.apply({ put: documents, remove });
+          for (const index of engines) await index.apply({ put: documents, remove, isComplete: true });
           for (const { filter, ...question } of questions) {
             const [one, other] = await Promise.all(
               engines.map((index) => ask(index, { ...question, ...filter })),
@@ -139,7 +139,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const [one, other] = instances;
     if (!one || !other) throw new Error('There are three.');
     const changed = new Promise<void>((resolve) => other.onDidChange(resolve));
-    await one.apply({ put: [emptyDocument('a', { body: 'apple' })] });
+    await one.apply({ put: [emptyDocument('a', { body: 'apple' })], isComplete: true });
     await changed;
     t.strictSame(await found(other, 'apple'), ['a']);
     await Promise.all(instances.map((index) => index.close()));
@@ -163,7 +163,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
 
   t.test('calls fail while the database is down, and work again afterwards', async (t) => {
     const index = await open();
-    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })], isComplete: true });
     await server.stop();
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     await t.rejects(found(index, 'apple'), { name: 'IndexUnavailableError' });
@@ -182,7 +182,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const way = await blockableWay(t, await server.database());
     const index = openAt(way.url);
     const access = await createPostgresAccess(index.pool);
-    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })], isComplete: true });
     const lease = await index.tryBecomeWriter();
     way.block();
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
@@ -194,7 +194,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
   t.test('dropped tables, and those of another version, are created again', async (t) => {
     const url = await server.database();
     const index = openAt(url);
-    await index.apply({ put: [emptyDocument('a', { body: 'apple' })] });
+    await index.apply({ put: [emptyDocument('a', { body: 'apple' })], isComplete: true });
     await index.pool.query("UPDATE docs_meta SET value = 'other' WHERE name = 'version'");
     await t.rejects(index.summary(), { name: 'IndexUnavailableError', message: /version/ });
     const newer = openAt(url);
@@ -206,7 +206,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     );
     await newer.close();
     await index.pool.query(
-      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
+      'DROP TABLE docs_meta, docs_documents, docs_bodies, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
     );
     await t.rejects(index.summary(), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).documents, 0);
@@ -239,7 +239,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
       });
     });
     await index.pool.query(
-      'DROP TABLE docs_meta, docs_documents, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
+      'DROP TABLE docs_meta, docs_documents, docs_bodies, docs_scopes, docs_listing, docs_words, docs_postings, docs_files',
     );
     // The library may be the first to find out.
     await index.summary().catch((error) => t.match(error, { name: 'IndexUnavailableError' }));

@@ -17,7 +17,6 @@ import {
   entryOf,
   offsetOf,
   PlaceReader,
-  type Posting,
   type PostingRow,
   weightOf,
 } from '../../docs-service/search/postings.ts';
@@ -396,22 +395,28 @@ t.test('a document within its bounds', async (t) => {
 t.test('a row of the index after any changes has what its documents have', async (t) => {
   const places = fc.array(fc.nat(100_000), { maxLength: 5 }).map((some) => some.toSorted((a, b) => a - b));
   const posting = fc.record({ weight: fc.nat(15), count: fc.nat(255), places });
-  const change = fc.tuple(fc.nat(1_023), fc.option(posting, { nil: undefined }));
+  const change = fc.tuple(fc.nat(4_095), fc.option(posting, { nil: undefined }));
   fc.assert(
     fc.property(fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 6 }), (steps) => {
       const want = new Map<number, string>();
       let row: PostingRow | undefined;
       for (const step of steps) {
-        const changes = new Map<number, Posting | undefined>();
-        for (const [offset, one] of step) {
-          changes.set(
-            offset,
-            one && { entry: entryOf(one.weight, one.count), places: encodePlaces([one.places]) },
-          );
+        const latest = new Map(step.toSorted(([one], [other]) => one - other));
+        const added = [...latest].flatMap(([offset, one]) => (one ? [{ offset, ...one }] : []));
+        row = changedRow(row, {
+          removed: new Set(latest.keys()),
+          added: {
+            entries: Uint32Array.from(
+              added,
+              ({ offset, weight, count }) => (offset << 16) | entryOf(weight, count),
+            ),
+            places: encodePlaces(added.map(({ places }) => places)),
+          },
+        });
+        for (const [offset, one] of latest) {
           if (one) want.set(offset, JSON.stringify([one.weight, one.count, one.places]));
           else want.delete(offset);
         }
-        row = changedRow(row, changes);
       }
       const reader = new PlaceReader(row?.places ?? new Uint8Array());
       const got = Array.from(row?.entries ?? [], (entry) => {

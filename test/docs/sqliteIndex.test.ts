@@ -27,7 +27,7 @@ t.test('the file of SQLite', async (t) => {
   t.test('is there again after a restart', async (t) => {
     const file = newFile();
     const first = openSqlite(file);
-    await first.apply({ put });
+    await first.apply({ put, isComplete: true });
     await first.close();
     await t.rejects(first.summary(), { name: 'IndexUnavailableError' });
     const second = openSqlite(file, { readOnly: true });
@@ -56,7 +56,7 @@ t.test('the file of SQLite', async (t) => {
     for (const file of [damaged, foreign]) {
       const index = openSqlite(file);
       t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
-      await index.apply({ put });
+      await index.apply({ put, isComplete: true });
       t.strictSame(await found(index, 'apple'), ['a']);
       await index.close();
     }
@@ -65,9 +65,14 @@ t.test('the file of SQLite', async (t) => {
     await index.apply({ put });
     await index.close();
     const edited = await openDatabase(older);
-    edited.exec('PRAGMA user_version = 1');
+    edited.exec("UPDATE docs_meta SET value = '1' WHERE name = 'version'");
     edited.close();
     const again = openSqlite(older);
+    t.strictSame(
+      (await again.files()).files.map(({ slug }) => slug),
+      ['a'],
+      'slugs stay',
+    );
     t.strictSame(await found(again, 'apple'), []);
     await again.close();
   });
@@ -85,8 +90,44 @@ t.test('the file of SQLite', async (t) => {
     t.not(await index.indexId(), indexId);
     await t.rejects(index.apply({ indexId, isComplete: true }), { name: 'IndexUnavailableError' });
     t.equal((await index.summary()).isComplete, false);
-    await index.apply({ put });
+    await index.apply({ put, isComplete: true });
     t.strictSame(await found(index, 'apple'), ['a']);
+    await index.close();
+  });
+
+  t.test('has all words, wherever building it was interrupted', async (t) => {
+    const file = newFile();
+    const documents = Array.from({ length: 4_300 }, (_, at) =>
+      emptyDocument(`d${at}`, { body: `all w${at}` }),
+    );
+    let index = openSqlite(file);
+    const again = async () => {
+      await index.close();
+      index = openSqlite(file);
+    };
+    const piece = (from: number, to: number) => index.apply({ put: documents.slice(from, to) });
+    await piece(0, 1_000);
+    await again();
+    await piece(1_000, 1_500);
+    // One that waits, and one that is gone.
+    await index.apply({ put: [emptyDocument('d1200', { body: 'other' })], remove: ['d7'] });
+    await piece(1_500, 2_000);
+    const second = openSqlite(file);
+    await second.apply({ put: documents.slice(2_000, 2_100) });
+    await second.close();
+    await piece(2_100, 2_200);
+    await t.rejects(index.apply({ indexId: 'another' }));
+    await piece(2_200, 4_200);
+    await again();
+    await piece(4_200, 4_300);
+    await index.apply({ isComplete: true });
+    const total = async (text: string) =>
+      (await index.search({ text, drafts: false, limit: 1, offset: 0 })).total;
+    t.strictSame([await total('all'), await total('other'), await total('w7')], [4_298, 1, 0]);
+    for (const at of [0, 999, 1_000, 1_499, 1_999, 2_050, 2_150, 4_095, 4_096, 4_250])
+      t.strictSame(await found(index, `w${at}`), [`d${at}`]);
+    await index.apply({ remove: ['d4096', 'd4299'], put: [emptyDocument('new', { body: 'all' })] });
+    t.equal(await total('all'), 4_297);
     await index.close();
   });
 
@@ -97,13 +138,15 @@ t.test('the file of SQLite', async (t) => {
       const lookups = async () => {
         const database = await openDatabase(file);
         const rows = database.prepare<{ name: string }>(
-          "SELECT name FROM sqlite_master WHERE name LIKE 'documents\\_%' ESCAPE '\\' ORDER BY name",
+          "SELECT name FROM sqlite_master WHERE name LIKE 'docs_documents\\_%' ESCAPE '\\' ORDER BY name",
         );
         const names = rows.all().map(({ name }) => name);
         database.close();
         return names;
       };
-      const expected = ['long', 'own', 'path', 'reversed', 'short'].map((column) => `documents_${column}`);
+      const expected = ['long', 'own', 'path', 'reversed', 'short'].map(
+        (column) => `docs_documents_${column}`,
+      );
       const first = openSqlite(file);
       await first.apply({ put });
       t.strictSame(await lookups(), []);
@@ -126,7 +169,7 @@ t.test('the file of SQLite', async (t) => {
     t.equal((await other.summary()).documents, 0);
     const before = other.generation;
     const changed = new Promise<void>((resolve) => other.onDidChange(resolve));
-    await one.apply({ put });
+    await one.apply({ put, isComplete: true });
     t.strictSame(await found(other, 'apple'), ['a'], 'a call sees it at once');
     await changed;
     t.ok(other.generation > before);
@@ -192,6 +235,7 @@ t.test('the file of SQLite', async (t) => {
       await index.apply({
         put: [0, 1, 2].map((at) => emptyDocument(`m${String(900 - from - at)}`, { body: 'word' })),
       });
+    await index.apply({ isComplete: true });
     const wanted = Array.from({ length: 300 }, (_, number) => `m${number + 601}`);
     const paged: string[] = [];
     for (const offset of [0, 100, 200]) paged.push(...(await found(index, '-other', { offset })));

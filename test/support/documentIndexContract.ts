@@ -25,6 +25,7 @@ const tag = (slug: string) => ({ slug, title: slug.toUpperCase() });
 export async function documentIndexContract(t: Test, open: () => Promise<WritableIndex>): Promise<void> {
   type Work = (t: Test, index: WritableIndex) => Promise<void>;
   const shared = await open();
+  await shared.apply({ isComplete: true });
   t.teardown(() => shared.close());
   /** On an index in which there is nothing any more, because a new one for each test takes most of the time. */
   const on = (name: string, work: Work) =>
@@ -418,6 +419,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
           }),
         ),
       });
+    await index.apply({ isComplete: true });
     const page = async (text: string, offset: number) => {
       const { items, total, approximate } = await index.search({ text, drafts: false, limit: 3, offset });
       return [items.map(({ document }) => document.slug), total, approximate];
@@ -620,6 +622,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
   onNew('documents whose text has changed since a time', async (t, index) => {
     const put = (at: number, slug: string, text: string) =>
       index.apply({ at, put: [emptyDocument(slug, { body: 'words', contentHash: text })] });
+    await index.apply({ isComplete: true });
     await put(1_000, 'a', 'one');
     await put(1_000, 'b', 'one');
     await put(2_000, 'a', 'two');

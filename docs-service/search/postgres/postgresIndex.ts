@@ -7,6 +7,7 @@ import {
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
+import { type AnalysedDocument, analyseDocument } from '../analysedDocument.ts';
 import { createChanges } from '../changes.ts';
 import {
   type DocumentIndex,
@@ -15,9 +16,12 @@ import {
   type IndexWriter,
   type WriterLease,
 } from '../documentIndex.ts';
-import { reader } from './postgresReader.ts';
-import { applyChanges, changeChannel, readFiles, readIndexId } from './postgresWriter.ts';
-import { locks, migrate, schemaVersion } from './schema.ts';
+import type { IndexDatabase } from '../indexDatabase.ts';
+import { IndexReader, passOn } from '../indexReader.ts';
+import { schemaVersion } from '../indexSchema.ts';
+import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
+import { PostingQueue } from '../postingTables.ts';
+import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
 interface PostgresIndexOptions {
   /** Without a password. */
@@ -51,7 +55,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     if (isMissingTable(error)) forget(new IndexUnavailableError('The index was deleted. Try again.'));
     throw error;
   };
-  const reading = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+  const reading = async <T>(work: (database: IndexDatabase) => Promise<T>): Promise<T> => {
     await prepare();
     return inTransaction(
       pool,
@@ -62,22 +66,25 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
           throw new IndexUnavailableError(
             'Another version of the program uses this index. Restart this one.',
           );
-        const value = await work(client);
+        const value = await work(toIndexDatabase(client));
         changes.onState({ indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) });
         return value;
       },
     ).catch(forgetIfMissing);
   };
-  const answer =
-    <Given extends readonly unknown[], T>(read: (client: pg.ClientBase, ...given: Given) => Promise<T>) =>
-    (...given: Given) =>
-      reading((client) => read(client, ...given));
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
+  const postings = new PostingQueue();
   const apply = async (wanted: IndexChanges): Promise<void> => {
     await prepare();
+    const put: AnalysedDocument[] = [];
+    for (const document of wanted.put ?? []) {
+      put.push(analyseDocument(document));
+      // Requests have their turn.
+      await new Promise(setImmediate);
+    }
     await inTransaction(writing, { Unavailable: IndexUnavailableError }, (client) =>
-      applyChanges(client, wanted),
+      write(client, { ...wanted, put }, postings),
     ).catch(forgetIfMissing);
     await state();
   };
@@ -88,20 +95,13 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     get generation() {
       return changes.generation();
     },
-    list: answer(reader.list),
-    search: answer(reader.search),
-    read: answer(reader.read),
-    metadataOf: answer(reader.metadataOf),
-    select: answer(reader.select),
-    slugsOf: answer(reader.slugsOf),
-    slugsNamed: answer(reader.slugsNamed),
-    changedAt: answer(reader.changedAt),
-    nearSlugs: answer(reader.nearSlugs),
-    slugsFrom: answer(reader.slugsFrom),
-    terms: answer(reader.terms),
-    collections: answer(reader.collections),
-    summary: answer(reader.summary),
-    lostFiles: answer(reader.lostFiles),
+    ...passOn(
+      (name, ...asked) =>
+        reading(async (database) => {
+          const reader = new IndexReader(database);
+          return Reflect.apply(reader[name], reader, asked);
+        }) as never,
+    ),
     files: () => reading(readFiles),
     indexId: () => reading(readIndexId),
     apply: (wanted) => queue.run('', () => apply(wanted)),
@@ -116,6 +116,21 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     },
   };
 }
+
+async function write(client: pg.ClientBase, changes: AnalysedChanges, postings: PostingQueue): Promise<void> {
+  // Longer than for readers: nobody waits for this, and a piece may have hundreds of documents.
+  await client.query("SET LOCAL statement_timeout = '120s'");
+  await client.query('SELECT pg_advisory_xact_lock($1)', [locks.writing]);
+  const database = toIndexDatabase(client);
+  const wasComplete = await isComplete(database);
+  const isSeen = await applyChanges(database, changes, postings);
+  if (!wasComplete && (await isComplete(database))) await makeLookups(client);
+  // Listeners get it when the transaction is over.
+  if (isSeen) await client.query('SELECT pg_notify($1, $2)', [changeChannel, '']);
+}
+
+/** The channel on which changes of the index are announced. */
+const changeChannel = 'docs_index';
 
 /** The state comes first: reading it begins the snapshot. */
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

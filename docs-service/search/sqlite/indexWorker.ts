@@ -3,14 +3,23 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../base/calledWorker.ts';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
 import type { Document } from '../../content/document.ts';
+import { analyseDocument } from '../analysedDocument.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
-import { analyseDocument } from './analysedDocument.ts';
+import type { IndexDatabase } from '../indexDatabase.ts';
+import { IndexReader } from '../indexReader.ts';
+import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
+import { PostingQueue } from '../postingTables.ts';
 import { createDocumentAnalysis } from './documentAnalysis.ts';
-import { isCurrent, openIndex, removeDatabase } from './schema.ts';
+import {
+  isCurrent,
+  makeLookups,
+  openIndex,
+  releasePages,
+  removeDatabase,
+  toIndexDatabase,
+} from './indexFile.ts';
 import type { IndexFileData, IndexThreadData } from './sqliteIndex.ts';
-import { createSqliteReader, type SqliteReader } from './sqliteReader.ts';
-import { createSqliteWriter, type SqliteWriter } from './sqliteWriter.ts';
 
 /** Milliseconds between two checks for changes by other processes. */
 const pollInterval = 1_000;
@@ -57,7 +66,7 @@ function serve(port: Port, { file, program }: IndexFileData): void {
 
 async function announce(port: Port, index: IndexFile): Promise<void> {
   const state = await index.state().catch(() => undefined);
-  if (state) port.postMessage({ note: state } satisfies IndexAnswer);
+  if (state) port.postMessage({ note: state.note } satisfies IndexAnswer);
 }
 
 async function answerTo(index: IndexFile, { method }: WorkerRequest, work: IndexWork): Promise<IndexAnswer> {
@@ -92,73 +101,32 @@ type IndexFile = ReturnType<typeof createIndexFile>;
 /** Called when it is its turn. */
 type IndexWork = () => Promise<{ readonly value: unknown; readonly note: LibraryState }>;
 
-interface Opened {
-  readonly database: Database;
-  readonly reader: SqliteReader;
-  readonly writer: SqliteWriter;
-  readonly identity: number | undefined;
-  readonly version: () => number;
-}
-
 /** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
 function createIndexFile(file: string, program: string) {
   const analysis = createDocumentAnalysis(program);
-  let opened: Opened | undefined;
-  let seen: { readonly version: number; readonly state: LibraryState } | undefined;
+  let opened: OpenIndex | undefined;
 
   const close = () => {
-    opened?.database.close();
+    opened?.close();
     opened = undefined;
   };
-  const open = async (): Promise<Opened> => {
+  const open = async (): Promise<OpenIndex> => {
     // A deleted file is replaced with a new one.
     if (opened && identityOf(file) !== opened.identity) close();
-    if (opened) return opened;
-    const database = await openIndex(file);
-    const version = database.prepare<{ data_version: number }>('PRAGMA data_version');
-    seen = undefined;
-    return (opened = {
-      database,
-      reader: createSqliteReader(database),
-      writer: createSqliteWriter(database),
-      identity: identityOf(file),
-      version: () => version.get()?.data_version ?? 0,
-    });
+    return (opened ??= new OpenIndex(await openIndex(file), identityOf(file)));
   };
-  /** Writes of others change the version; writes of this connection do not. */
-  const stateOf = ({ database, reader, version }: Opened, isOwn = false) => {
-    const current = version();
-    if (current !== seen?.version && !isCurrent(database))
-      throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
-    if (!seen || isOwn || current !== seen.version) seen = { version: current, state: reader.state() };
-    return seen.state;
-  };
-
-  const answer = async (method: string, parameters: readonly unknown[]) => {
-    const index = await open();
-    return index.database.snapshot(async () => ({
-      // The state comes first: it begins the snapshot.
-      note: stateOf(index),
-      value: await call({ ...index.reader, ...index.writer }, method, parameters),
-    }));
-  };
-
   return {
     /** Begins what needs no turn: the analysis of new documents. The rest is done by the work that it returns. */
     begin: (method: string, parameters: readonly unknown[]): IndexWork => {
-      if (method !== 'apply') return () => answer(method, parameters);
+      if (method !== 'apply') return async () => (await open()).answer(method, parameters);
       const changes = parameters[0] as IndexChanges;
-      const analysed = analysis.begin(changes.put ?? []);
+      const analysed = analysis.analyse(changes.put ?? []);
       return async () => {
-        const put = await analysed();
-        const index = await open();
-        return { value: index.writer.apply({ ...changes, put }), note: stateOf(index, true) };
+        const put = await analysed;
+        return (await open()).apply({ ...changes, put });
       };
     },
-    state: async () => {
-      const index = await open();
-      return index.database.snapshot(async () => stateOf(index));
-    },
+    state: async () => (await open()).answer('state', []),
     /** Deletes a damaged file. The next call creates another one. */
     discard: () => {
       close();
@@ -171,12 +139,67 @@ function createIndexFile(file: string, program: string) {
   };
 }
 
-function identityOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.ino;
+class OpenIndex {
+  readonly identity: number | undefined;
+  readonly #file: Database;
+  readonly #database: IndexDatabase;
+  readonly #reader: IndexReader;
+  readonly #postings = new PostingQueue();
+  #hasLookups = false;
+  #seen: { readonly version: number; readonly state: LibraryState } | undefined;
+
+  constructor(file: Database, identity: number | undefined) {
+    this.identity = identity;
+    this.#file = file;
+    this.#database = toIndexDatabase(file);
+    this.#reader = new IndexReader(this.#database);
+  }
+
+  answer(method: string, parameters: readonly unknown[]): ReturnType<IndexWork> {
+    return this.#file.snapshot(async () => ({
+      // The state comes first: it begins the snapshot.
+      note: await this.#state(),
+      value: await this.#call(method, parameters),
+    }));
+  }
+
+  #call(method: string, parameters: readonly unknown[]): unknown {
+    if (method === 'files') return readFiles(this.#database);
+    if (method === 'indexId') return readIndexId(this.#database);
+    const found: unknown = Reflect.get(this.#reader, method);
+    if (typeof found !== 'function') throw new Error(`The index has no ${method}.`);
+    return found.apply(this.#reader, parameters);
+  }
+
+  async apply(changes: AnalysedChanges): ReturnType<IndexWork> {
+    const wasComplete = await isComplete(this.#database);
+    // Before the first change of this process, because the one before may have ended in between.
+    if (!this.#hasLookups && wasComplete) makeLookups(this.#file);
+    this.#hasLookups ||= wasComplete;
+    await this.#file.change(() => applyChanges(this.#database, changes, this.#postings));
+    if (!wasComplete && (await isComplete(this.#database))) {
+      makeLookups(this.#file);
+      releasePages(this.#file);
+    }
+    return { value: undefined, note: await this.#state(true) };
+  }
+
+  /** Writes of others change the version; writes of this connection do not. */
+  async #state(isOwn = false): Promise<LibraryState> {
+    const [made] = await this.#database.rows<{ data_version: number }>('PRAGMA data_version');
+    const version = made?.data_version ?? 0;
+    if (version !== this.#seen?.version && !isCurrent(this.#file))
+      throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
+    if (!this.#seen || isOwn || version !== this.#seen.version)
+      this.#seen = { version, state: await this.#reader.state() };
+    return this.#seen.state;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
 }
 
-function call(target: object, method: string, parameters: readonly unknown[]): unknown {
-  const found: unknown = Object.entries(target).find(([name]) => name === method)?.[1];
-  if (typeof found !== 'function') throw new Error(`The index has no ${method}.`);
-  return found(...parameters);
+function identityOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
 }

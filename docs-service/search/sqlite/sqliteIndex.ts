@@ -1,14 +1,7 @@
 import { createCalledWorker, type WorkerFailure } from '../../base/calledWorker.ts';
 import { createChanges, type LibraryState } from '../changes.ts';
-import {
-  type DocumentIndex,
-  type IndexChanges,
-  IndexUnavailableError,
-  type IndexWriter,
-  QueryError,
-} from '../documentIndex.ts';
-import type { SqliteReader } from './sqliteReader.ts';
-import type { SqliteWriter } from './sqliteWriter.ts';
+import { type DocumentIndex, IndexUnavailableError, type IndexWriter, QueryError } from '../documentIndex.ts';
+import { passOn, type Reading } from '../indexReader.ts';
 
 interface SqliteIndexOptions {
   /** Created if it is missing. Several processes may share it. */
@@ -34,33 +27,18 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   const [reader, writer] = [start(), start()];
   // From now on, changes are noticed; the first call shows whether the index can be read.
   reader.call('summary').catch(() => undefined);
-  const writing =
-    <Name extends 'files' | 'indexId' | 'apply'>(name: Name) =>
-    async (...parameters: Parameters<IndexMethods[Name]>) => {
-      if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
-      return writer.call(name, ...parameters);
-    };
+  const toWrite = () => {
+    if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
+    return writer;
+  };
   return {
     get generation() {
       return changes.generation();
     },
-    list: (query) => reader.call('list', query),
-    search: (query) => reader.call('search', query),
-    read: (slug) => reader.call('read', slug),
-    metadataOf: (slugs) => reader.call('metadataOf', slugs),
-    select: (selection) => reader.call('select', selection),
-    slugsOf: (paths) => reader.call('slugsOf', paths),
-    slugsNamed: (names, who) => reader.call('slugsNamed', names, who),
-    changedAt: (slugs) => reader.call('changedAt', slugs),
-    nearSlugs: (slug, limit) => reader.call('nearSlugs', slug, limit),
-    slugsFrom: (prefix, limit) => reader.call('slugsFrom', prefix, limit),
-    terms: (kind, who) => reader.call('terms', kind, who),
-    collections: () => reader.call('collections'),
-    summary: () => reader.call('summary'),
-    lostFiles: () => reader.call('lostFiles'),
-    files: writing('files'),
-    indexId: writing('indexId'),
-    apply: writing('apply'),
+    ...passOn((name, ...asked) => reader.call(name, ...asked) as never),
+    files: async () => toWrite().call('files'),
+    indexId: async () => toWrite().call('indexId'),
+    apply: async (wanted) => toWrite().call('apply', wanted),
     onDidChange: changes.onDidChange,
     close: async () => {
       changes.clear();
@@ -78,7 +56,7 @@ export interface IndexFileData {
   readonly program: string;
 }
 
-type IndexMethods = SqliteReader & Omit<SqliteWriter, 'apply'> & { apply(changes: IndexChanges): void };
+type IndexMethods = Reading & IndexWriter;
 
 function toError({ kind, message }: WorkerFailure): Error {
   if (kind === 'query') return new QueryError(message);

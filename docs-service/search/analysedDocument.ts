@@ -1,6 +1,6 @@
-import type { Document } from '../../content/document.ts';
-import { type DocumentRecord, documentToRecord, parseMetadata, toListed } from '../documentRecord.ts';
-import { type DocumentWords, documentWords } from '../documentWords.ts';
+import type { Document } from '../content/document.ts';
+import { type DocumentRecord, documentToRecord, parseMetadata, toListed } from './documentRecord.ts';
+import { type DocumentWords, documentWords } from './documentWords.ts';
 
 /** Everything that the index stores of a document. Making it is half of the work of indexing, and needs no database. */
 export interface AnalysedDocument {
@@ -19,4 +19,4 @@ export function analyseStored({ metadata, ...stored }: StoredText): DocumentWord
   return documentWords({ ...document, ...toListed(document), ...stored });
 }
 
-type StoredText = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
+export type StoredText = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;

@@ -1,0 +1,48 @@
+/** A value in a statement. A list is for `any`. */
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
+
+/** Values by their columns. */
+export type IndexRow = Readonly<Record<string, SqlValue>>;
+
+/** The index in one transaction. SQLite and PostgreSQL run the same statements; `?` stands for a value. */
+export interface IndexDatabase {
+  readonly dialect: Dialect;
+  rows<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /**
+   * Inserts rows, each with the same columns.
+   * @param more what follows the rows in the statement, such as `ON CONFLICT …`
+   */
+  insert(table: string, rows: readonly IndexRow[], more?: string): Promise<void>;
+  /** Deletes the rows that have all of these values. */
+  remove(table: string, rows: readonly IndexRow[]): Promise<void>;
+}
+
+/** What the engines write differently. */
+export interface Dialect {
+  /** Whether a column has one of the values of a list. */
+  any(column: string): string;
+  /** The texts of all rows as one text, each in a line. */
+  lines(text: string): string;
+  /** Selects `slug`, `title` and `draft` of the first tags of each document. */
+  readonly tags: string;
+  /** A value of the JSON in `metadata`, as text. */
+  metadata(name: string): string;
+}
+
+/** The first of the rows. */
+export async function firstRow<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
+  return (await rows)[0];
+}
+
+export async function readMeta(database: IndexDatabase, name: string): Promise<string | undefined> {
+  const rows = database.rows<{ value: string }>('SELECT value FROM docs_meta WHERE name = ?', name);
+  return (await firstRow(rows))?.value;
+}
+
+/** Returns whether the text was different before. */
+export async function writeMeta(database: IndexDatabase, name: string, value: string): Promise<boolean> {
+  if ((await readMeta(database, name)) === value) return false;
+  const more = 'ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+  await database.insert('docs_meta', [{ name, value }], more);
+  return true;
+}

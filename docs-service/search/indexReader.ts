@@ -1,0 +1,288 @@
+import type { CollectionDefinition } from '../content/collectionFile.ts';
+import type { ContentProblem, ContentWarning, Document } from '../content/document.ts';
+import type { LibraryState } from './changes.ts';
+import type {
+  DocumentFilter,
+  DocumentIndex,
+  DocumentPage,
+  IndexSummary,
+  ListQuery,
+  LocatedMetadata,
+  SearchPage,
+  SearchQuery,
+  Selection,
+  Term,
+} from './documentIndex.ts';
+import {
+  type FileRow,
+  inOrder,
+  isNarrowed,
+  joinTerms,
+  joinWarnings,
+  parseMetadata,
+  pathRange,
+  scopeName,
+  storable,
+  type WrittenTerm,
+} from './documentRecord.ts';
+import { firstRow, type IndexDatabase, readMeta } from './indexDatabase.ts';
+import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
+import { searchWith, slugsLike } from './searchEngine.ts';
+import { createSearchStore } from './searchStore.ts';
+
+/** The part of the index that reads it. */
+export type Reading = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
+
+interface Stored {
+  readonly path: string;
+  readonly metadata: string;
+}
+
+interface Scope {
+  readonly scope: number;
+  readonly visible: number;
+  readonly drafts: number;
+}
+
+/** How the index answers. Its database must see one state of the library. */
+export class IndexReader implements Reading {
+  readonly #database: IndexDatabase;
+
+  constructor(database: IndexDatabase) {
+    this.#database = database;
+  }
+
+  search(query: SearchQuery): Promise<SearchPage> {
+    return searchWith(createSearchStore(this.#database, query.drafts), query);
+  }
+
+  async list(query: ListQuery): Promise<DocumentPage> {
+    const found = await this.#scope(query);
+    if (!found) return { items: [], total: 0 };
+    if (isNarrowed(query)) return this.#narrowed(found.scope, query);
+    const { limit, offset, drafts } = query;
+    const total = found.visible + (drafts ? found.drafts : 0);
+    const taken = Math.max(0, Math.min(limit, total - offset));
+    if (taken === 0) return { items: [], total };
+    // The second half is read from its end, so that at most half of the list is skipped.
+    const isNearer = offset <= total / 2;
+    const order = isNearer ? '' : 'DESC';
+    const rows = await this.#database.rows<Stored>(
+      `SELECT path, metadata FROM (
+         SELECT key, rank, place, slug FROM docs_listing WHERE scope = ? AND draft <= ?
+         ORDER BY rank ${order}, place ${order}, slug ${order} LIMIT ? OFFSET ?
+       ) AS page JOIN docs_documents USING (key) ORDER BY page.rank, page.place, page.slug`,
+      ...[found.scope, drafts, taken, isNearer ? offset : total - offset - taken],
+    );
+    return { items: rows.map(located), total };
+  }
+
+  /** Visits the whole list: folders and times have no list of their own. */
+  async #narrowed(
+    scope: number,
+    { drafts, folder, changedSince = 0, limit, offset }: ListQuery,
+  ): Promise<DocumentPage> {
+    const within = `FROM docs_listing JOIN docs_documents USING (key)
+      WHERE scope = ? AND docs_listing.draft <= ? AND path >= ? AND path < ? AND changed >= ?`;
+    const asked = [
+      scope,
+      drafts,
+      ...pathRange(folder === undefined ? folder : storable(folder)),
+      changedSince,
+    ] as const;
+    const counted = await firstRow(
+      this.#database.rows<{ total: number }>(`SELECT count(*) AS total ${within}`, ...asked),
+    );
+    const rows = await this.#database.rows<Stored>(
+      `SELECT path, metadata ${within} ORDER BY rank, place, docs_listing.slug LIMIT ? OFFSET ?`,
+      ...[...asked, limit, offset],
+    );
+    return { items: rows.map(located), total: counted?.total ?? 0 };
+  }
+
+  /** The list that a filter asks for, if any document was ever in it. */
+  #scope(filter: Pick<DocumentFilter, 'type' | 'tag'>): Promise<Scope | undefined> {
+    const statement = 'SELECT scope, visible, drafts FROM docs_scopes WHERE name = ?';
+    return firstRow(this.#database.rows<Scope>(statement, scopeName(filter)));
+  }
+
+  async select({ order, ...filter }: Selection): Promise<readonly LocatedMetadata[]> {
+    const found = await this.#scope(filter);
+    const rows = await this.#database.rows<Stored>(
+      'SELECT path, metadata FROM docs_listing JOIN docs_documents USING (key) WHERE scope = ?',
+      found?.scope ?? 0,
+    );
+    return inOrder(rows.map(located), order);
+  }
+
+  async read(slug: string): Promise<Document | undefined> {
+    const row = await firstRow(
+      this.#database.rows<Stored & { readonly body: string }>(
+        'SELECT path, metadata, body FROM docs_documents JOIN docs_bodies USING (key) WHERE slug = ?',
+        storable(slug),
+      ),
+    );
+    return row && { ...located(row), body: row.body };
+  }
+
+  async metadataOf(slugs: readonly string[]): Promise<readonly LocatedMetadata[]> {
+    const rows = await this.#database.rows<Stored & { readonly slug: string }>(
+      `SELECT slug, path, metadata FROM docs_documents WHERE ${this.#database.dialect.any('slug')}`,
+      slugs.map(storable),
+    );
+    const bySlug = new Map(rows.map((row) => [row.slug, row]));
+    return slugs.flatMap((slug) => bySlug.get(storable(slug)) ?? []).map(located);
+  }
+
+  async slugsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#database.rows<{ path: string; slug: string }>(
+      `SELECT path, slug FROM docs_documents WHERE ${this.#database.dialect.any('path')} AND draft <= ? ORDER BY slug`,
+      ...[paths.map(storable), false],
+    );
+    return new Map(rows.map(({ path, slug }) => [path, slug]));
+  }
+
+  async slugsNamed(
+    names: readonly string[],
+    { drafts }: { readonly drafts: boolean },
+  ): Promise<ReadonlyMap<string, string>> {
+    const slugs = new Map<string, string>();
+    for (const written of names) {
+      const name = storable(written);
+      const found = await firstRow(
+        this.#database.rows<{ slug: string }>(
+          `SELECT slug FROM docs_documents WHERE (long = ? OR short = ? OR (own = ? AND own <> '')) AND draft <= ?
+           ORDER BY long <> ?, short <> ?,
+             CASE WHEN short = ? THEN length(path) - length(replace(path, '/', '')) END, path LIMIT 1`,
+          ...[name, name, name, drafts, name, name, name],
+        ),
+      );
+      if (found) slugs.set(written, found.slug);
+    }
+    return slugs;
+  }
+
+  async changedAt(slugs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#database.rows<{ slug: string; changed: number }>(
+      `SELECT slug, changed FROM docs_documents WHERE ${this.#database.dialect.any('slug')}`,
+      slugs.map(storable),
+    );
+    return new Map(rows.map(({ slug, changed }) => [slug, changed]));
+  }
+
+  async nearSlugs(slug: string, limit: number): Promise<readonly string[]> {
+    const wrong = storable(slug);
+    const near: string[] = [];
+    for (const [column, value] of [
+      ['slug', wrong],
+      ['reversed', reversed(wrong)],
+    ] as const)
+      for (const [comparison, order] of [
+        ['>=', ''],
+        ['<', 'DESC'],
+      ] as const) {
+        const rows = await this.#database.rows<{ slug: string }>(
+          `SELECT slug FROM docs_documents WHERE ${column} ${comparison} ? AND draft <= ?
+           ORDER BY ${column} ${order} LIMIT ${maxNeighbours}`,
+          ...[value, false],
+        );
+        near.push(...rows.map((row) => row.slug));
+      }
+    const sharing = await slugsLike(createSearchStore(this.#database, false), wrong);
+    return nearestSlugs(slug, [...near, ...sharing], limit);
+  }
+
+  async slugsFrom(prefix: string, limit: number): Promise<readonly string[]> {
+    const rows = await this.#database.rows<{ slug: string }>(
+      'SELECT slug FROM docs_documents WHERE slug >= ? AND draft <= ? ORDER BY slug LIMIT ?',
+      ...[storable(prefix), false, limit],
+    );
+    return rows.flatMap(({ slug }) => (slug.startsWith(prefix) ? [slug] : []));
+  }
+
+  async terms(kind: 'tag' | 'type', { drafts }: { readonly drafts: boolean }): Promise<readonly Term[]> {
+    const { tags, metadata } = this.#database.dialect;
+    const terms =
+      kind === 'tag'
+        ? tags
+        : `SELECT ${metadata('type')} AS slug, ${metadata('type')} AS title, draft FROM docs_documents`;
+    return joinTerms(
+      await this.#database.rows<WrittenTerm>(
+        `SELECT slug, title, count(*) AS count FROM (${terms}) AS terms
+         WHERE slug IS NOT NULL AND draft <= ? GROUP BY slug, title`,
+        drafts,
+      ),
+    );
+  }
+
+  async collections(): Promise<readonly CollectionDefinition[]> {
+    const collections = await this.#metaList<CollectionDefinition>('collections');
+    return collections.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  async summary(): Promise<IndexSummary> {
+    const problems = await this.#database.rows<ContentProblem>(
+      'SELECT path, problem AS message FROM docs_files WHERE problem IS NOT NULL ORDER BY path',
+    );
+    const warned = await this.#database.rows<Pick<FileRow, 'path' | 'warnings'>>(
+      'SELECT path, warnings FROM docs_files WHERE warnings IS NOT NULL',
+    );
+    return {
+      documents: (await this.#scope({}))?.visible ?? 0,
+      problems: [...problems, ...(await this.#metaList<ContentProblem>('collectionProblems'))],
+      warnings: joinWarnings(warned, await this.#metaList<ContentWarning>('linkWarnings')),
+      isComplete: (await readMeta(this.#database, 'isComplete')) !== undefined,
+    };
+  }
+
+  async lostFiles(): Promise<readonly string[]> {
+    const rows = await this.#database.rows<{ path: string; hash: string; metadata: string | null }>(
+      `SELECT docs_files.path, content_hash AS hash, metadata FROM docs_files LEFT JOIN docs_documents USING (slug)
+       WHERE slug IS NOT NULL AND problem IS NULL AND content_hash <> '' ORDER BY docs_files.path`,
+    );
+    return rows.flatMap(({ path, hash, metadata }) =>
+      metadata !== null && parseMetadata(metadata).contentHash === hash ? [] : [path],
+    );
+  }
+
+  async state(): Promise<LibraryState> {
+    const rows = await this.#database.rows<{ name: string; value: string }>(
+      "SELECT name, value FROM docs_meta WHERE name IN ('indexId', 'changes')",
+    );
+    const meta = new Map(rows.map(({ name, value }) => [name, value]));
+    return { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+  }
+
+  async #metaList<T>(name: string): Promise<readonly T[]> {
+    return JSON.parse((await readMeta(this.#database, name)) ?? '[]') as readonly T[];
+  }
+}
+
+function located({ path, metadata }: Stored): LocatedMetadata {
+  return { ...parseMetadata(metadata), path };
+}
+
+/** The index with each of these methods passed on. */
+export function passOn(
+  ask: <Name extends keyof Reading>(
+    name: Name,
+    ...asked: Parameters<Reading[Name]>
+  ) => ReturnType<Reading[Name]>,
+): Reading {
+  return {
+    list: (query) => ask('list', query),
+    search: (query) => ask('search', query),
+    read: (slug) => ask('read', slug),
+    metadataOf: (slugs) => ask('metadataOf', slugs),
+    select: (selection) => ask('select', selection),
+    slugsOf: (paths) => ask('slugsOf', paths),
+    slugsNamed: (names, reader) => ask('slugsNamed', names, reader),
+    changedAt: (slugs) => ask('changedAt', slugs),
+    nearSlugs: (slug, limit) => ask('nearSlugs', slug, limit),
+    slugsFrom: (prefix, limit) => ask('slugsFrom', prefix, limit),
+    terms: (kind, reader) => ask('terms', kind, reader),
+    collections: () => ask('collections'),
+    summary: () => ask('summary'),
+    lostFiles: () => ask('lostFiles'),
+  };
+}

@@ -1,0 +1,158 @@
+import { type AnalysedDocument, analyseStored, type StoredText } from './analysedDocument.ts';
+import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from './documentIndex.ts';
+import {
+  type FileRemarks,
+  type FileRow,
+  fileToRow,
+  isOther,
+  metaOf,
+  parseMetadata,
+  rowToFile,
+  storable,
+  toListed,
+} from './documentRecord.ts';
+import { firstRow, type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
+import { ListingChanges } from './listingChanges.ts';
+import { reversed } from './nearSlugs.ts';
+import type { PostingQueue } from './postingTables.ts';
+
+export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
+
+export async function readFiles(database: IndexDatabase): Promise<IndexedFiles> {
+  const rows = await database.rows<FileRow>('SELECT * FROM docs_files ORDER BY path');
+  return {
+    indexId: await readIndexId(database),
+    isComplete: await isComplete(database),
+    files: rows.map(rowToFile),
+  };
+}
+
+export async function readIndexId(database: IndexDatabase): Promise<string> {
+  return (await readMeta(database, 'indexId')) ?? '';
+}
+
+export async function isComplete(database: IndexDatabase): Promise<boolean> {
+  return (await readMeta(database, 'isComplete')) !== undefined;
+}
+
+/** Must run in a transaction. Returns whether readers can see a difference. */
+export async function applyChanges(
+  database: IndexDatabase,
+  changes: AnalysedChanges,
+  postings: PostingQueue,
+): Promise<boolean> {
+  if (changes.indexId !== undefined && changes.indexId !== (await readIndexId(database)))
+    throw indexIsAnother();
+  const seen = [
+    await changeDocuments(database, changes, postings),
+    await removeFiles(database, changes.removeFiles ?? []),
+    await putFiles(database, changes.putFiles ?? []),
+  ];
+  for (const [name, json] of metaOf(changes)) seen.push(await writeMeta(database, name, json));
+  if (!seen.includes(true)) return false;
+  const count = Number((await readMeta(database, 'changes')) ?? 0);
+  return writeMeta(database, 'changes', String(count + 1));
+}
+
+interface StoredDocument extends StoredText {
+  readonly key: number;
+  readonly slug: string;
+  readonly changed: number;
+}
+
+async function changeDocuments(
+  database: IndexDatabase,
+  { remove = [], put = [], at = Date.now(), ...changes }: AnalysedChanges,
+  postings: PostingQueue,
+): Promise<boolean> {
+  // If two have the same slug, the last one stays.
+  const latest = new Map(put.map((document) => [document.record.slug, document]));
+  const old = await takeDocuments(database, [...new Set([...remove, ...latest.keys()])]);
+  let { next } = old;
+  const waits = old.rows.length === 0 && changes.isComplete === undefined && !(await isComplete(database));
+  await postings.begin(database, next, waits);
+  const listing = new ListingChanges();
+  for (const { key, slug, ...text } of old.rows) {
+    listing.remove(toListed(parseMetadata(text.metadata)));
+    if (!latest.has(slug)) await postings.change(database, key, analyseStored(text), undefined);
+  }
+  const stored: (AnalysedDocument & { readonly key: number; readonly changed: number })[] = [];
+  for (const { key, slug, changed, ...text } of old.rows) {
+    const document = latest.get(slug);
+    if (!document) continue;
+    const isSame = contentHash(text.metadata) === contentHash(document.record.metadata);
+    stored.push({ ...document, key, changed: isSame ? changed : at });
+    await postings.change(database, key, analyseStored(text), document.words);
+  }
+  const known = new Set(old.rows.map(({ slug }) => slug));
+  for (const document of latest.values()) {
+    if (known.has(document.record.slug)) continue;
+    stored.push({ ...document, key: next, changed: at });
+    await postings.change(database, next++, undefined, document.words);
+  }
+  for (const { key, record } of stored) listing.add(key, record);
+  const rows = stored.map(({ key, changed, record }) => {
+    const { slug, path, own, short, long, metadata, draft } = record;
+    return { key, slug, reversed: reversed(slug), path, own, short, long, draft, changed, metadata };
+  });
+  await database.insert('docs_documents', rows);
+  await database.insert(
+    'docs_bodies',
+    stored.map(({ key, record }) => ({ key, body: record.body })),
+  );
+  await listing.write(database);
+  await postings.finish(database, next);
+  return known.size > 0 || latest.size > 0;
+}
+
+function contentHash(metadata: string): string {
+  return parseMetadata(metadata).contentHash;
+}
+
+/** Deletes documents. They come in the order of their numbers, with that of the next new document. */
+async function takeDocuments(database: IndexDatabase, slugs: readonly string[]) {
+  const { any } = database.dialect;
+  const last = await firstRow(
+    database.rows<{ key: number | null }>('SELECT max(key) AS key FROM docs_documents'),
+  );
+  const next = (last?.key ?? -1) + 1;
+  if (slugs.length === 0) return { rows: [], next };
+  const rows = await database.rows<StoredDocument>(
+    `SELECT key, slug, path, changed, metadata, body FROM docs_documents JOIN docs_bodies USING (key)
+     WHERE ${any('slug')} ORDER BY key`,
+    slugs,
+  );
+  const keys = rows.map(({ key }) => key);
+  for (const table of rows.length === 0 ? [] : ['docs_documents', 'docs_bodies'])
+    await database.rows(`DELETE FROM ${table} WHERE ${any('key')}`, keys);
+  return { rows, next };
+}
+
+async function removeFiles(database: IndexDatabase, paths: readonly string[]): Promise<boolean> {
+  const before = await takeFiles(database, paths.map(storable));
+  return before.some((row) => isOther(undefined, row));
+}
+
+/** Whether the problems and warnings that readers see have changed. */
+async function putFiles(database: IndexDatabase, files: readonly IndexedFile[]): Promise<boolean> {
+  const latest = new Map(files.map(fileToRow).map((row) => [row.path, row]));
+  const rows = [...latest.values()];
+  const before = new Map((await takeFiles(database, [...latest.keys()])).map((row) => [row.path, row]));
+  await database.insert(
+    'docs_files',
+    rows.map((row) => ({ ...row })),
+  );
+  return rows.some((row) => isOther(row, before.get(row.path)));
+}
+
+/** Deletes rows, and returns what readers saw of them. */
+async function takeFiles(database: IndexDatabase, paths: readonly string[]): Promise<readonly FileRemarks[]> {
+  if (paths.length === 0) return [];
+  const { any } = database.dialect;
+  const rows = await database.rows<FileRemarks>(
+    `SELECT path, problem, warnings FROM docs_files WHERE ${any('path')}`,
+    paths,
+  );
+  await database.rows(`DELETE FROM docs_files WHERE ${any('path')}`, paths);
+  return rows;
+}
