@@ -24,10 +24,10 @@ import { createResourceMetadata, createServerMetadata } from './http/signIn/meta
 import { noOwner } from './http/signIn/ownerSessions.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
 import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
+import { createWholeIndex } from './library/wholeIndex.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
-import { createWholeIndex } from './search/wholeIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
 export type Look = Partial<Pick<Site, 'title' | 'logo'>>;

@@ -4,13 +4,13 @@ import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { createMarkdownRenditions } from './formats/renditions.ts';
+import { createWholeIndex, untilWhole } from './library/wholeIndex.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
 import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
-import { createWholeIndex, untilWhole } from './search/wholeIndex.ts';
 import type { LibraryConfig } from './serveConfig.ts';
 import { openStores } from './stores.ts';
 

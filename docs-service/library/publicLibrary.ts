@@ -1,8 +1,8 @@
 import { count } from '../../protocol/base/text.ts';
-import { untilChange } from '../search/changes.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
 import { findCollection, type LibraryCollection } from './libraryCollections.ts';
+import { untilChange } from './wholeIndex.ts';
 
 /** What strangers may read: the collections with `public: true` and their documents, never a draft. */
 export interface PublicLibrary {

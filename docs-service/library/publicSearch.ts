@@ -13,8 +13,8 @@ import {
   type SearchPage,
   type SearchQuery,
 } from '../search/documentIndex.ts';
-import { createWholeIndex } from '../search/wholeIndex.ts';
 import type { PublicLibrary } from './publicLibrary.ts';
+import { createWholeIndex } from './wholeIndex.ts';
 
 export interface PublicSearchOptions {
   readonly index: DocumentIndex;

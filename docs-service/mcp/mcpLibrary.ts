@@ -6,8 +6,8 @@ import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import { findCollection } from '../library/libraryCollections.ts';
+import { untilChange } from '../library/wholeIndex.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
-import { untilChange } from '../search/changes.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */

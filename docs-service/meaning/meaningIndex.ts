@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
-import { embeddedText, sectionHash, sectionsOf } from '../search/sections.ts';
+import { embeddedText, sectionHash, sectionsOf } from '../content/sections.ts';
 import { type CompactVector, compactVector } from './compactVector.ts';
 import { type Embeddings, EmbeddingsError, maxTexts, tooLate } from './embeddings.ts';
 import type { VectorStore } from './vectorStore.ts';

@@ -29,22 +29,3 @@ export function createChanges() {
     clear: () => listeners.clear(),
   };
 }
-
-/** Asks once, and again after something in the library has changed; simultaneous callers share the answer. */
-export function untilChange<Value>(
-  index: { readonly generation: number },
-  ask: () => Promise<Value>,
-): () => Promise<Value> {
-  let generation = -1;
-  let answer: Promise<Value> | undefined;
-  return () => {
-    if (answer !== undefined && generation === index.generation) return answer;
-    generation = index.generation;
-    const asked = ask();
-    answer = asked;
-    asked.catch(() => {
-      if (answer === asked) answer = undefined;
-    });
-    return asked;
-  };
-}

@@ -59,6 +59,20 @@ export interface DocumentIndex {
   close(): Promise<void>;
 }
 
+/** The part of the index that reads it. */
+export type Reading = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
+
+const readings = [
+  ...(['list', 'search', 'read', 'metadataOf', 'select', 'slugsOf', 'slugsNamed', 'changedAt'] as const),
+  ...(['nearSlugs', 'slugsFrom', 'terms', 'collections', 'summary', 'lostFiles'] as const),
+] satisfies readonly (keyof Reading)[];
+
+/** A reading index whose every method asks somebody else. */
+export function passOn(ask: (name: keyof Reading, asked: readonly unknown[]) => Promise<unknown>): Reading {
+  const methods = readings.map((name) => [name, (...asked: readonly unknown[]) => ask(name, asked)]);
+  return Object.fromEntries(methods) as Reading;
+}
+
 /** Keeps the index in step with the files. */
 export interface IndexWriter {
   /** The files that the index was built from, so that only changed files are read again. */

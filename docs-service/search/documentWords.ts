@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
+import type { Document } from '../content/document.ts';
 import { headingsOf } from '../content/headings.ts';
+import { withoutScripts } from '../content/withoutScripts.ts';
 import { analyse, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
-import type { ListedDocument } from './documentRecord.ts';
+import {
+  type DocumentRecord,
+  documentToRecord,
+  type ListedDocument,
+  parseMetadata,
+  toListed,
+} from './documentRecord.ts';
 import { encodePlaces, entryOf } from './postings.ts';
 import { stemLanguage, stemWord } from './stems.ts';
-import { withoutScripts } from './withoutScripts.ts';
 
 /** The words that find a document, with what the index stores of each. Names are in no text. */
 export interface DocumentWords {
@@ -43,6 +50,25 @@ const fields = {
   headings: { weight: 1.5, share: 0.4, usualLength: 30 },
 } as const;
 
+/** Everything that the index stores of a document. Making it is half of the work of indexing, and needs no database. */
+export interface AnalysedDocument {
+  readonly record: DocumentRecord;
+  readonly words: DocumentWords;
+}
+
+export function analyseDocument(document: Document): AnalysedDocument {
+  const record = documentToRecord(document);
+  return { record, words: analyseStored(record) };
+}
+
+/** The words of a document from what is stored of it. */
+export function analyseStored({ metadata, ...stored }: StoredText): DocumentWords {
+  const document = parseMetadata(metadata);
+  return documentWords({ ...document, ...toListed(document), ...stored });
+}
+
+export type StoredText = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
+
 export function documentWords({ title, path, body, ...document }: WordSource): DocumentWords {
   const text = withoutScripts(body);
   const found = new Map<string, FoundWord>();
@@ -53,7 +79,7 @@ export function documentWords({ title, path, body, ...document }: WordSource): D
   const length = addPlaces(found, text, { begin: textBegin, most: maxTextTokens, counts: true });
   addStems(found, stemLanguage(document.lang));
   found.set(anyWord, { ...newWord(), count: lengthMark(length) });
-  for (const facet of documentFacets({ path, ...document })) found.set(facet, newWord());
+  for (const facet of documentFacets({ path, ...document })) found.set(facet, { ...newWord(), weight: 1 });
   return {
     words: [...found.keys()],
     entries: Uint32Array.from(found.values(), ({ weight, count }) => entryOf(weight, count)),
@@ -83,11 +109,7 @@ function wordIn(found: Map<string, FoundWord>, token: string): FoundWord {
 
 function countField(
   found: Map<string, FoundWord>,
-  {
-    weight,
-    share,
-    usualLength,
-  }: { readonly weight: number; readonly share: number; readonly usualLength: number },
+  { weight, share, usualLength }: (typeof fields)[keyof typeof fields],
   ...texts: readonly string[]
 ): void {
   const all = texts.flatMap((text) => [...words(text)]).slice(0, maxTextTokens);
@@ -103,17 +125,15 @@ function addPlaces(
   { begin, most, counts }: { readonly begin: number; readonly most: number; readonly counts: boolean },
 ): number {
   let length = 0;
-  for (const { token, joined } of words(text)) {
-    if (length === most) break;
+  const add = (token: string) => {
     const word = wordIn(found, token);
     word.places.push(begin + length);
     if (counts) word.count += 1;
-    if (joined)
-      for (const { token } of joined) {
-        const name = wordIn(found, token);
-        name.places.push(begin + length);
-        if (counts) name.count += 1;
-      }
+  };
+  for (const { token, joined = [] } of words(text)) {
+    if (length === most) break;
+    add(token);
+    for (const one of joined) add(one.token);
     length += 1;
   }
   return length;

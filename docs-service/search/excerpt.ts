@@ -1,10 +1,10 @@
 import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts';
 import { isTitle } from '../content/headings.ts';
+import { sectionsOf } from '../content/sections.ts';
+import { withoutScripts } from '../content/withoutScripts.ts';
 import type { Clause, SearchHit } from './documentIndex.ts';
 import type { Joined } from './joining.ts';
-import { sectionsOf } from './sections.ts';
 import { lineAt, snippet } from './snippet.ts';
-import { withoutScripts } from './withoutScripts.ts';
 
 interface FoundText {
   readonly title: string;

@@ -29,14 +29,9 @@ export interface Dialect {
   metadata(name: string): string;
 }
 
-/** The first of the rows. */
-export async function firstRow<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
-  return (await rows)[0];
-}
-
 export async function readMeta(database: IndexDatabase, name: string): Promise<string | undefined> {
-  const rows = database.rows<{ value: string }>('SELECT value FROM docs_meta WHERE name = ?', name);
-  return (await firstRow(rows))?.value;
+  const statement = 'SELECT value FROM docs_meta WHERE name = ?';
+  return (await database.rows<{ value: string }>(statement, name))[0]?.value;
 }
 
 /** Returns whether the text was different before. */

@@ -3,11 +3,11 @@ import type { ContentProblem, ContentWarning, Document } from '../content/docume
 import type { LibraryState } from './changes.ts';
 import type {
   DocumentFilter,
-  DocumentIndex,
   DocumentPage,
   IndexSummary,
   ListQuery,
   LocatedMetadata,
+  Reading,
   SearchPage,
   SearchQuery,
   Selection,
@@ -25,13 +25,10 @@ import {
   storable,
   type WrittenTerm,
 } from './documentRecord.ts';
-import { firstRow, type IndexDatabase, readMeta } from './indexDatabase.ts';
+import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
 import { createSearchStore } from './searchStore.ts';
-
-/** The part of the index that reads it. */
-export type Reading = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
 
 interface Stored {
   readonly path: string;
@@ -90,8 +87,9 @@ export class IndexReader implements Reading {
       ...pathRange(folder === undefined ? folder : storable(folder)),
       changedSince,
     ] as const;
-    const counted = await firstRow(
-      this.#database.rows<{ total: number }>(`SELECT count(*) AS total ${within}`, ...asked),
+    const [counted] = await this.#database.rows<{ total: number }>(
+      `SELECT count(*) AS total ${within}`,
+      ...asked,
     );
     const rows = await this.#database.rows<Stored>(
       `SELECT path, metadata ${within} ORDER BY rank, place, docs_listing.slug LIMIT ? OFFSET ?`,
@@ -101,9 +99,9 @@ export class IndexReader implements Reading {
   }
 
   /** The list that a filter asks for, if any document was ever in it. */
-  #scope(filter: Pick<DocumentFilter, 'type' | 'tag'>): Promise<Scope | undefined> {
+  async #scope(filter: Pick<DocumentFilter, 'type' | 'tag'>): Promise<Scope | undefined> {
     const statement = 'SELECT scope, visible, drafts FROM docs_scopes WHERE name = ?';
-    return firstRow(this.#database.rows<Scope>(statement, scopeName(filter)));
+    return (await this.#database.rows<Scope>(statement, scopeName(filter)))[0];
   }
 
   async select({ order, ...filter }: Selection): Promise<readonly LocatedMetadata[]> {
@@ -116,11 +114,9 @@ export class IndexReader implements Reading {
   }
 
   async read(slug: string): Promise<Document | undefined> {
-    const row = await firstRow(
-      this.#database.rows<Stored & { readonly body: string }>(
-        'SELECT path, metadata, body FROM docs_documents JOIN docs_bodies USING (key) WHERE slug = ?',
-        storable(slug),
-      ),
+    const [row] = await this.#database.rows<Stored & { readonly body: string }>(
+      'SELECT path, metadata, body FROM docs_documents JOIN docs_bodies USING (key) WHERE slug = ?',
+      storable(slug),
     );
     return row && { ...located(row), body: row.body };
   }
@@ -149,13 +145,11 @@ export class IndexReader implements Reading {
     const slugs = new Map<string, string>();
     for (const written of names) {
       const name = storable(written);
-      const found = await firstRow(
-        this.#database.rows<{ slug: string }>(
-          `SELECT slug FROM docs_documents WHERE (long = ? OR short = ? OR (own = ? AND own <> '')) AND draft <= ?
-           ORDER BY long <> ?, short <> ?,
-             CASE WHEN short = ? THEN length(path) - length(replace(path, '/', '')) END, path LIMIT 1`,
-          ...[name, name, name, drafts, name, name, name],
-        ),
+      const [found] = await this.#database.rows<{ slug: string }>(
+        `SELECT slug FROM docs_documents WHERE (long = ? OR short = ? OR (own = ? AND own <> '')) AND draft <= ?
+         ORDER BY long <> ?, short <> ?,
+           CASE WHEN short = ? THEN length(path) - length(replace(path, '/', '')) END, path LIMIT 1`,
+        ...[name, name, name, drafts, name, name, name],
       );
       if (found) slugs.set(written, found.slug);
     }
@@ -246,11 +240,8 @@ export class IndexReader implements Reading {
   }
 
   async state(): Promise<LibraryState> {
-    const rows = await this.#database.rows<{ name: string; value: string }>(
-      "SELECT name, value FROM docs_meta WHERE name IN ('indexId', 'changes')",
-    );
-    const meta = new Map(rows.map(({ name, value }) => [name, value]));
-    return { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+    const indexId = (await readMeta(this.#database, 'indexId')) ?? '';
+    return { indexId, changes: Number((await readMeta(this.#database, 'changes')) ?? 0) };
   }
 
   async #metaList<T>(name: string): Promise<readonly T[]> {
@@ -260,29 +251,4 @@ export class IndexReader implements Reading {
 
 function located({ path, metadata }: Stored): LocatedMetadata {
   return { ...parseMetadata(metadata), path };
-}
-
-/** The index with each of these methods passed on. */
-export function passOn(
-  ask: <Name extends keyof Reading>(
-    name: Name,
-    ...asked: Parameters<Reading[Name]>
-  ) => ReturnType<Reading[Name]>,
-): Reading {
-  return {
-    list: (query) => ask('list', query),
-    search: (query) => ask('search', query),
-    read: (slug) => ask('read', slug),
-    metadataOf: (slugs) => ask('metadataOf', slugs),
-    select: (selection) => ask('select', selection),
-    slugsOf: (paths) => ask('slugsOf', paths),
-    slugsNamed: (names, reader) => ask('slugsNamed', names, reader),
-    changedAt: (slugs) => ask('changedAt', slugs),
-    nearSlugs: (slug, limit) => ask('nearSlugs', slug, limit),
-    slugsFrom: (prefix, limit) => ask('slugsFrom', prefix, limit),
-    terms: (kind, reader) => ask('terms', kind, reader),
-    collections: () => ask('collections'),
-    summary: () => ask('summary'),
-    lostFiles: () => ask('lostFiles'),
-  };
 }

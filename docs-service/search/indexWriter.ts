@@ -1,4 +1,3 @@
-import { type AnalysedDocument, analyseStored, type StoredText } from './analysedDocument.ts';
 import { type IndexChanges, type IndexedFile, type IndexedFiles, indexIsAnother } from './documentIndex.ts';
 import {
   type FileRemarks,
@@ -11,7 +10,8 @@ import {
   storable,
   toListed,
 } from './documentRecord.ts';
-import { firstRow, type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
+import { type AnalysedDocument, analyseStored, type StoredText } from './documentWords.ts';
+import { type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
 import { ListingChanges } from './listingChanges.ts';
 import { reversed } from './nearSlugs.ts';
 import type { PostingQueue } from './postingTables.ts';
@@ -112,9 +112,7 @@ function contentHash(metadata: string): string {
 /** Deletes documents. They come in the order of their numbers, with that of the next new document. */
 async function takeDocuments(database: IndexDatabase, slugs: readonly string[]) {
   const { any } = database.dialect;
-  const last = await firstRow(
-    database.rows<{ key: number | null }>('SELECT max(key) AS key FROM docs_documents'),
-  );
+  const [last] = await database.rows<{ key: number | null }>('SELECT max(key) AS key FROM docs_documents');
   const next = (last?.key ?? -1) + 1;
   if (slugs.length === 0) return { rows: [], next };
   const rows = await database.rows<StoredDocument>(

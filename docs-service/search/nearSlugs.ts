@@ -11,11 +11,9 @@ export function nearestSlugs(wrong: string, candidates: readonly string[], limit
   return near.slice(0, limit).map(({ slug }) => slug);
 }
 
-/** The words by which slugs similar to a wrong one are searched: all of its words, or all but one. */
-export function slugParts(wrong: string): readonly (readonly string[])[] {
-  const parts = [...new Set(analyse(wrong.slice(0, maxSlugLength)))].slice(0, maxParts);
-  if (parts.length < 2) return parts.length === 0 ? [] : [parts];
-  return [parts, ...parts.map((left) => parts.filter((part) => part !== left))];
+/** The words by which slugs similar to a wrong one are searched. */
+export function slugParts(wrong: string): readonly string[] {
+  return [...new Set(analyse(wrong.slice(0, maxSlugLength)))].slice(0, maxParts);
 }
 
 /** Reversed by code points, because documents are also found by the end of their slug. */

@@ -119,23 +119,24 @@ function removedFrom(documents: readonly ChangedDocument[]): ReadonlyMap<number,
 /** The rows of these documents, by words. All of them are parts of two arrays: a block has very many. */
 function rowsOf(documents: readonly ChangedDocument[], words: number): (id: number) => PostingRow {
   const [counts, lengths] = [new Uint32Array(words + 1), new Uint32Array(words + 1)];
-  eachPosting(documents, ({ id, from, to }) => {
-    counts[id + 1] = (counts[id + 1] ?? 0) + 1;
-    lengths[id + 1] = (lengths[id + 1] ?? 0) + to - from;
+  const add = (numbers: Uint32Array, at: number, more: number) => {
+    numbers[at] = (numbers[at] ?? 0) + more;
+  };
+  eachPosting(documents, (id, _entry, places) => {
+    add(counts, id + 1, 1);
+    add(lengths, id + 1, places.to - places.from);
   });
   for (let id = 0; id < words; id++) {
-    counts[id + 1] = (counts[id + 1] ?? 0) + (counts[id] ?? 0);
-    lengths[id + 1] = (lengths[id + 1] ?? 0) + (lengths[id] ?? 0);
+    add(counts, id + 1, counts[id] ?? 0);
+    add(lengths, id + 1, lengths[id] ?? 0);
   }
   const [entries, places] = [new Uint32Array(counts[words] ?? 0), new Uint8Array(lengths[words] ?? 0)];
   const [nextEntry, nextPlace] = [counts.slice(), lengths.slice()];
-  eachPosting(documents, ({ id, entry, bytes, from, to }) => {
-    const at = nextEntry[id] ?? 0;
-    entries[at] = entry;
-    nextEntry[id] = at + 1;
-    let place = nextPlace[id] ?? 0;
-    for (let next = from; next < to; next++) places[place++] = bytes[next] ?? 0;
-    nextPlace[id] = place;
+  eachPosting(documents, (id, entry, { bytes, from, to }) => {
+    entries[nextEntry[id] ?? 0] = entry;
+    add(nextEntry, id, 1);
+    for (let at = from, place = nextPlace[id] ?? 0; at < to; at++) places[place++] = bytes[at] ?? 0;
+    add(nextPlace, id, to - from);
   });
   return (id) => ({
     entries: entries.subarray(counts[id], counts[id + 1]),
@@ -143,26 +144,18 @@ function rowsOf(documents: readonly ChangedDocument[], words: number): (id: numb
   });
 }
 
-interface Posting {
-  id: number;
-  /** With the number of the document. */
-  entry: number;
-  readonly bytes: Uint8Array;
-  /** Where its places are. */
-  from: number;
-  to: number;
-}
-
-function eachPosting(documents: readonly ChangedDocument[], visit: (posting: Posting) => void): void {
-  for (const { key, ids, entries, places } of documents) {
-    const reader = new PlaceReader(places);
-    const posting = { id: 0, entry: 0, bytes: places, from: 0, to: 0 };
+/** Calls with each entry, which has the number of its document, and with where its places are. */
+function eachPosting(
+  documents: readonly ChangedDocument[],
+  visit: (id: number, entry: number, places: { bytes: Uint8Array; from: number; to: number }) => void,
+): void {
+  for (const { key, ids, entries, places: bytes } of documents) {
+    const reader = new PlaceReader(bytes);
+    const places = { bytes, from: 0, to: 0 };
     for (let at = 0; at < ids.length; at++) {
-      posting.id = ids[at] ?? -1;
-      posting.from = reader.at;
-      posting.to = reader.skipTo();
-      posting.entry = ((key % blockSize) << 16) | (entries[at] ?? 0);
-      if (posting.id >= 0) visit(posting);
+      [places.from, places.to] = [reader.at, reader.skipTo()];
+      const id = ids[at] ?? -1;
+      if (id >= 0) visit(id, ((key % blockSize) << 16) | (entries[at] ?? 0), places);
     }
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { analyseStored, type StoredText } from './analysedDocument.ts';
+import { analyseStored, type StoredText } from './documentWords.ts';
 import { type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
 import { PostingChanges } from './postingChanges.ts';
 import { blockSize, changedRow, rowId, toBytes } from './postings.ts';
-import { parseWords, type StoredPostings, toPostings, wordLines } from './searchStore.ts';
+import { readWords, type StoredPostings, toPostings } from './searchStore.ts';
 
 /**
  * Writes the words of documents. While the library is read for the first time they wait until a block is full, so that
@@ -95,12 +95,9 @@ async function countWords(
   database: IndexDatabase,
   words: ReturnType<PostingChanges['words']>,
 ): Promise<ReadonlyMap<string, number>> {
-  const { any, lines } = database.dialect;
-  const [known] = await database.rows<{ rows: string | null }>(
-    `SELECT ${wordLines(lines)} AS rows FROM docs_words WHERE ${any('word')}`,
-    words.map(({ word }) => word),
-  );
-  const numbers = new Map(parseWords(known?.rows ?? '').map(({ id, word }) => [word, id]));
+  const names = words.map(({ word }) => word);
+  const known = await readWords(database, 'documents', database.dialect.any('word'), names);
+  const numbers = new Map(known.map(({ id, word }) => [word, id]));
   // After those of the two words that every index has.
   let next = Number((await readMeta(database, 'words')) ?? 2);
   for (const { word } of words) if (!numbers.has(word)) numbers.set(word, next++);

@@ -96,7 +96,7 @@ export function changedRow(
 ): PostingRow | undefined {
   if (row === undefined) return added.entries.length > 0 ? added : undefined;
   const isBehind = offsetOf(row.entries.at(-1) ?? 0) < offsetOf(added.entries[0] ?? 0);
-  if (removed.size === 0 && isBehind) return joined([row, added]);
+  if (removed.size === 0 && isBehind) return joined(row, added);
   const entries: number[] = [];
   const places: Uint8Array[] = [];
   const [old, others] = [new PlaceReader(row.places), new PlaceReader(added.places)];
@@ -120,14 +120,11 @@ export function changedRow(
     : { entries: Uint32Array.from(entries), places: Buffer.concat(places) };
 }
 
-function joined(rows: readonly PostingRow[]): PostingRow {
-  const entries = new Uint32Array(rows.reduce((sum, row) => sum + row.entries.length, 0));
-  let count = 0;
-  for (const row of rows) {
-    entries.set(row.entries, count);
-    count += row.entries.length;
-  }
-  return { entries, places: Buffer.concat(rows.map(({ places }) => places)) };
+function joined(one: PostingRow, other: PostingRow): PostingRow {
+  const entries = new Uint32Array(one.entries.length + other.entries.length);
+  entries.set(one.entries);
+  entries.set(other.entries, one.entries.length);
+  return { entries, places: Buffer.concat([one.places, other.places]) };
 }
 
 /** The number of the row of a word in a block, with which new rows are at the end: 26 bits are for the word. */

@@ -54,44 +54,86 @@ const turn = 64;
 
 /** Scores every document that has a clause, by BM25F. */
 export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequest): Promise<Ranking> {
-  const visible = new Map(
-    Array.from(blocks, ([number, block]) => [number, visibleDocuments(block, request)]),
-  );
-  const { documents, length } = librarySize(blocks, request, visible);
+  const { some, among, watched, areWholeFirst } = request;
+  const { weights, usualLength } = statisticsOf(blocks, request);
   const best = new BestKeys(request.most);
   const passing = new Map<number, boolean>();
-  const weights = request.some.map((one) => clauseWeight(one, havingOf(one, blocks, visible), documents));
   let [total, allWords, seen] = [0, 0, 0];
   for (const [number, block] of blocks) {
     // Other requests have their turn.
     if (++seen % turn === 0) await new Promise(setImmediate);
-    const passes = passingDocuments(block, visible.get(number), request.filters);
-    const scored = scoreBlock(block, {
-      ...request,
-      passes,
-      weights,
-      usualLength: (length + assumedLength * assumedDocuments) / (documents + assumedDocuments),
-    });
+    if (watched.size === 0 && some.length > 0 && !mayHaveOne(block, some)) continue;
+    const { passes, found, scores } = scoreBlock(block, request, { weights, usualLength });
     for (let offset = 0; offset < blockSize; offset++) {
-      if (scored.passes[offset] === 0) continue;
+      if (passes[offset] === 0) continue;
       const key = number * blockSize + offset;
-      const found = scored.found[offset] ?? 0;
-      if (request.among && !request.among.has(key)) continue;
-      if (request.watched.has(key)) passing.set(key, found > 0);
-      if (found === 0 && request.some.length > 0) continue;
-      const isWhole = found === request.some.length;
+      const clauses = found[offset] ?? 0;
+      if (among && !among.has(key)) continue;
+      if (watched.has(key)) passing.set(key, clauses > 0);
+      if (clauses === 0 && some.length > 0) continue;
+      const isWhole = clauses === some.length;
       total += 1;
       if (isWhole) allWords += 1;
-      best.add(key, (scored.scores[offset] ?? 0) + (isWhole && request.areWholeFirst ? wholeBonus : 0));
+      best.add(key, (scores[offset] ?? 0) + (isWhole && areWholeFirst ? wholeBonus : 0));
     }
   }
   return { best: best.take(), total, allWords, passing, weights };
 }
 
-/** By the numbers of the blocks: 1 for each document that the reader may see. */
-type Visible = ReadonlyMap<number, Uint8Array>;
+function mayHaveOne(block: Block, some: readonly KnownClause[]): boolean {
+  return some.some(({ words, phrase }) => phrase !== undefined || words.some(({ id }) => block.has(id)));
+}
 
-function visibleDocuments(block: Block, { any, hidden }: Pick<RankRequest, 'any' | 'hidden'>): Uint8Array {
+/** What the reader's part of the library says about the clauses and about the lengths of texts. */
+interface Statistics {
+  /** How much each clause says: the fewer documents have it, the more. */
+  readonly weights: readonly number[];
+  readonly usualLength: number;
+}
+
+function statisticsOf(blocks: ReadonlyMap<number, Block>, request: RankRequest): Statistics {
+  let [documents, length] = [0, 0];
+  // Several words of a clause are often in the same documents.
+  const having = request.some.map((one) => (one.words.length > 1 || one.phrase ? 0 : one.documents));
+  for (const block of blocks.values()) {
+    const visible = visibleDocuments(block, request);
+    const all = block.get(request.any)?.entries ?? noEntries;
+    for (let at = 0; at < all.length; at++) {
+      const entry = all[at] ?? 0;
+      if (visible[offsetOf(entry)] === 0) continue;
+      documents += 1;
+      length += markToLength(countOf(entry));
+    }
+    for (const [at, { words, phrase }] of request.some.entries())
+      if (words.length > 1 || phrase) having[at] = (having[at] ?? 0) + countVisible(block, words, visible);
+  }
+  const weights = request.some.map(({ clause, documents: most }, at) => {
+    const count = Math.min(Math.max(having[at] ?? 0, Math.min(most, 1)), documents);
+    return clause.count * Math.log(1 + (documents - count + 0.5) / (count + 0.5));
+  });
+  const usualLength = (length + assumedLength * assumedDocuments) / (documents + assumedDocuments);
+  return { weights, usualLength };
+}
+
+/** How many visible documents have one of the words. */
+function countVisible(block: Block, words: readonly CountedWord[], visible: Uint8Array): number {
+  const left = visible.slice();
+  let count = 0;
+  for (const { id } of words) {
+    const entries = block.get(id)?.entries ?? noEntries;
+    for (let at = 0; at < entries.length; at++) {
+      const offset = offsetOf(entries[at] ?? 0);
+      count += left[offset] ?? 0;
+      left[offset] = 0;
+    }
+  }
+  return count;
+}
+
+const noEntries = new Uint32Array();
+
+/** 1 for each document that the reader may see. */
+function visibleDocuments(block: Block, { any, hidden }: RankRequest): Uint8Array {
   const visible = documentsWith(block, [any]);
   for (const word of hidden) for (const entry of block.get(word)?.entries ?? []) visible[offsetOf(entry)] = 0;
   return visible;
@@ -100,44 +142,11 @@ function visibleDocuments(block: Block, { any, hidden }: Pick<RankRequest, 'any'
 /** 1 for each document that has one of the words. */
 function documentsWith(block: Block, some: Iterable<number>): Uint8Array {
   const having = new Uint8Array(blockSize);
-  for (const word of some) for (const entry of block.get(word)?.entries ?? []) having[offsetOf(entry)] = 1;
-  return having;
-}
-
-function librarySize(blocks: ReadonlyMap<number, Block>, { any }: RankRequest, visible: Visible) {
-  let [documents, length] = [0, 0];
-  for (const [number, block] of blocks)
-    for (const entry of block.get(any)?.entries ?? [])
-      if (visible.get(number)?.[offsetOf(entry)] === 1) {
-        documents += 1;
-        length += markToLength(countOf(entry));
-      }
-  return { documents, length };
-}
-
-/** How many documents have a clause. Several words are often in the same ones. */
-function havingOf(
-  { words, phrase, documents }: KnownClause,
-  blocks: ReadonlyMap<number, Block>,
-  visible: Visible,
-): number {
-  if (words.length + (phrase ? 1 : 0) < 2) return documents;
-  let having = 0;
-  for (const [number, block] of blocks) {
-    const found = documentsWith(
-      block,
-      words.map(({ id }) => id),
-    );
-    const seen = visible.get(number);
-    for (let offset = 0; offset < blockSize; offset++) having += (found[offset] ?? 0) & (seen?.[offset] ?? 0);
+  for (const word of some) {
+    const entries = block.get(word)?.entries ?? noEntries;
+    for (let at = 0; at < entries.length; at++) having[offsetOf(entries[at] ?? 0)] = 1;
   }
-  return Math.max(1, having);
-}
-
-function clauseWeight({ clause }: KnownClause, documents: number, all: number): number {
-  const having = Math.min(documents, all);
-  const rarity = Math.log(1 + (all - having + 0.5) / (having + 0.5));
-  return clause.count * rarity;
+  return having;
 }
 
 interface ScoredBlock {
@@ -148,37 +157,28 @@ interface ScoredBlock {
   readonly scores: Float64Array;
 }
 
-function scoreBlock(
-  block: Block,
-  {
-    some,
-    none,
-    weights,
-    usualLength,
-    passes,
-    any,
-  }: RankRequest & {
-    readonly weights: readonly number[];
-    readonly usualLength: number;
-    readonly passes: Uint8Array;
-  },
-): ScoredBlock {
-  const found = new Uint8Array(blockSize);
-  const scores = new Float64Array(blockSize);
-  const lengths = lengthFactors(block.get(any), usualLength);
+function scoreBlock(block: Block, request: RankRequest, { weights, usualLength }: Statistics): ScoredBlock {
+  const passes = visibleDocuments(block, request);
+  for (const word of request.filters) {
+    const having = documentsWith(block, word === undefined ? [] : [word]);
+    for (let offset = 0; offset < blockSize; offset++)
+      passes[offset] = (passes[offset] ?? 0) & (having[offset] ?? 0);
+  }
+  const scored = { passes, found: new Uint8Array(blockSize), scores: new Float64Array(blockSize) };
+  const lengths = lengthFactors(block.get(request.any), usualLength);
   const counts = new Float64Array(blockSize);
-  for (const clause of none) {
+  for (const clause of request.none) {
     countClause(block, clause, { counts, lengths });
     for (let offset = 0; offset < blockSize; offset++) if (counts[offset] !== 0) passes[offset] = 0;
     counts.fill(0);
   }
-  for (const [at, clause] of some.entries()) {
+  for (const [at, clause] of request.some.entries()) {
     if (clause.documents === 0 && !clause.clause.isQuoted) continue;
     countClause(block, clause, { counts, lengths });
-    addScores({ passes, found, scores, counts }, weights[at] ?? 0, clause.clause.isQuoted);
+    addScores({ ...scored, counts }, weights[at] ?? 0, clause.clause.isQuoted);
     counts.fill(0);
   }
-  return { passes, found, scores };
+  return scored;
 }
 
 function addScores(
@@ -195,24 +195,12 @@ function addScores(
   }
 }
 
-function passingDocuments(
-  block: Block,
-  visible: Uint8Array | undefined,
-  filters: RankRequest['filters'],
-): Uint8Array {
-  const passes = visible?.slice() ?? new Uint8Array(blockSize);
-  for (const word of filters) {
-    const having = documentsWith(block, word === undefined ? [] : [word]);
-    for (let offset = 0; offset < blockSize; offset++)
-      passes[offset] = (passes[offset] ?? 0) & (having[offset] ?? 0);
-  }
-  return passes;
-}
-
 /** By what the count of a word in a text is divided: more in a long text. */
 function lengthFactors(row: PostingRow | undefined, usualLength: number): Float64Array {
   const factors = new Float64Array(blockSize);
-  for (const entry of row?.entries ?? []) {
+  const entries = row?.entries ?? noEntries;
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at] ?? 0;
     const length = markToLength(countOf(entry));
     factors[offsetOf(entry)] = 1 - lengthShare + (lengthShare * length) / usualLength;
   }
@@ -282,20 +270,20 @@ function* placesIn(
   }
 }
 
-/** The clauses that a document does not have. */
+/** The clauses that a document does not have, as the reader wrote them. */
 export function missingClauses(
-  block: Block,
+  blocks: ReadonlyMap<number, Block>,
   some: readonly KnownClause[],
-  offset: number,
-): readonly KnownClause[] {
-  const isIn = (word: number) => hasEntry(block.get(word)?.entries ?? new Uint32Array(), offset);
-  return some.filter(({ clause, words, phrase }) => {
-    if (clause.isQuoted) return false;
-    if (words.some(({ id }) => isIn(id))) return false;
-    return (
-      !phrase?.every((some) => some.some(isIn)) || !phrasePlaces(block, phrase, new Set([offset])).has(offset)
-    );
+  key: number,
+): readonly string[] {
+  const [block, offset] = [blocks.get(Math.floor(key / blockSize)) ?? new Map(), key % blockSize];
+  const isIn = (word: number) => hasEntry(block.get(word)?.entries ?? noEntries, offset);
+  const missing = some.filter(({ clause, words, phrase }) => {
+    if (clause.isQuoted || words.some(({ id }) => isIn(id))) return false;
+    const mayBePhrase = phrase?.every((some) => some.some(isIn)) === true;
+    return !mayBePhrase || !phrasePlaces(block, phrase, new Set([offset])).has(offset);
   });
+  return missing.map(({ clause }) => clause.written);
 }
 
 function hasEntry(entries: Uint32Array, offset: number): boolean {

@@ -4,12 +4,9 @@ import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
-import { blockSize, offsetOf } from './postings.ts';
 import { parseQuery } from './query.ts';
 import { type Block, missingClauses, type Ranked, rank } from './ranking.ts';
-import { findWords, type KnownClause, type WordStore } from './vocabulary.ts';
-
-type Answer<Value> = Value | Promise<Value>;
+import { findWords, type KnownClause, type WordStore, wordClause } from './vocabulary.ts';
 
 /** What an engine reads for a search, in one state of the library. Documents and words are named by their numbers. */
 export interface SearchStore extends WordStore {
@@ -17,13 +14,13 @@ export interface SearchStore extends WordStore {
   postings(
     words: readonly number[],
     options: { readonly hasPlaces: boolean },
-  ): Answer<ReadonlyMap<number, Block>>;
+  ): Promise<ReadonlyMap<number, Block>>;
   /** The documents that have changed since, in milliseconds since 1970. */
-  changedSince(time: number): Answer<readonly number[]>;
-  keysOf(slugs: readonly string[]): Answer<ReadonlyMap<string, number>>;
+  changedSince(time: number): Promise<readonly number[]>;
+  keysOf(slugs: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** These documents in the order of their slugs. */
-  bySlug(keys: readonly number[]): Answer<readonly number[]>;
-  read(keys: readonly number[]): Answer<ReadonlyMap<number, StoredDocument>>;
+  bySlug(keys: readonly number[]): Promise<readonly number[]>;
+  read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredDocument>>;
 }
 
 export type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
@@ -70,7 +67,7 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const hits = await readHits(store, all.slice(offset, offset + limit), clauses);
   const meant = all.filter(({ matched }) => matched === 'meaning').length;
   return {
-    items: hits.map(({ key, ...hit }) => ({ ...hit, missing: missingIn(blocks, some, key) })),
+    items: hits.map(({ key, ...hit }) => ({ ...hit, missing: missingClauses(blocks, some, key) })),
     total: isAlone ? all.length : total + meant,
     allWords: isAlone ? 0 : allWords,
     ...{ corrected, clauses, approximate: some.length < known.some.length },
@@ -141,41 +138,17 @@ async function readHits(
   });
 }
 
-function missingIn(
-  blocks: ReadonlyMap<number, Block>,
-  some: readonly KnownClause[],
-  key: number,
-): readonly string[] {
-  const block = blocks.get(Math.floor(key / blockSize)) ?? new Map();
-  return missingClauses(block, some, key % blockSize).map(({ clause }) => clause.written);
-}
-
 /** The slugs of visible documents that have most of the words of a slug. */
 export async function slugsLike(store: SearchStore, slug: string): Promise<readonly string[]> {
-  const parts = slugParts(slug);
-  const names = new Map(
-    (await store.words([...new Set(parts.flat())].map(slugWord))).map((row) => [row.word, row.id]),
-  );
-  const blocks = await store.postings([...names.values(), draftNumber], { hasPlaces: false });
-  const keys = parts.flatMap((some) => {
-    const numbers = some.map((part) => names.get(slugWord(part)));
-    return [...keysWith(blocks, numbers)].slice(0, maxNeighbours);
+  const rows = await store.words(slugParts(slug).map(slugWord));
+  const blocks = await store.postings([anyNumber, draftNumber, ...rows.map(({ id }) => id)], {
+    hasPlaces: false,
   });
-  const found = await store.read([...new Set(keys)]);
+  const { best } = await rank(blocks, {
+    some: rows.map((row) => wordClause(row)),
+    ...{ none: [], any: anyNumber, hidden: [draftNumber], filters: [], among: undefined },
+    ...{ areWholeFirst: true, most: maxNeighbours, watched: new Set() },
+  });
+  const found = await store.read(best.slice(0, maxNeighbours).map(({ key }) => key));
   return Array.from(found.values(), ({ metadata }) => parseMetadata(metadata).slug);
-}
-
-/** The documents that are no drafts and have all of these words. */
-function* keysWith(
-  blocks: ReadonlyMap<number, Block>,
-  [first, ...others]: readonly (number | undefined)[],
-): Generator<number> {
-  const offsets = (block: Block, word: number | undefined) =>
-    Array.from((word === undefined ? undefined : block.get(word))?.entries ?? [], offsetOf);
-  for (const [number, block] of blocks) {
-    const hidden = new Set(offsets(block, draftNumber));
-    const sets = others.map((word) => new Set(offsets(block, word)));
-    for (const offset of offsets(block, first))
-      if (!hidden.has(offset) && sets.every((set) => set.has(offset))) yield number * blockSize + offset;
-  }
 }

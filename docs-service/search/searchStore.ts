@@ -1,6 +1,5 @@
 import { storable } from './documentRecord.ts';
-import type { IndexDatabase } from './indexDatabase.ts';
-import { firstRow } from './indexDatabase.ts';
+import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
 import { blockSize, type PostingRow, rowId, toEntries, toPlaces, wordsInBlock } from './postings.ts';
 import type { SearchStore, StoredDocument } from './searchEngine.ts';
 import type { WordRow } from './vocabulary.ts';
@@ -21,36 +20,25 @@ export function toPostings({ entries, places }: StoredPostings): PostingRow {
  * @param drafts whether the reader sees them
  */
 export function createSearchStore(database: IndexDatabase, drafts: boolean): SearchStore {
-  const { any, lines } = database.dialect;
+  const { any } = database.dialect;
   const visible = drafts ? 'documents' : '(documents - drafts)';
-  const wordRows = async (
-    statement: string,
-    ...values: Parameters<IndexDatabase['rows']> extends [string, ...infer Values] ? Values : never
-  ) => {
-    const row = await firstRow(
-      database.rows<{ rows: string | null }>(
-        `SELECT ${wordLines(lines)} AS rows FROM (SELECT id, ${visible} AS documents, word FROM docs_words WHERE ${visible} > 0 AND ${statement}) AS found`,
-        ...values,
-      ),
-    );
-    return parseWords(row?.rows ?? '');
-  };
+  const wordRows = (condition: string, ...values: readonly SqlValue[]) =>
+    readWords(database, visible, `${visible} > 0 AND ${condition}`, ...values);
   return {
     words: (names) => wordRows(any('word'), names.map(storable)),
     wordsFrom: async (ranges) => {
       const found: WordRow[] = [];
-      for (const { beginning, minLength, maxLength, limit } of ranges)
-        found.push(
-          ...(await wordRows(
-            'word >= ? AND word < ? AND length(word) BETWEEN ? AND ? ORDER BY 2 DESC, word LIMIT ?',
-            ...[beginning, `${beginning}\u{10ffff}`, minLength, maxLength, limit],
-          )),
-        );
+      const statement =
+        'word >= ? AND word < ? AND length(word) BETWEEN ? AND ? ORDER BY 2 DESC, word LIMIT ?';
+      for (const { beginning, minLength, maxLength, limit } of ranges) {
+        const lengths = [minLength, maxLength];
+        found.push(...(await wordRows(statement, beginning, `${beginning}\u{10ffff}`, ...lengths, limit)));
+      }
       return found;
     },
     postings: async (words, { hasPlaces }) => {
-      const last = await firstRow(
-        database.rows<{ key: number | null }>('SELECT max(key) AS key FROM docs_documents'),
+      const [last] = await database.rows<{ key: number | null }>(
+        'SELECT max(key) AS key FROM docs_documents',
       );
       const blocks = Math.floor((last?.key ?? 0) / blockSize);
       const ids = Array.from({ length: blocks + 1 }, (_, block) =>
@@ -93,14 +81,22 @@ function keysOf(rows: readonly { readonly key: number }[]): readonly number[] {
   return rows.map(({ key }) => key);
 }
 
-/** Rows of words as lines of one text: separate rows cost more than finding them. */
-export function wordLines(lines: IndexDatabase['dialect']['lines']): string {
-  return lines("id || ' ' || documents || ' ' || word");
-}
-
-export function parseWords(rows: string): readonly WordRow[] {
-  if (rows === '') return [];
-  return rows.split('\n').map((row) => {
+/**
+ * Words of the index, as lines of one text: separate rows cost more than finding them.
+ * @param documents how many documents have a word, in SQL
+ */
+export async function readWords(
+  database: IndexDatabase,
+  documents: string,
+  condition: string,
+  ...values: readonly SqlValue[]
+): Promise<readonly WordRow[]> {
+  const [found] = await database.rows<{ rows: string | null }>(
+    `SELECT ${database.dialect.lines("id || ' ' || documents || ' ' || word")} AS rows
+     FROM (SELECT id, ${documents} AS documents, word FROM docs_words WHERE ${condition}) AS found`,
+    ...values,
+  );
+  return (found?.rows?.split('\n') ?? []).map((row) => {
     const [id, documents, word = ''] = row.split(' ');
     return { id: Number(id), documents: Number(documents), word };
   });

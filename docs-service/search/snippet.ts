@@ -1,8 +1,8 @@
 import { markdownLines } from '../content/markdownLines.ts';
+import { withoutScripts } from '../content/withoutScripts.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
-import { stemMark, stemWord } from './stems.ts';
-import { withoutScripts } from './withoutScripts.ts';
+import { stemWord } from './stems.ts';
 
 export interface Snippet {
   readonly text: string;
@@ -146,19 +146,29 @@ export function* hits(text: string, clauses: readonly Clause[]): Generator<Hit> 
   }
 }
 
-/** Finds the clauses for which a word stands, by itself or by its stem. */
-function clauseFinder(clauses: readonly Clause[]): (token: string) => Iterable<Clause> {
+/** Finds the clauses for which a word or its stem stands. It remembers the words of all texts of a page. */
+function clauseFinder(clauses: readonly Clause[]): (token: string) => readonly Clause[] {
+  const known = finders.get(clauses);
+  if (known) return known;
   const byWord = new Map<string, Clause[]>();
   for (const clause of clauses)
     for (const word of wordsOf(clause)) byWord.set(word, [...(byWord.get(word) ?? []), clause]);
   const languages = [...new Set(clauses.flatMap((clause) => clause.languages ?? []))];
-  const beginnings = new Set(Array.from(byWord.keys(), (word) => word.replace(stemMark, '').slice(0, 2)));
-  return (token) => {
-    if (!beginnings.has(token.slice(0, 2))) return [];
-    const stems = languages.flatMap((language) => stemWord(token, language) ?? []);
-    return new Set([token, ...stems].flatMap((word) => byWord.get(word) ?? []));
+  const found = new Map<string, readonly Clause[]>();
+  const find = (token: string) => {
+    let some = found.get(token);
+    if (!some) {
+      const stems = languages.flatMap((language) => stemWord(token, language) ?? []);
+      some = [...new Set([token, ...stems].flatMap((word) => byWord.get(word) ?? []))];
+      found.set(token, some);
+    }
+    return some;
   };
+  finders.set(clauses, find);
+  return find;
 }
+
+const finders = new WeakMap<readonly Clause[], (token: string) => readonly Clause[]>();
 
 /** The single words that stand for a clause. */
 function wordsOf({ tokens, joined, forms = [], isBeginning }: Clause): ReadonlySet<string> {

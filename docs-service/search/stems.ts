@@ -26,7 +26,7 @@ import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import { stemmer as english } from 'stemmer';
 
-/** By Snowball's rules, in the languages of `@orama/stemmers`. Its English takes `connection` for another word than `connect`. */
+/** By Snowball's rules. The English of `@orama/stemmers` takes `connection` for another word than `connect`. */
 const stemmers: Readonly<Record<string, (word: string) => string>> = {
   ...{
     ar: arabic,

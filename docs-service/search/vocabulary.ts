@@ -23,8 +23,8 @@ export interface WordRange {
 
 /** Finds words of the library. Those that no visible document has are left out. */
 export interface WordStore {
-  words(names: readonly string[]): Promise<readonly WordRow[]> | readonly WordRow[];
-  wordsFrom(ranges: readonly WordRange[]): Promise<readonly WordRow[]> | readonly WordRow[];
+  words(names: readonly string[]): Promise<readonly WordRow[]>;
+  wordsFrom(ranges: readonly WordRange[]): Promise<readonly WordRow[]>;
 }
 
 /** A clause with the words that stand for it. */
@@ -47,12 +47,6 @@ export interface CountedWord {
   readonly more?: number;
 }
 
-export interface KnownQuery {
-  readonly some: readonly KnownClause[];
-  readonly none: readonly KnownClause[];
-  readonly corrected: readonly Correction[];
-}
-
 /** How much other forms of a word count, and a word that was probably meant. */
 const formWeight = 0.9;
 const meantWeight = 0.7;
@@ -63,30 +57,22 @@ const maxBeginnings = { letter: 32, more: 64 };
 const maxNear = 20_000;
 
 /** Finds the words of the library that stand for those of a query. */
-export async function findWords({ some, none }: Query, store: WordStore): Promise<KnownQuery> {
+export async function findWords({ some, none }: Query, store: WordStore) {
   const clauses = [...some, ...none];
   const languages = await languagesOf(store);
   const names = clauses.flatMap(({ tokens, joined = '' }) => [...tokens, joined]);
-  const forms = some.flatMap((clause) => formsOf(clause, languages));
-  const exact = await store.words([...new Set([...names, ...forms])]);
+  const forms = new Map(some.map((clause) => [clause, formsOf(clause, languages)]));
+  const exact = await store.words([...new Set([...names, ...[...forms.values()].flat()])]);
   const words = new Map(exact.map((row) => [row.word, row]));
   const begun = await store.wordsFrom(clauses.filter(({ isBeginning }) => isBeginning).flatMap(rangesOf));
   const known = clauses.map((clause) =>
-    knownClause(clause, {
-      words,
-      begun,
-      languages,
-      forms: some.includes(clause) ? formsOf(clause, languages) : [],
-    }),
+    knownClause(clause, { words, begun, languages, forms: forms.get(clause) ?? [] }),
   );
   const unknown = known.filter(({ clause, documents }) => documents === 0 && isCorrectable(clause));
   const corrections = await findCorrections(unknown, { store, languages });
   const found = known.map((one) => corrections.get(one)?.known ?? one);
-  return {
-    some: found.slice(0, some.length),
-    none: found.slice(some.length),
-    corrected: Array.from(corrections.values(), ({ correction }) => correction),
-  };
+  const corrected = Array.from(corrections.values(), ({ correction }): Correction => correction);
+  return { some: found.slice(0, some.length), none: found.slice(some.length), corrected };
 }
 
 function isFlexible({ isQuoted, isBeginning }: Clause): boolean {
@@ -140,22 +126,21 @@ function knownClause(clause: Clause, { words, begun, forms, languages }: Library
   return toKnown(clause, { whole, forms: rows, languages, phrase: clause.tokens.length > 1 ? phrase : [] });
 }
 
-function toKnown(
-  clause: Clause,
-  {
-    whole,
-    forms,
-    languages,
-    phrase = [],
-    weight = 1,
-  }: {
-    readonly languages: readonly string[];
-    readonly whole: readonly WordRow[];
-    readonly forms: readonly WordRow[];
-    readonly phrase?: readonly (readonly WordRow[])[];
-    readonly weight?: number;
-  },
-): KnownClause {
+/** A clause of one word, and of nothing else that stands for it. */
+export function wordClause(row: WordRow): KnownClause {
+  const clause = { written: row.word, tokens: [row.word], isQuoted: false, isBeginning: false, count: 1 };
+  return toKnown(clause, { whole: [row], forms: [], languages: [] });
+}
+
+interface Found {
+  readonly whole: readonly WordRow[];
+  readonly forms: readonly WordRow[];
+  readonly languages: readonly string[];
+  readonly phrase?: readonly (readonly WordRow[])[];
+  readonly weight?: number;
+}
+
+function toKnown(clause: Clause, { whole, forms, languages, phrase = [], weight = 1 }: Found): KnownClause {
   const sum = (some: readonly WordRow[]) => some.reduce((all, { documents }) => all + documents, 0);
   const isPhrase = phrase.length > 0 && phrase.every((some) => some.length > 0);
   const formed = weight * formWeight;

@@ -3,6 +3,8 @@ import t from 'tap';
 import { headingAnchors } from '../../docs-service/content/headingAnchors.ts';
 import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
+import { sectionsOf } from '../../docs-service/content/sections.ts';
+import { withoutScripts } from '../../docs-service/content/withoutScripts.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
 import { createChanges } from '../../docs-service/search/changes.ts';
 import { type Clause, QueryError } from '../../docs-service/search/documentIndex.ts';
@@ -21,9 +23,7 @@ import {
   weightOf,
 } from '../../docs-service/search/postings.ts';
 import { parseQuery, questionOf } from '../../docs-service/search/query.ts';
-import { sectionsOf } from '../../docs-service/search/sections.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
-import { withoutScripts } from '../../docs-service/search/withoutScripts.ts';
 import { anyText } from '../support/anyText.ts';
 
 /** Text as hostile as it comes, with more of what the parsers look for than chance would give. */
@@ -456,18 +456,9 @@ t.test('the slugs that resemble a wrong one, the nearest first', async (t) => {
   for (const { wrong, of, want, limit = 9 } of cases)
     t.strictSame(nearestSlugs(wrong, of, limit), want, wrong);
   t.strictSame(slugParts('?'), []);
-  t.strictSame(slugParts('guide-Guide'), [['guide']]);
-  t.equal(slugParts(`${'x'.repeat(98)}-yz`)[0]?.at(-1), 'y', '100 characters are read');
-  t.strictSame(slugParts('a-b-c'), [
-    ['a', 'b', 'c'],
-    ['b', 'c'],
-    ['a', 'c'],
-    ['a', 'b'],
-  ]);
-  t.strictSame(
-    slugParts('a-b-c-d-e-f-g-h').map(({ length }) => length),
-    [6, 5, 5, 5, 5, 5, 5],
-  );
+  t.strictSame(slugParts('guide-Guide'), ['guide']);
+  t.equal(slugParts(`${'x'.repeat(98)}-yz`).at(-1), 'y', '100 characters are read');
+  t.equal(slugParts('a-b-c-d-e-f-g-h').length, 6);
   t.equal(reversed('a𠮷b'), 'b𠮷a');
 });
 

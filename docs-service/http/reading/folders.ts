@@ -1,4 +1,4 @@
-import { untilChange } from '../../search/changes.ts';
+import { untilChange } from '../../library/wholeIndex.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 
 /** A folder of the library with what is directly in it. */

@@ -7,17 +7,18 @@ import {
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
-import { type AnalysedDocument, analyseDocument } from '../analysedDocument.ts';
 import { createChanges } from '../changes.ts';
 import {
   type DocumentIndex,
   type IndexChanges,
   IndexUnavailableError,
   type IndexWriter,
+  passOn,
   type WriterLease,
 } from '../documentIndex.ts';
+import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
 import type { IndexDatabase } from '../indexDatabase.ts';
-import { IndexReader, passOn } from '../indexReader.ts';
+import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
@@ -95,12 +96,11 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     get generation() {
       return changes.generation();
     },
-    ...passOn(
-      (name, ...asked) =>
-        reading(async (database) => {
-          const reader = new IndexReader(database);
-          return Reflect.apply(reader[name], reader, asked);
-        }) as never,
+    ...passOn((name, asked) =>
+      reading(async (database) => {
+        const reader = new IndexReader(database);
+        return Reflect.apply(reader[name], reader, asked);
+      }),
     ),
     files: () => reading(readFiles),
     indexId: () => reading(readIndexId),

@@ -2,7 +2,13 @@ import type pg from 'pg';
 import { inTransaction, queryOf } from '../../base/postgresConnection.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 import { maxTags } from '../documentRecord.ts';
-import type { Dialect, IndexDatabase, IndexRow, SqlValue } from '../indexDatabase.ts';
+import {
+  type Dialect,
+  type IndexDatabase,
+  type IndexRow,
+  readMeta,
+  type SqlValue,
+} from '../indexDatabase.ts';
 import {
   beginIndex,
   type ColumnTypes,
@@ -40,8 +46,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,
     );
     // If some of the tables were dropped, the others are useless.
-    const version = rows[0]?.made === tables.length ? await versionOf(client) : undefined;
-    if (version === schemaVersion) return;
+    const database = toIndexDatabase(client);
+    if (rows[0]?.made === tables.length && (await readMeta(database, 'version')) === schemaVersion) return;
     await client.query("SET LOCAL statement_timeout = '120s'");
     const named = await namedFiles(client);
     // The last one is of an older version.
@@ -51,7 +57,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     await client.query(
       'ALTER TABLE docs_postings ALTER entries SET STORAGE EXTERNAL, ALTER places SET STORAGE EXTERNAL',
     );
-    await beginIndex(toIndexDatabase(client), named);
+    await beginIndex(database, named);
   });
 }
 
@@ -61,13 +67,6 @@ async function namedFiles(client: pg.ClientBase): Promise<readonly NamedFile[]> 
   );
   if (columns.rows.length < 2) return [];
   return (await client.query<NamedFile>('SELECT path, slug FROM docs_documents')).rows;
-}
-
-async function versionOf(client: pg.ClientBase): Promise<string | undefined> {
-  const { rows } = await client.query<{ value: string }>(
-    "SELECT value FROM docs_meta WHERE name = 'version'",
-  );
-  return rows[0]?.value;
 }
 
 const tables = ['meta', 'documents', 'bodies', 'scopes', 'listing', 'words', 'postings', 'files'].map(

@@ -1,16 +1,12 @@
 import { createCalledWorker } from '../../base/calledWorker.ts';
 import type { Document } from '../../content/document.ts';
-import { type AnalysedDocument, analyseDocument } from '../analysedDocument.ts';
+import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
 
 /** Fewer documents are not worth a thread. */
 const many = 100;
 /** Milliseconds for which the second thread waits for more. */
 const idleTime = 5_000;
-
-interface AnalysisMethods {
-  analyse(documents: readonly Document[]): readonly AnalysedDocument[];
-}
 
 /**
  * Analyses documents before the writer comes to them: many on a second thread, while this one writes others. That
@@ -19,8 +15,8 @@ interface AnalysisMethods {
  */
 export function createDocumentAnalysis(program: string) {
   const start = () =>
-    createCalledWorker<AnalysisMethods, never>({
-      ...{ program, name: 'analysis', data: { analyses: true } satisfies IndexThreadData },
+    createCalledWorker<{ analyse: (documents: readonly Document[]) => readonly AnalysedDocument[] }, never>({
+      ...{ program, name: 'analysis', data: { program } satisfies IndexThreadData },
       ...{ onNote: () => undefined, log: () => undefined, toError: ({ message }) => new Error(message) },
     });
   let worker: ReturnType<typeof start> | undefined;

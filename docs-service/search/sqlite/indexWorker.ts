@@ -3,9 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../base/calledWorker.ts';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
 import type { Document } from '../../content/document.ts';
-import { analyseDocument } from '../analysedDocument.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
+import { analyseDocument } from '../documentWords.ts';
 import type { IndexDatabase } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
@@ -19,15 +19,15 @@ import {
   removeDatabase,
   toIndexDatabase,
 } from './indexFile.ts';
-import type { IndexFileData, IndexThreadData } from './sqliteIndex.ts';
+import type { IndexThreadData } from './sqliteIndex.ts';
 
 /** Milliseconds between two checks for changes by other processes. */
 const pollInterval = 1_000;
 
 if (parentPort) {
   const data = workerData as IndexThreadData;
-  if ('analyses' in data) analyseFor(parentPort);
-  else serve(parentPort, data);
+  if (data.file === undefined) analyseFor(parentPort);
+  else serve(parentPort, createIndexFile(data.file, data.program));
 }
 
 type Port = NonNullable<typeof parentPort>;
@@ -44,14 +44,17 @@ function analyseFor(port: Port): void {
   });
 }
 
-function serve(port: Port, { file, program }: IndexFileData): void {
-  const index = createIndexFile(file, program);
+function serve(port: Port, index: IndexFile): void {
   // One call after another, even though opening the file takes a moment.
   let latest: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
     latest = latest.then(work);
   };
-  const poll = setInterval(() => inTurn(() => announce(port, index)), pollInterval);
+  const announce = async () => {
+    const state = await index.state().catch(() => undefined);
+    if (state) port.postMessage({ note: state.note } satisfies IndexAnswer);
+  };
+  const poll = setInterval(() => inTurn(announce), pollInterval);
   port.on('message', (request: WorkerRequest) => {
     const work = index.begin(request.method, request.parameters);
     inTurn(async () => {
@@ -62,11 +65,6 @@ function serve(port: Port, { file, program }: IndexFileData): void {
       port.close();
     });
   });
-}
-
-async function announce(port: Port, index: IndexFile): Promise<void> {
-  const state = await index.state().catch(() => undefined);
-  if (state) port.postMessage({ note: state.note } satisfies IndexAnswer);
 }
 
 async function answerTo(index: IndexFile, { method }: WorkerRequest, work: IndexWork): Promise<IndexAnswer> {

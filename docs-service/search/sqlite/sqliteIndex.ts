@@ -1,7 +1,13 @@
 import { createCalledWorker, type WorkerFailure } from '../../base/calledWorker.ts';
 import { createChanges, type LibraryState } from '../changes.ts';
-import { type DocumentIndex, IndexUnavailableError, type IndexWriter, QueryError } from '../documentIndex.ts';
-import { passOn, type Reading } from '../indexReader.ts';
+import {
+  type DocumentIndex,
+  IndexUnavailableError,
+  type IndexWriter,
+  passOn,
+  QueryError,
+  type Reading,
+} from '../documentIndex.ts';
 
 interface SqliteIndexOptions {
   /** Created if it is missing. Several processes may share it. */
@@ -35,7 +41,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
     get generation() {
       return changes.generation();
     },
-    ...passOn((name, ...asked) => reader.call(name, ...asked) as never),
+    ...passOn((name, asked) => reader.call(name, ...(asked as never))),
     files: async () => toWrite().call('files'),
     indexId: async () => toWrite().call('indexId'),
     apply: async (wanted) => toWrite().call('apply', wanted),
@@ -47,11 +53,9 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   };
 }
 
-/** The start data of a worker: it has the file open, or only analyses documents for one that has. */
-export type IndexThreadData = IndexFileData | { readonly analyses: true };
-
-export interface IndexFileData {
-  readonly file: string;
+/** The start data of a worker. Without a file it only analyses documents, for one that has it open. */
+export interface IndexThreadData {
+  readonly file?: string;
   /** The path of the worker's program. */
   readonly program: string;
 }

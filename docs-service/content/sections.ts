@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { headings } from '../content/headings.ts';
-import { markdownLines } from '../content/markdownLines.ts';
+import { headings } from './headings.ts';
+import { markdownLines } from './markdownLines.ts';
 import { withoutScripts } from './withoutScripts.ts';
 
 /** A part of a document that is about one thing: what is below a heading, or a piece of that. */

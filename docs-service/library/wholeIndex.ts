@@ -1,4 +1,4 @@
-import { type DocumentIndex, IndexIncompleteError } from './documentIndex.ts';
+import { type DocumentIndex, IndexIncompleteError } from '../search/documentIndex.ts';
 
 /**
  * The index as readers get it. Until all files were read once, whatever lists, counts, searches or suggests is refused,
@@ -21,16 +21,12 @@ export function createWholeIndex<Index extends DocumentIndex>(index: Index): Ind
     if (index.generation !== generation) await refuseUntilWhole();
     return answer;
   };
-  const methods: Partial<DocumentIndex> = {
-    list: (query) => whole(() => index.list(query)),
-    search: (query) => whole(() => index.search(query)),
-    select: (selection) => whole(() => index.select(selection)),
-    nearSlugs: (slug, limit) => whole(() => index.nearSlugs(slug, limit)),
-    slugsFrom: (prefix, limit) => whole(() => index.slugsFrom(prefix, limit)),
-    terms: (kind, who) => whole(() => index.terms(kind, who)),
-    collections: () => whole(() => index.collections()),
-  };
-  return Object.assign(Object.create(index) as Index, methods);
+  const asking = ['list', 'search', 'select', 'nearSlugs', 'slugsFrom', 'terms', 'collections'] as const;
+  const methods = asking.map((name) => [
+    name,
+    (...asked: readonly unknown[]) => whole(() => Reflect.apply(index[name], index, asked)),
+  ]);
+  return Object.assign(Object.create(index) as Index, Object.fromEntries(methods));
 }
 
 /** Resolves when the index is whole. */
@@ -45,4 +41,23 @@ export function untilWhole(index: DocumentIndex): Promise<void> {
     const listening = index.onDidChange(() => void look());
     void look();
   });
+}
+
+/** Asks once, and again after something in the library has changed; simultaneous callers share the answer. */
+export function untilChange<Value>(
+  index: { readonly generation: number },
+  ask: () => Promise<Value>,
+): () => Promise<Value> {
+  let generation = -1;
+  let answer: Promise<Value> | undefined;
+  return () => {
+    if (answer !== undefined && generation === index.generation) return answer;
+    generation = index.generation;
+    const asked = ask();
+    answer = asked;
+    asked.catch(() => {
+      if (answer === asked) answer = undefined;
+    });
+    return asked;
+  };
 }

@@ -1,4 +1,4 @@
-import { Ends } from '../content/markdownLines.ts';
+import { Ends } from './markdownLines.ts';
 
 /**
  * A Markdown text without scripts, styles and comments, because no reader sees them. Their line ends stay, and so does
