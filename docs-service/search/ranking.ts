@@ -149,11 +149,8 @@ function documentsWith(block: Block, some: Iterable<number>): Uint8Array {
   return having;
 }
 
-interface ScoredBlock {
-  /** 1 for each document that may be found. */
-  readonly passes: Uint8Array;
-  /** How many clauses a document has. */
-  readonly found: Uint8Array;
+interface ScoredBlock extends Readonly<Record<'passes' | 'found', Uint8Array>> {
+  /** For each document: 1 if it may be found, how many clauses it has, and its score. */
   readonly scores: Float64Array;
 }
 
@@ -207,11 +204,8 @@ function lengthFactors(row: PostingRow | undefined, usualLength: number): Float6
   return factors;
 }
 
-interface Counts {
-  /** How much each document has of a clause. */
-  readonly counts: Float64Array;
-  readonly lengths: Float64Array;
-}
+/** How much each document has of a clause, and by what counts in its text are divided. */
+type Counts = Readonly<Record<'counts' | 'lengths', Float64Array>>;
 
 /** Adds what the documents of a block have of a clause. */
 function countClause(block: Block, { words, phrase }: KnownClause, { counts, lengths }: Counts): void {
@@ -237,37 +231,46 @@ function countWord(
   }
 }
 
-/** Where a phrase ends, by the numbers of the documents that have it. */
+/** Where a phrase ends, by the numbers of the documents that have it; of all, or of only one. */
 function phrasePlaces(
   block: Block,
   phrase: readonly (readonly number[])[],
-  among?: ReadonlySet<number>,
+  only?: number,
 ): ReadonlyMap<number, readonly number[]> {
+  const having = phrase.map((some) => documentsWith(block, some));
   let ends: Map<number, readonly number[]> | undefined;
   for (const some of phrase) {
+    const before = ends;
+    const mayPass = (offset: number) =>
+      (only ?? offset) === offset && (before ? before.has(offset) : having.every((one) => one[offset] === 1));
     const next = new Map<number, readonly number[]>();
-    for (const word of some)
-      for (const [offset, places] of placesIn(block.get(word), ends ?? among)) {
-        const before = ends && new Set(ends.get(offset));
-        const after = before ? places.filter((place) => before.has(place - 1)) : places;
-        if (after.length > 0) next.set(offset, [...(next.get(offset) ?? []), ...after]);
+    for (const word of some) {
+      const { entries, places } = block.get(word) ?? { entries: noEntries, places: new Uint8Array() };
+      const reader = new PlaceReader(places);
+      for (let at = 0; at < entries.length; at++) {
+        const offset = offsetOf(entries[at] ?? 0);
+        if (!mayPass(offset)) reader.skipTo();
+        else addPlaces(next, offset, following(before?.get(offset), reader.read()));
       }
+    }
     ends = next;
-    if (ends.size === 0) break;
   }
   return ends ?? new Map();
 }
 
-function* placesIn(
-  row: PostingRow | undefined,
-  among: { has(offset: number): boolean } | undefined,
-): Generator<readonly [offset: number, places: readonly number[]]> {
-  const reader = new PlaceReader(row?.places ?? new Uint8Array());
-  for (const entry of row?.entries ?? []) {
-    const offset = offsetOf(entry);
-    if (among === undefined || among.has(offset)) yield [offset, reader.read()];
-    else reader.skip();
-  }
+function addPlaces(places: Map<number, readonly number[]>, offset: number, more: readonly number[]): void {
+  const known = places.get(offset);
+  if (more.length > 0)
+    places.set(offset, known ? [...known, ...more].sort((one, other) => one - other) : more);
+}
+
+/** The places behind one of the earlier ones. Both ascend. */
+function following(earlier: readonly number[] | undefined, places: readonly number[]): readonly number[] {
+  let at = 0;
+  return places.filter((place) => {
+    while (earlier && (earlier[at] ?? place) < place - 1) at++;
+    return earlier === undefined || earlier[at] === place - 1;
+  });
 }
 
 /** The clauses that a document does not have, as the reader wrote them. */
@@ -281,7 +284,7 @@ export function missingClauses(
   const missing = some.filter(({ clause, words, phrase }) => {
     if (clause.isQuoted || words.some(({ id }) => isIn(id))) return false;
     const mayBePhrase = phrase?.every((some) => some.some(isIn)) === true;
-    return !mayBePhrase || !phrasePlaces(block, phrase, new Set([offset])).has(offset);
+    return !mayBePhrase || !phrasePlaces(block, phrase, offset).has(offset);
   });
   return missing.map(({ clause }) => clause.written);
 }

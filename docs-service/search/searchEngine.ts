@@ -86,10 +86,7 @@ function withinBudget(some: readonly KnownClause[]): readonly KnownClause[] {
 }
 
 /** Undefined stands for what no document has. */
-async function filterNumbers(
-  store: SearchStore,
-  filter: DocumentFilter,
-): Promise<readonly (number | undefined)[]> {
+async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
   const names = filterWords(filter);
   const rows = new Map((await store.words(names)).map(({ word, id }) => [word, id]));
   return names.map((name) => rows.get(name));

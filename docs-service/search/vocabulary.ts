@@ -104,7 +104,6 @@ function rangesOf({ tokens, joined }: Clause): readonly WordRange[] {
   });
 }
 
-/** What was found of the words of the library. */
 interface Library {
   readonly words: ReadonlyMap<string, WordRow>;
   /** Those with one of the beginnings. */
