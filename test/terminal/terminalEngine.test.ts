@@ -323,7 +323,10 @@ t.test('runner engine', async (t) => {
       ['start', { model: '/projects/here/a.gguf', keep: true }],
     ],
     [['stop'], ['stop', {}]],
-    [['remove'], ['remove', {}]],
+    [
+      ['remove', '--yes'],
+      ['remove', {}],
+    ],
   ] as const) {
     const { run, asked } = engine(args);
     t.equal(await run.ended, 0, args.join(' '));
@@ -336,6 +339,7 @@ t.test('runner engine', async (t) => {
     [['stop', '--yes'], /does not take --yes/],
     [['start', '--threads', 'many'], /no number of threads/],
     [['install'], /asks before it fetches anything.*--yes/],
+    [['remove'], /asks before it deletes anything.*--yes/],
   ] as const) {
     const { run, asked } = engine(args);
     t.equal(await run.ended, 2, args.join(' '));
@@ -394,7 +398,7 @@ t.test('runner engine', async (t) => {
     [['install', '--yes'], { event: 'done', folder: '/data/engine' }],
     [['start'], { event: 'done', ...running }],
     [['stop'], { event: 'done', wasRunning: true }],
-    [['remove'], { event: 'done', wasThere: true }],
+    [['remove', '--yes'], { event: 'done', wasThere: true }],
   ] as const) {
     const { run } = engine([...args, '--json']);
     t.equal(await run.ended, 0, args.join(' '));
@@ -415,7 +419,7 @@ t.test('runner engine', async (t) => {
     ],
     ['remove', { 'runner/engine/remove': () => ({ wasThere: false }) }, 'Nothing was installed.'],
   ] as const) {
-    const { run } = engine([args], { answers: was });
+    const { run } = engine([args, ...(args === 'remove' ? ['--yes'] : [])], { answers: was });
     t.equal(await run.ended, 0);
     t.equal(run.stderr.text(), `${says}\n`);
   }
@@ -426,7 +430,15 @@ t.test('runner engine', async (t) => {
     t.equal(await run.ended, key === 'y' ? 0 : 1);
     t.equal(asked.length, key === 'y' ? 1 : 0);
     t.equal(/Nothing was fetched\./.test(run.stderr.plain()), key === 'n');
+    const removal = begin({}, { args: ['engine', 'remove'], isScreen: true });
+    await removal.run.stderr.until(/Delete the engine and its small model\? \[y\/N\] $/);
+    removal.run.type(`${key}\r`);
+    t.equal(await removal.run.ended, key === 'y' ? 0 : 1);
+    t.equal(removal.asked.length, key === 'y' ? 1 : 0);
   }
+  const help = engine(['--help']);
+  await help.run.ended;
+  t.match(help.run.stdout.text(), /^ {2}remove +deletes the engine and the small model$/m);
   for (const flags of [[], ['--json']]) {
     const untilCancelled = ({ token }: Asked) =>
       new Promise((resolve) => {
