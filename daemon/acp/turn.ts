@@ -56,6 +56,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     model,
     messages,
     think,
+    options: session.runnerOptions,
   });
   try {
     const result = await answer(parts, params);

@@ -1017,7 +1017,7 @@ t.test('each update is waited for, so that a client that does not read holds the
     started,
     (update) => {
       const messages = [{ role: 'user' as const, content: 'Hi' }];
-      return replay({ id: 's1', title: '', model: 'm', messages }, { update, signal: never });
+      return replay({ id: 's1', messages }, { update, signal: never });
     },
     announce,
     ask,

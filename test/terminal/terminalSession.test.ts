@@ -1307,6 +1307,42 @@ t.test('--continue and --session continue a conversation', async (t) => {
       ),
     );
   }
+  for (const [flags, isScreen] of [
+    [['--continue', '--think', 'high'], true],
+    [['--continue', '--think', 'high', 'Sure?'], false],
+  ] as const) {
+    let asked: ChatParams | undefined;
+    const run = startTerminal({
+      ...{ args: ['chat', ...flags], isScreen, models, env: { XDG_STATE_HOME: folder } },
+      ...(isScreen ? {} : { input: '' }),
+      answers: {
+        ...keeper().answers,
+        'runner/sessions/read': () => ({
+          session: rivers,
+          messages: [{ role: 'system', content: 'Be brief.' }, ...said],
+          settings: {
+            ...{ system: 'Be brief.', think: 'low', hostedTools: ['builtin', 'gone'] },
+            options: { num_ctx: 8192, temperature: 0.2 },
+          },
+        }),
+      },
+      chat: ({ params }) => {
+        asked = params;
+        return Promise.resolve(resultOf('Yes.'));
+      },
+    });
+    if (isScreen) {
+      await run.stdout.until(/temperature\s+0\.2,.*builtin\..*Its\s+tools\s+of\s+gone.*m:1b › $/s);
+      run.type('Sure?\r');
+      await run.stdout.until(/20 tokens/);
+      run.type('\u0004');
+    }
+    t.equal(await run.ended, 0);
+    t.match(asked, {
+      messages: [{ role: 'system', content: 'Be brief.' }, ...said, { role: 'user', content: 'Sure?' }],
+      ...{ think: 'high', options: { num_ctx: 8192, temperature: 0.2 }, hostedTools: ['builtin'] },
+    });
+  }
   const long = Array.from({ length: 100 }, (_, index) => `line ${index}\n\n`).join('');
   const { answers } = keeper();
   const tall = startTerminal({

@@ -14,6 +14,8 @@ import {
   type ChatSettings,
   promptMessage,
   readChatSettings,
+  restoredSettings,
+  restoredTools,
   settingsOfTurn,
   withAlong,
 } from '../conversation/chatSettings.ts';
@@ -109,7 +111,7 @@ interface OneAnswer {
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 async function giveOneAnswer(
   context: CommandContext,
-  { connection, prompt, session, tools, settings }: OneAnswer,
+  { connection, prompt, session, tools, settings: own }: OneAnswer,
 ): Promise<number> {
   const { terminal, commandLine } = context;
   const { daemon } = connection;
@@ -120,6 +122,11 @@ async function giveOneAnswer(
   const model = commandLine.model ?? (await chooseModelOf(terminal, daemon, session));
   const clock = new AnswerClock(terminal.now);
   const waiting = noteWaiting(terminal, terminal.stderr, { daemon, model });
+  const settings = session ? { ...own, ...restoredSettings(own, session, commandLine.given) } : own;
+  const kept = restoredTools(session?.settings?.hostedTools, tools);
+  const hostedTools = tools.wanted ?? (kept.names.length > 0 ? kept.names : undefined);
+  if (kept.gone !== '' && !tools.wanted) await terminal.stderr.writeText(kept.gone);
+  const history = session?.messages.filter(({ role }) => role !== 'system') ?? [];
   const take = async (delta: ChatDelta) => {
     clock.note(delta);
     await waiting.before(delta);
@@ -134,9 +141,9 @@ async function giveOneAnswer(
     const turn = ask(
       withoutUndefined({
         model,
-        ...settingsOfTurn(settings, [...(session?.messages ?? []), message]),
+        ...settingsOfTurn(settings, [...history, message]),
         session: session?.session.id,
-        hostedTools: tools.wanted,
+        hostedTools,
       }),
       { take, waiting },
       interrupts.signal,

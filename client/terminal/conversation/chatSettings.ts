@@ -8,9 +8,12 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { ConversationSettings, ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { TerminalError } from '../cli/failure.ts';
+import { type FlagName, thinkWordOf } from '../cli/flags.ts';
 import type { Along } from './namedFiles.ts';
+import type { ToolChoice } from './toolChoice.ts';
 
 /** The settings of every turn, and what is attached to the next one. */
 export interface ChatSettings {
@@ -45,6 +48,50 @@ export async function readChatSettings(
       ...along.flatMap((one) => one.images),
       ...(await Promise.all(images.map((path) => readImage(cwd, path)))),
     ],
+  };
+}
+
+/** What stays from turn to turn. */
+type Lasting = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context'>;
+
+/** The settings that a conversation was kept with, except those that the command line gives. */
+export function restoredSettings(
+  own: ChatSettings,
+  { settings, messages }: Pick<ReadSessionResult, 'settings' | 'messages'>,
+  given: ReadonlySet<FlagName>,
+): Lasting {
+  const { num_ctx: window, ...options } = settings?.options ?? {};
+  const kept = messages.find(({ role }) => role === 'system')?.content;
+  const system = settings || kept !== undefined ? kept : own.system;
+  return {
+    system: given.has('system') ? own.system : system,
+    think: given.has('think') || !settings ? own.think : settings.think,
+    options: settings ? { ...options, ...(given.has('option') ? own.options : {}) } : own.options,
+    context:
+      given.has('context') || !settings ? own.context : typeof window === 'number' ? window : undefined,
+  };
+}
+
+/** Such as `a system prompt, think low, temperature 0.2`; empty if nothing is set. */
+export function describeLasting({ system, think, options, context }: Lasting): string {
+  return [
+    ...(system === undefined ? [] : ['a system prompt']),
+    ...(think === undefined ? [] : [`think ${thinkWordOf(think)}`]),
+    ...Object.entries(options).map(([name, value]) => showLine(`${name} ${JSON.stringify(value)}`)),
+    ...(context === undefined ? [] : [`a window of ${context} tokens`]),
+  ].join(', ');
+}
+
+/** Of the tool servers that a conversation was kept with: those that there are, and those that are gone. */
+export function restoredTools(
+  hosted: ConversationSettings['hostedTools'] = [],
+  { known, own }: Pick<ToolChoice, 'known' | 'own'>,
+): { readonly names: readonly string[]; readonly gone: string } {
+  if (hosted === 'all') return { names: own, gone: '' };
+  const gone = hosted.filter((name) => !known.includes(name)).map(showLine);
+  return {
+    names: hosted.filter((name) => known.includes(name)),
+    gone: gone.length === 0 ? '' : `Its tools of ${gone.join(', ')} are not there any more.`,
   };
 }
 

@@ -59,7 +59,7 @@ export async function converse(
     ...(editText ? { editText } : {}),
   });
   try {
-    if (session) await conversation.continue(session);
+    if (session) await conversation.continue(session, commandLine.given);
     await new InputLoop(terminal, connection, { editor, conversation }).run();
   } catch (error) {
     if (!(error instanceof ForceQuitError)) throw error;
