@@ -123,10 +123,11 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       // A prompt may have arrived meanwhile.
       refuseAnswering(sessions, sessionId);
       const { id, title, model, messages, settings = {} } = found;
-      const { think, options: runnerOptions } = settings;
+      const { think, options: runnerOptions, maxRounds: rounds } = settings;
       const session = sessions.open({
         ...{ id, title, model, history: historyOf(messages) },
         ...(runnerOptions === undefined ? {} : { runnerOptions }),
+        ...(rounds === undefined ? {} : { rounds }),
         ...(think === undefined ? {} : { thinking: choiceOfThink(think) }),
       });
       setTools(id, { servers, cwd });

@@ -22,6 +22,8 @@ export interface Session {
   thinking: ThinkingChoice;
   /** The options that the conversation was kept with. */
   readonly runnerOptions?: NonNullable<ChatParams['options']>;
+  /** The rounds of tools that it was kept with. */
+  readonly rounds?: number;
   history: readonly Message[];
   /** The prompt that is being answered. */
   turn: { abort(): void } | undefined;
@@ -36,7 +38,7 @@ export interface Session {
 export interface Sessions {
   open(
     known: Pick<Session, 'id'> &
-      Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions'>>,
+      Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
   ): Session;
   /** @throws {InvalidParamsError} with the path `sessionId`. */
   get(id: string): Session;

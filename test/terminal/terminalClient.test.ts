@@ -1199,6 +1199,7 @@ t.test('slash commands', async (t) => {
     options: {},
     context: undefined,
     keepAlive: undefined,
+    rounds: undefined,
     attachments: [],
     images: [],
   };
@@ -1502,7 +1503,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
-    ['/r', ['/resume', '/retry', '/review ']],
+    ['/r', ['/resume', '/rounds ', '/retry', '/review ']],
     ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
     ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],

@@ -1258,6 +1258,31 @@ function keeper() {
   return { asked, answers };
 }
 
+t.test('rounds of tools that are used up are asked about, and a script fails', async (t) => {
+  const asked: ChatParams[] = [];
+  const chat = ({ params }: Turn) => {
+    asked.push(params);
+    return Promise.resolve({ ...resultOf('So far.'), finishReason: 'toolLimit' as const });
+  };
+  const run = startTerminal({ args: ['chat', '--rounds', '5'], isScreen: true, models, chat });
+  await run.stdout.until(/m:1b › $/);
+  run.type('Rename it.\r');
+  await run.stdout.until(/no more rounds of tools.*Go on for 5 more\? \[y\/N\] $/s);
+  run.type('y\r');
+  await run.stdout.until(/Go on for 5 more.*Go on for 5 more/s);
+  run.type('n\r');
+  await run.stdout.until(/m:1b › $/);
+  run.type('/rounds 7\r');
+  await run.stdout.until(/in one turn: 7\./);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+  t.match(asked, [{ maxRounds: 5 }, { maxRounds: 5, messages: [{}, {}, { content: 'Go on.' }] }]);
+  const script = startTerminal({ args: ['chat', 'Rename it.'], input: '', models, chat });
+  t.equal(await script.ended, 1);
+  t.match(script.stderr.text(), /rounds of tools are used up, .*--rounds N/);
+  t.equal(asked[2]?.maxRounds, undefined);
+});
+
 t.test('--continue and --session continue a conversation', async (t) => {
   const notes = join(folder, 'notes.md');
   writeFileSync(notes, 'x');

@@ -122,4 +122,8 @@ async function showRemark(stderr: Output, remark: Remark): Promise<void> {
 async function reportCut(stderr: Output, { finishReason }: ChatResult): Promise<void> {
   if (finishReason === 'length')
     await stderr.writeLine('The answer was cut: it reached its limit of tokens.');
+  if (finishReason === 'toolLimit')
+    await stderr.writeText(
+      'The rounds of tools are used up, so the work may be half done. Allow more with "--rounds N", up to 200.',
+    );
 }

@@ -166,7 +166,11 @@ async function giveOneAnswer(
 const useless: ReadonlySet<NoticeCode> = new Set(['answer-empty', 'answer-lost', 'format-not-held']);
 
 function isWhole({ finishReason, notices }: ChatResult): boolean {
-  return finishReason !== 'length' && !notices.some(({ code }) => useless.has(code));
+  return (
+    finishReason !== 'length' &&
+    finishReason !== 'toolLimit' &&
+    !notices.some(({ code }) => useless.has(code))
+  );
 }
 
 /** The daemon found that the file is no schema. */

@@ -33,6 +33,7 @@ const chatFlags: NonNullable<Command['flags']> = [
   'keep-alive',
   'tools',
   'allow',
+  'rounds',
   'continue',
   'session',
   'resume',

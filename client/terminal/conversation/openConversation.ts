@@ -76,6 +76,8 @@ export interface TurnEnd {
   readonly added: readonly Message[];
   /** Whether there is an answer that neither failed nor was cancelled. */
   readonly isWhole: boolean;
+  /** Whether the model wanted to call tools again, and had no more rounds. */
+  readonly isUnfinished?: boolean;
 }
 
 export interface BegunTurn {
