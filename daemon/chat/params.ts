@@ -64,28 +64,15 @@ export const requestFields = {
   keepAlive: z.exactOptional(keepAlive()),
 };
 
-const hostedTools = z.union(
-  [z.literal('all'), z.array(z.string())],
-  'it is neither "all" nor a list of names',
-);
-const maxRounds = z.int().check(z.gte(1, 'it is less than 1'));
-
-/** What a conversation keeps for its next turn. */
-export const settingsFields = {
-  system: z.exactOptional(z.string()),
-  think: requestFields.think,
-  options: requestFields.options,
-  hostedTools: z.exactOptional(hostedTools),
-  maxRounds: z.exactOptional(maxRounds),
-};
-
 export const chatParamsSchema: Schema<ChatParams> = exact(
   z.object({
     ...requestFields,
     messages: z.array(message).check(z.minLength(1, 'there is no message')),
     tools: z.exactOptional(z.array(tool)),
-    hostedTools: settingsFields.hostedTools,
-    maxRounds: settingsFields.maxRounds,
+    hostedTools: z.exactOptional(
+      z.union([z.literal('all'), z.array(z.string())], 'it is neither "all" nor a list of names'),
+    ),
+    maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
     toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
     format: z.exactOptional(answerFormat),
     context: z.exactOptional(z.literal('leading')),

@@ -7,7 +7,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
-import { messageFields, settingsFields } from '../chat/params.ts';
+import { messageFields, requestFields } from '../chat/params.ts';
 
 /** The first line of a file. */
 export interface SessionHeader {
@@ -69,7 +69,14 @@ const messageSchema = z.object({
   partial: z.exactOptional(z.enum(['cancelled', 'failed'])),
 });
 
-const settingsSchema = z.object({ type: z.literal('settings'), ...settingsFields });
+const settingsSchema = z.object({
+  type: z.literal('settings'),
+  system: z.exactOptional(z.string()),
+  think: requestFields.think,
+  options: requestFields.options,
+  hostedTools: z.exactOptional(z.union([z.literal('all'), z.array(z.string())])),
+  maxRounds: z.exactOptional(z.int().check(z.gte(1))),
+});
 
 const schemas = {
   session: headerSchema,
