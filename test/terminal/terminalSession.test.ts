@@ -1536,6 +1536,28 @@ t.test('a conversation without a turn is not offered to go on with', async (t) =
   }
 });
 
+t.test('after a crash of the daemon, the conversation goes on as it was kept', async (t) => {
+  const { answers } = keeper();
+  const asked: ChatParams[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models, answers, env: { XDG_STATE_HOME: join(folder, 'crash') } },
+    chat: async ({ params, die }) => {
+      asked.push(params);
+      if (asked.length > 1) return resultOf('ok');
+      die('It crashed.');
+      return new Promise(() => undefined);
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('Which?\r');
+  await run.stdout.until(/can go on\.[\s\S]*m:1b › $/);
+  run.type('And now?\r');
+  await run.stdout.until(/20 tokens[\s\S]*m:1b › $/);
+  t.match(asked[1]?.messages, [...said, { content: 'And now?' }]);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
 t.test('a daemon that cannot be started again is reported each time', async (t) => {
   let starts = 0;
   const run = startTerminal({
@@ -2026,7 +2048,7 @@ t.test('a script names its tools and what they may do', async (t) => {
   t.hasStrict(run.started.at(-1)?.options, {
     mcpServers: { docs: { command: 'runner-docs' } },
     approvals: {
-      docs: 'always',
+      docs: ['search_docs', 'get_doc_markdown', 'list_collections', '*'],
       files: ['read'],
     },
   });

@@ -338,6 +338,7 @@ class InputLoop {
     const { style } = this.#terminal.stdout;
     try {
       await this.#connection.renew();
+      await this.#conversation.reload().catch(() => undefined);
       await this.#terminal.stdout.writeLine(style.dim('It was started again: the conversation can go on.\n'));
     } catch (error) {
       await this.#say(`${style.red(failureOf(error).message)}\n`);

@@ -292,6 +292,13 @@ export class OpenConversation implements ConversationState {
     await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
   }
 
+  /** After the end of a daemon, the file has more of the last turn than its client. */
+  async reload(): Promise<void> {
+    if (!this.#session) return;
+    const { messages } = await openSession(this.#connection.daemon, this.#session.id);
+    this.#messages = messages.filter(({ role }) => role !== 'system');
+  }
+
   /** Returns what to say about it. */
   #restore(kept: ReadSessionResult, given: ReadonlySet<FlagName>): string {
     const { settings, tools } = this.#begun;
