@@ -134,12 +134,17 @@ function answerWithTools(
   );
 }
 
-/** Once in a session, if the client has passed tool servers that this model cannot use. */
+/** Once in a session, if there are tool servers that this model cannot use. */
 async function noticeUnusedTools({ session, tools, updates }: TurnParts, model: string): Promise<void> {
-  if (!tools.hasClientServers(session.id) || session.knowsOfUnusedTools) return;
+  if (session.knowsOfUnusedTools) return;
+  const hasTools = await tools.run(session.id, async (running) => {
+    await running.require('all');
+    return running.has('all');
+  });
+  if (!hasTools) return;
   session.knowsOfUnusedTools = true;
   await updates.notice({
-    message: `${model} cannot use tools, so those of the editor are left out. Choose a model with tools to use them.`,
+    message: `${model} cannot use tools, so they are left out. Choose a model with tools to use them.`,
   });
 }
 

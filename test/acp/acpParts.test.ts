@@ -327,15 +327,12 @@ t.test('tools of busy sessions run; of eight and more, the longest idle end firs
         },
       }) as never,
   );
-  const given = (cwd: string, servers = {}) => ({
-    ...{ cwd, servers, files: () => undefined, elicitModes: () => [] },
+  const given = (cwd: string) => ({
+    ...{ cwd, servers: {}, files: () => undefined, elicitModes: () => [] },
   });
   const use = (id: string) => tools.run(id, async () => undefined);
   const ids = Array.from({ length: 8 }, (_, at) => `${at}`);
   for (const id of ids) tools.set(id, given(id));
-  t.strictSame([tools.hasClientServers('0'), tools.hasClientServers('none')], [false, false]);
-  tools.set('0', given('0', { web: { command: 'web' } }));
-  t.ok(tools.hasClientServers('0'));
   t.strictSame(await tools.used('0'), [], 'it has not begun');
 
   let finish: () => void = () => undefined;
