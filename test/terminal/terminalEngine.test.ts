@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
@@ -7,6 +10,8 @@ import { Output } from '../../client/terminal/screen/output.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
+import { defaultHost } from '../../protocol/messages/settings.ts';
+import type { Status } from '../../protocol/messages/status.ts';
 import { modelLike } from '../support/modelLike.ts';
 import { type Asked, offline, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
@@ -86,6 +91,33 @@ async function say({ send }: Turn): Promise<ChatResult> {
 }
 
 const small = modelLike('small');
+t.test('a script is told what starts the engine that is installed, or starts it', async (t) => {
+  const data = mkdtempSync(join(tmpdir(), 'runner-own-'));
+  t.teardown(() => rmSync(data, { recursive: true, force: true }));
+  mkdirSync(join(data, 'runner', 'engine'), { recursive: true });
+  const status: Status = { state: 'offline', kind: 'error', message: `No runner answers at ${defaultHost}.` };
+  for (const keepRunning of [false, true]) {
+    const settings = [{ name: 'engine', value: { keepRunning }, from: 'file' }];
+    const { run, asked } = begin(
+      {},
+      {
+        ...{
+          args: ['chat', 'hi'],
+          input: '',
+          status,
+          models: [small],
+          chat: say,
+          env: { XDG_DATA_HOME: data },
+        },
+        answers: { 'runner/settings/list': () => ({ path: '/c', settings }) },
+      },
+    );
+    t.equal(await run.ended, keepRunning ? 0 : 1);
+    t.strictSame(asked, keepRunning ? [['start', { keep: true }]] : []);
+    t.equal(/Start it with "runner engine start", or/.test(run.stderr.text()), !keepRunning);
+  }
+});
+
 const newcomer = { args: ['chat', 'hi'], isScreen: true, status: offline, models: [small], chat: say };
 
 t.test('two keys take a newcomer to a real model', async (t) => {
