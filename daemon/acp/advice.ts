@@ -1,4 +1,5 @@
 import { anyOf } from '../../protocol/base/text.ts';
+import { hasOwnEngine } from '../../protocol/base/userFolders.ts';
 import {
   type Advice,
   type AdviceWords,
@@ -6,14 +7,17 @@ import {
   configurationAdvice,
   userConfiguration,
 } from '../../protocol/messages/advice.ts';
+import { defaultHost } from '../../protocol/messages/settings.ts';
 
 const entry = 'OLLAMA_HOST in the "env" of the agent\'s entry in your editor';
 
 /** The daemon's advice, for a user whose editor knows Runner only as an agent. */
 const words: AdviceWords = {
   ...configurationAdvice,
-  'start-runner': () =>
-    `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${userConfiguration} or as ${entry}.`,
+  'start-runner': ({ problem }) =>
+    problem.includes(defaultHost) && !process.env['OLLAMA_HOST'] && hasOwnEngine(process.env)
+      ? 'Start it with "runner engine start".'
+      : `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${userConfiguration} or as ${entry}.`,
   'check-address': () => `Check "host" in ${userConfiguration}, or ${entry}.`,
   'check-proxy': () =>
     `Check "host" in ${userConfiguration}, or ${entry}, and whether there is a proxy in between.`,

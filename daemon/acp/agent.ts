@@ -26,6 +26,7 @@ import { readClientMcpServers } from './clientMcpServers.ts';
 import { createAskElicitation, elicitModesOf } from './elicitation.ts';
 import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
+import { choiceOfThink } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
 import { createAskAboutFolder, createSessionPrompts } from './sessionPrompts.ts';
 import { createSessions, inTurn, refuseAnswering } from './sessions.ts';
@@ -121,8 +122,14 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
       // A prompt may have arrived meanwhile.
       refuseAnswering(sessions, sessionId);
-      const { id, title, model, messages } = found;
-      const session = sessions.open({ id, title, model, history: historyOf(messages) });
+      const { id, title, model, messages, settings = {} } = found;
+      const { think, options: runnerOptions, maxRounds: rounds } = settings;
+      const session = sessions.open({
+        ...{ id, title, model, history: historyOf(messages) },
+        ...(runnerOptions === undefined ? {} : { runnerOptions }),
+        ...(rounds === undefined ? {} : { rounds }),
+        ...(think === undefined ? {} : { thinking: choiceOfThink(think) }),
+      });
       setTools(id, { servers, cwd });
       prompts.set(id, cwd);
       return { found, configOptions: options.pickers(session) };

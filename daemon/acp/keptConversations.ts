@@ -1,6 +1,6 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Message } from '../../protocol/messages/chat.ts';
-import type { SessionMessage } from '../../protocol/messages/sessions.ts';
+import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { standsForResult } from '../chat/toolCalls.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
@@ -14,6 +14,7 @@ interface ResumedConversation {
   readonly title: string;
   readonly model: string | undefined;
   readonly messages: readonly SessionMessage[];
+  readonly settings?: ConversationSettings;
 }
 
 /** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
@@ -46,8 +47,9 @@ export function createKeptConversations({
       const store = await sessions.get();
       await releasing.get(id);
       await naming('sessionId', store.open(id));
-      const { session, messages } = await naming('sessionId', store.read(id));
-      return { id, title: session.title, model: session.model, messages };
+      const { session, messages, settings } = await naming('sessionId', store.read(id));
+      const { title, model } = session;
+      return { id, title, model, messages, ...(settings ? { settings } : {}) };
     },
     async list({ cwd, cursor }, signal) {
       const store = await sessions.get();
@@ -86,7 +88,7 @@ export function createKeptConversations({
 
 /** Sends the whole conversation again. Attachments are links in the text. */
 export async function replay(
-  { id, messages }: ResumedConversation,
+  { id, messages }: Pick<ResumedConversation, 'id' | 'messages'>,
   { update, signal }: Client,
 ): Promise<void> {
   const failed = new Set(messages.filter(isFailed).map(({ toolCallId }) => toolCallId));

@@ -24,6 +24,12 @@ export function isThinkingChoice(value: unknown): value is ThinkingChoice {
   return typeof value === 'string' && Object.hasOwn(thinkingChoices, value);
 }
 
+/** The choice that sends this; `on` for a level that the picker does not have. */
+export function choiceOfThink(think: NonNullable<ChatParams['think']>): ThinkingChoice {
+  if (typeof think === 'boolean') return think ? 'on' : 'off';
+  return isThinkingChoice(think) ? think : 'on';
+}
+
 /** What to send as `think`; nothing for a model without a thinking mode. */
 export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatParams['think'] | undefined {
   return model && !canThink(model) ? undefined : thinkingChoices[choice].think;

@@ -25,8 +25,6 @@ export interface RunningTools extends DaemonTools {
 export interface SessionTools {
   /** Ends the servers that the session had, and gives it these. */
   set(sessionId: string, given: ClientTools): void;
-  /** Whether its client has passed any servers. */
-  hasClientServers(sessionId: string): boolean;
   /** Runs a turn of the session with its tools. */
   run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
   /** Those that the session has used so far. */
@@ -79,7 +77,6 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
       end(sessionId);
       known.set(sessionId, given);
     },
-    hasClientServers: (sessionId) => Object.keys(known.get(sessionId)?.servers ?? {}).length > 0,
     async run(sessionId, turn) {
       const session = use(sessionId);
       session.turns += 1;

@@ -1,6 +1,6 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import type { ChatParams, Message } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
@@ -20,6 +20,10 @@ export interface Session {
   /** The user knows that a model without tools leaves those of the client out. */
   knowsOfUnusedTools: boolean;
   thinking: ThinkingChoice;
+  /** The options that the conversation was kept with. */
+  readonly runnerOptions?: NonNullable<ChatParams['options']>;
+  /** The rounds of tools that it was kept with. */
+  readonly rounds?: number;
   history: readonly Message[];
   /** The prompt that is being answered. */
   turn: { abort(): void } | undefined;
@@ -32,7 +36,10 @@ export interface Session {
 }
 
 export interface Sessions {
-  open(known: Pick<Session, 'id'> & Partial<Pick<Session, 'history' | 'model' | 'title'>>): Session;
+  open(
+    known: Pick<Session, 'id'> &
+      Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
+  ): Session;
   /** @throws {InvalidParamsError} with the path `sessionId`. */
   get(id: string): Session;
   /** Cancels the session's turn and forgets the session. */

@@ -15,7 +15,7 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'takesTools'>;
+  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'takesTools' | 'configuration'>;
   readonly tools: SessionTools;
   readonly ask: AskApproval;
   /** Undefined if the user cannot be asked what a tool server wants to know. */
@@ -45,7 +45,7 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 
 /** Answers one prompt, and adds both to the session's history. */
 export async function takeTurn(parts: TurnParts, message: Message): Promise<StopReason> {
-  const { options, prompt, session, updates } = parts;
+  const { core, options, prompt, session, updates } = parts;
   const messages = historyWith(session, message);
   const model = prompt?.model ?? (await modelFor(parts));
   const known = options.models.find(({ name }) => name === model);
@@ -56,11 +56,17 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     model,
     messages,
     think,
+    options: session.runnerOptions,
+    maxRounds: session.rounds ?? core.configuration.current.rounds,
   });
   try {
     const result = await answer(parts, params);
     session.history = [...messages, ...toHistory(result.messages ?? [result.message])];
     await parts.onDidKeep();
+    if (result.finishReason === 'toolLimit')
+      await updates.notice({
+        message: `All ${params.maxRounds} rounds of tools are used, so the work may be half done. Say "go on" to go on, or set "rounds" higher.`,
+      });
     if (result.finishReason !== 'cancelled') await updates.usage(result.usage, known);
     return stopReasons[result.finishReason];
   } catch (error) {
@@ -128,12 +134,17 @@ function answerWithTools(
   );
 }
 
-/** Once in a session, if the client has passed tool servers that this model cannot use. */
+/** Once in a session, if there are tool servers that this model cannot use. */
 async function noticeUnusedTools({ session, tools, updates }: TurnParts, model: string): Promise<void> {
-  if (!tools.hasClientServers(session.id) || session.knowsOfUnusedTools) return;
+  if (session.knowsOfUnusedTools) return;
+  const hasTools = await tools.run(session.id, async (running) => {
+    await running.require('all');
+    return running.has('all');
+  });
+  if (!hasTools) return;
   session.knowsOfUnusedTools = true;
   await updates.notice({
-    message: `${model} cannot use tools, so those of the editor are left out. Choose a model with tools to use them.`,
+    message: `${model} cannot use tools, so they are left out. Choose a model with tools to use them.`,
   });
 }
 

@@ -123,7 +123,9 @@ export class Answer {
     }
     for (const toolCall of toolCalls) {
       this.#countCall(toolCall);
-      this.#meet({ call: { ...toolCall, name: this.#nameOf(toolCall.name) }, from: 'runner' });
+      // Templates rename tools, and a runner may pass on the name as the model wrote it.
+      const name = this.#tools.find(toolCall.name)?.name ?? toolCall.name;
+      this.#meet({ call: { ...toolCall, name }, from: 'runner' });
     }
     for (const call of malformed) this.#mend(call);
   }
@@ -213,11 +215,6 @@ export class Answer {
       const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
       this.#notice('tool-call-malformed', message);
     }
-  }
-
-  /** Templates rename tools, and a runner may pass on the name as the model wrote it. */
-  #nameOf(name: string): string {
-    return this.#tools.find(name)?.name ?? name;
   }
 
   /** A call whose arguments are no JSON is read as one that stands in the text. */

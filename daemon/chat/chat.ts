@@ -116,8 +116,9 @@ class Round {
       this.#noticePrivateFiles();
       return await this.#converse(this.#plan());
     } catch (error) {
-      if (signal.aborted) return this.#cancelled();
-      throw await this.#failed(error);
+      if (!signal.aborted) throw await this.#failed(error);
+      this.#end('cancelled');
+      return 'cancelled';
     } finally {
       this.#stop.abort();
     }
@@ -353,11 +354,6 @@ class Round {
         'waiting-for-slot',
         'The runner is busy with other answers. Yours begins when one of them has ended.',
       );
-  }
-
-  #cancelled(): FinishReason {
-    this.#end('cancelled');
-    return 'cancelled';
   }
 
   #end(reason: string): void {

@@ -134,16 +134,8 @@ function conversationOf(params: ChatParams, blind: boolean): readonly Message[] 
   const names = new Set(params.context === 'leading' ? contextNames(params) : []);
   const placed = placeContext(params.messages, names);
   // The chat may have used another format when these messages were written.
-  const replayed = placed.map(withoutThinkingQuotes);
-  return inStrictOrder(blind ? replayed.map(withoutImages) : replayed);
-}
-
-function withoutThinkingQuotes(message: Message): Message {
-  return message.role === 'assistant'
-    ? { ...message, content: stripThinkingQuotes(message.content) }
-    : message;
-}
-
-function withoutImages({ images: _, ...message }: Message): Message {
-  return message;
+  const replayed = placed.map((message) =>
+    message.role === 'assistant' ? { ...message, content: stripThinkingQuotes(message.content) } : message,
+  );
+  return inStrictOrder(blind ? replayed.map(({ images: _, ...message }) => message) : replayed);
 }

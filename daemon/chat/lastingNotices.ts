@@ -22,7 +22,9 @@ export function createLastingNotices(): (chat: Chat) => Chat {
 
   return (chat) => async (runner, params, send, signal) => {
     const id = conversationOf(runner, params);
-    const before = (isBeginning(params) ? undefined : conversations.get(id)) ?? new Set();
+    // Conversations without an id may begin with the same prompt.
+    const isLater = params.session !== undefined || params.messages.some(({ role }) => role === 'assistant');
+    const before = (isLater ? conversations.get(id) : undefined) ?? new Set();
     const now = new Set<string>();
     let leftOut = 0;
     const isNews = (notice: Notice) => {
@@ -53,11 +55,6 @@ function conversationOf({ server }: Runner, { session, messages }: ChatParams): 
   if (session !== undefined) return session;
   const first = messages.find(({ role }) => role === 'user')?.content ?? '';
   return createHash('sha256').update(`${server.url}\n${first}`).digest('hex');
-}
-
-/** Conversations without an id may begin with the same prompt. */
-function isBeginning({ session, messages }: ChatParams): boolean {
-  return session === undefined && !messages.some(({ role }) => role === 'assistant');
 }
 
 /** The state that the notice is about, as a key; undefined if it is about this turn alone. */

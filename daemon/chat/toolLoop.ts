@@ -94,7 +94,7 @@ class Loop {
     for (let round = 0; round < rounds; round += 1) {
       const { finishReason, message } = await this.#runRound([
         ...(params.tools ?? []),
-        ...offer.tools.map(asTool),
+        ...offer.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
       ]);
       const calls = message.toolCalls ?? [];
       // The client answers the calls of its own tools.
@@ -170,7 +170,10 @@ class Loop {
    * rounds.
    */
   async #pass(delta: ChatDelta, calls: ToolCall[]): Promise<void> {
-    if (delta.kind === 'notice') return this.#notice(delta.notice);
+    if (delta.kind === 'notice') {
+      const isKnown = this.#notices.some(({ code }) => code === delta.notice.code);
+      return isKnown ? undefined : this.#say(delta.notice);
+    }
     if (delta.kind !== 'toolCall') return this.#send(delta);
     const toolCall = this.#withNewId(delta.toolCall);
     calls.push(toolCall);
@@ -194,10 +197,6 @@ class Loop {
     while (id === '' || this.#ids.has(id)) id = this.#dependencies.createId();
     this.#ids.add(id);
     return id === call.id ? call : { ...call, id };
-  }
-
-  async #notice(notice: Notice): Promise<void> {
-    if (!this.#notices.some(({ code }) => code === notice.code)) await this.#say(notice);
   }
 
   async #say(notice: Notice): Promise<void> {
@@ -228,10 +227,6 @@ class Loop {
     const [messages, usage, notices] = [this.#added, this.#usage, this.#notices];
     return { finishReason, message, messages, usage, notices };
   }
-}
-
-function asTool({ name, description, inputSchema }: DaemonToolOffer['tools'][number]) {
-  return { name, description, inputSchema };
 }
 
 /** The calls of a failed answer get answers too, so that it can be sent as history. */

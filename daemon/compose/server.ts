@@ -243,7 +243,9 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     onProgress,
     createId,
   });
-  const chat = core.asTurns(loop);
+  const chat = core.asTurns((runner, params, ...rest) =>
+    loop(runner, { maxRounds: configuration.current.rounds, ...params }, ...rest),
+  );
   const stream = serveAnswerStreams(endpoint, { servers, status });
   serveChat(endpoint, { chat, stream, requireTools: (names) => tools.require(names) });
   serveEdit(endpoint, { chat: round, stream, findPrivacy: core.findPrivacy });

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { defaultRounds, maxToolRounds } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { defaultCatalogUrl, defaultSessionDays } from '../../protocol/messages/settings.ts';
 import { exact, type Schema } from '../base/validate.ts';
@@ -182,6 +183,12 @@ export const settings = {
     default: false,
     counts: 'at the start',
     says: 'True offers models the built-in tools, which read and edit files of the workspace. You are asked about each edit.',
+  },
+  rounds: {
+    schema: () => exact(z.int().check(z.gte(1), z.lte(maxToolRounds))),
+    default: defaultRounds,
+    counts: 'at the start',
+    says: 'How often a model may call tools in one turn before it has to answer: rounds, at most 200. A turn can ask for others.',
   },
   trusted: {
     schema: () => exact(z.boolean()),

@@ -23,7 +23,14 @@ const weights = {
  * With the system message of its own template this model answers questions in bad French. The temperature is what its
  * authors advise.
  */
-export const sampleDefaults = { system: 'You are a helpful assistant.', temperature: 0.2, top_p: 0.9 };
+export const sampleDefaults = {
+  system: 'You are a helpful assistant.',
+  temperature: 0.2,
+  top_p: 0.9,
+  // It repeats a paragraph for ever without a penalty.
+  repeat_penalty: 1.1,
+  max_tokens: 1024,
+};
 
 /** How long pip may take to say its version, in ms. */
 const sayWithin = 5_000;

@@ -15,7 +15,7 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
-import { type LastEngine, type RunningEngine, readLast, writeLast } from './engineFile.ts';
+import { forgetLast, type LastEngine, type RunningEngine, readLast, writeLast } from './engineFile.ts';
 import { type Holder, startSupervisor } from './holder.ts';
 import { installedVersion } from './library.ts';
 import { hasSample, sampleDefaults, samplePath } from './sample.ts';
@@ -67,12 +67,18 @@ export async function startProcess(
   if (running && (await isWhatRuns(asked, running, state))) return undefined;
   if (running) await context.stop();
   const launch = await launchOf(asked, context);
+  const before = await readLast(state);
   await writeLast(state, { ...asked, socket: launch.socket });
   const what = asked.alias === undefined ? '' : ` with ${asked.alias}`;
   const message = `Starting ${engineNames[asked.product]}${what}`;
   report({ message });
   const total = asked.model === undefined ? 0 : (await stat(asked.model)).size;
-  const holder = await startSupervisor(programs.supervisor, launch);
+  // What did not start is not what the next start takes.
+  const forget = () => (before === undefined ? forgetLast(state) : writeLast(state, before));
+  const holder = await startSupervisor(programs.supervisor, launch).catch(async (error) => {
+    await forget();
+    throw error;
+  });
   const leave = () => holder.close();
   signal.addEventListener('abort', leave, { once: true });
   try {
@@ -87,6 +93,7 @@ export async function startProcess(
     return { running: withoutUndefined<RunningEngine>({ pid, url, product, model, socket }), holder };
   } catch (error) {
     holder.close();
+    await forget();
     signal.throwIfAborted();
     const reason = `${engineNames[asked.product]} could not be started. ${messageOf(error)}`;
     throw new RunnerError('runner-failed', reason, { cause: error });

@@ -1,4 +1,6 @@
-import type { ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { ChatParams, ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
+import type { ConversationSettings } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
@@ -23,7 +25,7 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
     const { turns } = await store.find(id);
     const isMissing =
       turns > Number(replacesLastTurn) && !params.messages.some(({ role }) => role === 'assistant');
-    const prompt = { model: params.model, messages: params.messages };
+    const prompt = { model: params.model, messages: params.messages, settings: settingsOf(params) };
     return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
       let seq = 0;
       const noticed = async (result: ChatResult, notice: Notice) => {
@@ -50,6 +52,11 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
       }
     });
   };
+}
+
+function settingsOf({ messages, think, options, hostedTools, maxRounds }: ChatParams): ConversationSettings {
+  const system = messages[0]?.role === 'system' ? messages[0].content : undefined;
+  return withoutUndefined({ system, think, options, hostedTools, maxRounds });
 }
 
 const missing =

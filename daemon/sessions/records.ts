@@ -5,9 +5,9 @@ import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
-import type { SessionMessage } from '../../protocol/messages/sessions.ts';
+import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
-import { messageFields } from '../chat/params.ts';
+import { messageFields, requestFields } from '../chat/params.ts';
 
 /** The first line of a file. */
 export interface SessionHeader {
@@ -27,6 +27,8 @@ export interface SessionState {
   readonly title: string;
   readonly turns: number;
   readonly model?: string;
+  /** The mark of the last settings. */
+  readonly settings?: string;
   /** The calls of the last answer that have their results. */
   readonly answered?: readonly string[];
   /** The marks of the prompts that no answer follows. */
@@ -35,8 +37,11 @@ export interface SessionState {
 
 type MessageRecord = SessionMessage & { readonly type: 'message' };
 
+/** The settings of the turns after it. Versions that do not know it skip it. */
+type SettingsRecord = ConversationSettings & { readonly type: 'settings' };
+
 /** One line of a file. */
-type SessionRecord = SessionHeader | SessionState | MessageRecord;
+type SessionRecord = SessionHeader | SessionState | SettingsRecord | MessageRecord;
 
 const headerSchema = z.object({
   type: z.literal('session'),
@@ -51,6 +56,7 @@ const stateSchema = z.object({
   title: z.string(),
   turns: z.int().check(z.gte(0)),
   model: z.exactOptional(z.string()),
+  settings: z.exactOptional(z.string()),
   answered: z.exactOptional(z.array(z.string())),
   unanswered: z.exactOptional(z.array(z.string())),
 });
@@ -63,7 +69,24 @@ const messageSchema = z.object({
   partial: z.exactOptional(z.enum(['cancelled', 'failed'])),
 });
 
-const schemas = { session: headerSchema, state: stateSchema, message: messageSchema };
+const settingsSchema = z.object({
+  type: z.literal('settings'),
+  system: z.exactOptional(z.string()),
+  think: requestFields.think,
+  options: requestFields.options,
+  hostedTools: z.exactOptional(z.union([z.literal('all'), z.array(z.string())])),
+  maxRounds: z.exactOptional(z.int().check(z.gte(1))),
+});
+
+const schemas = {
+  session: headerSchema,
+  state: stateSchema,
+  settings: settingsSchema,
+  message: messageSchema,
+};
+
+const isType = (type: unknown): type is keyof typeof schemas =>
+  typeof type === 'string' && Object.hasOwn(schemas, type);
 
 /** The line that is written for a record, with its line end. */
 export function recordToLine(record: SessionRecord): string {
@@ -74,7 +97,7 @@ export function recordToLine(record: SessionRecord): string {
 export function tryRecord(line: string): SessionRecord | undefined {
   const value = isNestedTooDeep(line) ? undefined : tryJson(line);
   const type = isRecord(value) ? value['type'] : undefined;
-  if (type !== 'session' && type !== 'state' && type !== 'message') return undefined;
+  if (!isType(type)) return undefined;
   const parsed = schemas[type].safeParse(value);
   return parsed.success ? (parsed.data as SessionRecord) : undefined;
 }
@@ -84,7 +107,7 @@ const maxMarks = 4096;
 
 /** The state after these messages are added. */
 export function stateAfter(state: SessionState, messages: readonly SessionMessage[]): SessionState {
-  const { title, turns, model, answered = [], unanswered = [] } = state;
+  const { title, turns, model, settings, answered = [], unanswered = [] } = state;
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
   const since = messages.slice(lastAnswer + 1);
   const results = since.flatMap(({ toolCallId }) => toolCallId ?? []);
@@ -95,6 +118,7 @@ export function stateAfter(state: SessionState, messages: readonly SessionMessag
     title: title === '' ? (titleOf(messages) ?? '') : title,
     turns: turns + messages.filter(({ role }) => role === 'user').length,
     model: messages.findLast((message) => message.model !== undefined)?.model ?? model,
+    settings,
     answered: unlessEmpty([...(isAnswered ? [] : answered), ...results]),
     unanswered: unlessEmpty([...(isAnswered ? [] : unanswered), ...prompts]),
   });
@@ -103,8 +127,20 @@ export function stateAfter(state: SessionState, messages: readonly SessionMessag
 /** Two prompts have the same mark if they have the same words, attachments and images. */
 export function markOf({ content, attachments = [], images = [] }: Message): string {
   const attached = attachments.map(({ path, lines, text }) => [path, lines, text]);
-  const said = JSON.stringify([content, attached, images]);
-  return createHash('sha256').update(said).digest('base64url').slice(0, 16);
+  return hashOf(JSON.stringify([content, attached, images]));
+}
+
+/** The line of settings, and its mark. */
+export function settingsToLine(settings: ConversationSettings): {
+  readonly line: string;
+  readonly mark: string;
+} {
+  const line = recordToLine({ type: 'settings', ...settings });
+  return { line, mark: hashOf(line) };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 /** The line of a state. If its ids and marks are too long for the end of a file, they are left out. */

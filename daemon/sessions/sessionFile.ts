@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import type { ConversationSettings, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { type SessionHeader, type SessionState, stateAfter, tryRecord } from './records.ts';
 
 /** The size of the largest file of a conversation, in bytes. */
@@ -76,20 +76,25 @@ export async function readSummary(file: FileHandle, id: string): Promise<FileSum
 export async function readSession(
   file: FileHandle,
   take: (message: SessionMessage) => void,
-): Promise<Pick<FileSummary, 'state' | 'end'>> {
+): Promise<Pick<FileSummary, 'state' | 'end'> & { readonly settings?: ConversationSettings }> {
   let state: SessionState = { type: 'state', title: '', turns: 0 };
+  let settings: ConversationSettings | undefined;
   let end = 0;
   for await (const line of readLines(file)) {
     if (!line.isEnded) break;
     end = line.end;
     const record = tryRecord(line.text);
     if (record?.type === 'state') state = record;
+    if (record?.type === 'settings') {
+      const { type: _, ...kept } = record;
+      settings = kept;
+    }
     if (record?.type !== 'message') continue;
     const { type: _, ...message } = record;
     state = stateAfter(state, [message]);
     take(message);
   }
-  return { state, end };
+  return withoutUndefined({ state, end, settings });
 }
 
 /** The place before the last turn: before the first of the prompts that no answer precedes. Undefined without any. */

@@ -1,10 +1,22 @@
 import { chmod, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ReadSessionResult, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import type {
+  ConversationSettings,
+  ReadSessionResult,
+  Session,
+  SessionMessage,
+} from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/privateFile.ts';
-import { recordToLine, type SessionHeader, type SessionState, stateAfter, stateToLine } from './records.ts';
+import {
+  recordToLine,
+  type SessionHeader,
+  type SessionState,
+  settingsToLine,
+  stateAfter,
+  stateToLine,
+} from './records.ts';
 import {
   type FileSummary,
   findLastTurn,
@@ -57,22 +69,35 @@ export class SessionFiles {
 
   async read(id: string): Promise<ReadSessionResult> {
     const messages: SessionMessage[] = [];
-    const summary = await this.#with(id, 'read', async (file) => {
+    const { settings, ...summary } = await this.#with(id, 'read', async (file) => {
       const found = await readSummary(file, id);
-      if (found) await readSession(file, (message) => messages.push(message));
-      return found;
+      const read = found && (await readSession(file, (message) => messages.push(message)));
+      return found && { ...found, settings: read?.settings };
     });
-    return { session: summaryToSession(summary), messages };
+    const session = summaryToSession(summary);
+    if (!settings) return { session, messages };
+    // The system message may have changed since the first turn.
+    const { system } = settings;
+    const first: readonly SessionMessage[] =
+      system === undefined ? [] : [{ role: 'system', content: system }];
+    const said = messages.filter(({ role }) => role !== 'system');
+    return { session, messages: [...first, ...said], settings };
   }
 
-  async create(session: Session, messages: readonly SessionMessage[] = []): Promise<Session> {
+  async create(
+    session: Session,
+    messages: readonly SessionMessage[] = [],
+    settings?: ConversationSettings,
+  ): Promise<Session> {
     const { id, title, cwd, model, createdAt } = session;
     const { redact } = this.#options;
     const header: SessionHeader = withoutUndefined({ type: 'session', version: 1, id, createdAt, cwd });
-    const begun = withoutUndefined<SessionState>({ type: 'state', title, model, turns: 0 });
+    const { line = '', mark } = settings ? settingsToLine(redact(settings)) : {};
+    const begun = withoutUndefined<SessionState>({ type: 'state', title, model, settings: mark, turns: 0 });
     const state = stateAfter(begun, messages);
     const lines = [
       recordToLine(redact(header)),
+      line,
       ...messages.map((message) => messageToLine(redact(message))),
     ];
     await orDiskProblem(this.#prepareFolder());

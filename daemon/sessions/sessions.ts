@@ -4,6 +4,7 @@ import { linkedSignal } from '../../protocol/base/abort.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
+  ConversationSettings,
   CreateSessionParams,
   ListSessionsParams,
   ListSessionsResult,
@@ -90,6 +91,8 @@ const maxBegun = 1000;
 export function createSessions(options: SessionsOptions): Sessions {
   return new SessionStore(options);
 }
+
+type Content = [messages?: readonly SessionMessage[], settings?: ConversationSettings];
 
 /** A turn whose work goes on. */
 interface Working {
@@ -185,11 +188,11 @@ class SessionStore implements Sessions {
   }
 
   async fork(id: string, turns = Number.POSITIVE_INFINITY): Promise<ReadSessionResult> {
-    const { session, messages } = await this.read(id);
+    const { session, messages, settings } = await this.read(id);
     const first = firstTurns(messages, turns);
     const forked = withoutUndefined<Session>({ ...this.begin(session), model: session.model });
-    if (!this.isKeeping) return { session: forked, messages: first };
-    return { session: await this.#add(forked, first), messages: first };
+    const written = this.isKeeping ? await this.#add(forked, first, settings) : forked;
+    return withoutUndefined<ReadSessionResult>({ session: written, messages: first, settings });
   }
 
   async delete(id: string): Promise<void> {
@@ -257,16 +260,16 @@ class SessionStore implements Sessions {
     }
   }
 
-  async #add(session: Session, messages?: readonly SessionMessage[]): Promise<Session> {
-    const written = await this.#queue.run(session.id, () => this.#write(session, messages));
+  async #add(session: Session, ...content: Content): Promise<Session> {
+    const written = await this.#queue.run(session.id, () => this.#write(session, ...content));
     await this.#prune();
     this.#options.onDidChange();
     return written;
   }
 
-  async #write(session: Session, messages?: readonly SessionMessage[]): Promise<Session> {
+  async #write(session: Session, ...content: Content): Promise<Session> {
     await this.#options.secretsAreRead();
-    const written = await this.#files.create(session, messages);
+    const written = await this.#files.create(session, ...content);
     this.#begun.delete(session.id);
     return written;
   }

@@ -1,7 +1,7 @@
 import { cutText } from '../../protocol/base/text.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
-import type { SessionMessage } from '../../protocol/messages/sessions.ts';
-import { markOf, recordToLine, type SessionState, stateAfter } from './records.ts';
+import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
+import { markOf, recordToLine, type SessionState, settingsToLine, stateAfter } from './records.ts';
 import { maxLine } from './sessionFile.ts';
 
 /** What a turn asks of the model. */
@@ -9,6 +9,7 @@ export interface TurnPrompt {
   readonly model: string;
   /** All messages that were sent, with the history. */
   readonly messages: readonly Message[];
+  readonly settings?: ConversationSettings;
 }
 
 /** What came of it. */
@@ -35,7 +36,7 @@ export interface Addition {
 
 /** The messages of a prompt that are not kept yet. */
 export function promptToAddition(
-  { model, messages: sent }: TurnPrompt,
+  { model, messages: sent, settings = {} }: TurnPrompt,
   { state, at, redact }: RecordOptions,
 ): Addition {
   const kept = addedBy(sent, state).map((message) => redact(toKept(message)));
@@ -43,7 +44,12 @@ export function promptToAddition(
   const messages = kept
     .filter((message) => message.role !== 'user' || !known.has(markOf(message)))
     .map((message): SessionMessage => ({ ...message, at }));
-  return toAddition(messages, { ...stateAfter(state, messages), model });
+  const after = { ...stateAfter(state, messages), model };
+  const { line, mark } = settingsToLine(redact(settings));
+  const isKnown = state.settings === mark || (!state.settings && Object.keys(settings).length === 0);
+  if (isKnown || Buffer.byteLength(line) > maxLine) return toAddition(messages, after);
+  const { lines } = toAddition(messages, after);
+  return { lines: line + lines, state: { ...after, settings: mark } };
 }
 
 export function replyToAddition(

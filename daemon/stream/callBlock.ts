@@ -3,7 +3,6 @@ import {
   closeBrace,
   closeBracket,
   greater,
-  isBlank,
   less,
   newline,
   openBrace,
@@ -126,7 +125,8 @@ class BlockReader {
     const code = yield* skipBlanks(this.#source);
     const source = this.#source;
     const context = this.#context;
-    if (code === over) this.#takeEnd();
+    // An open tag with nothing after it was meant as a close tag.
+    if (code === over) this.#endAt(this.#isOpened && this.#calls.length > 0 ? source.offset : this.#end);
     else if (code === less || code === openBracket || code === closeBracket) yield* this.#readMark(code);
     else if (code === openBrace) yield* this.readCall(() => readObjectCall(source, context));
     else if (code === tick) yield* this.#readFence();
@@ -231,11 +231,6 @@ class BlockReader {
     if (this.#depth <= 0 && this.#fence === 0) this.isOver = true;
   }
 
-  /** An open tag with nothing after it was meant as a close tag. */
-  #takeEnd(): void {
-    this.#endAt(this.#isOpened && this.#calls.length > 0 ? this.#source.offset : this.#end);
-  }
-
   #takeExtraBrace(): void {
     this.#source.at++;
     this.#end = this.#source.offset;
@@ -319,15 +314,11 @@ class BlockReader {
     if (!this.#beginsLine) throw new CallRefusal('mention');
     if (this.#end < this.#source.offset) return;
     const blanks = yield* takeBlanks(this.#source);
-    if (this.#source.code === over || blanks.includes('\n') || !isBlankless(this.#source.code)) return;
-    throw new CallRefusal('mention');
+    const { code } = this.#source;
+    if (![over, less, openBracket].includes(code) && !blanks.includes('\n')) throw new CallRefusal('mention');
   }
 }
 
 function isSame(call: WrittenCall, last: WrittenCall | undefined): boolean {
   return call.name === last?.name && JSON.stringify(call.arguments) === JSON.stringify(last.arguments);
-}
-
-function isBlankless(code: number): boolean {
-  return !isBlank(code) && code !== less && code !== openBracket;
 }

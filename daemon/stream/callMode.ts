@@ -33,6 +33,7 @@ export class CallMode implements Mode {
       begun: false,
       pending: undefined,
       endAt: undefined,
+      broken: reply.hasBrokenList ? undefined : [],
     };
     this.#reading = readBlock(this.#source, this.#context, start);
   }
@@ -148,8 +149,9 @@ export class CallMode implements Mode {
     const { sink, tools } = this.#reply;
     const { calls, missing } = judgeCalls(block.calls, tools);
     sink.markup(lead);
+    const source = this.#reportBroken(opening.literal + body, opening.literal.length);
     for (const [index, call] of calls.entries())
-      sink.add({ type: 'toolCall', call, text: index === 0 ? opening.literal + body : '' });
+      sink.add({ type: 'toolCall', call, text: index === 0 ? source : '' });
     for (const name of missing) {
       const message = `The model left out the argument ${name}, which the tool requires.`;
       sink.add({ type: 'warning', code: 'missing-argument', message });
@@ -157,8 +159,24 @@ export class CallMode implements Mode {
     this.#reply.enter({ mode: 'lead', afterCall: true });
   }
 
+  /** Shows the elements that are no calls, but not what is around them. Returns the text after them. */
+  #reportBroken(text: string, start: number): string {
+    const { broken = [] } = this.#context;
+    let end = 0;
+    for (const [index, { reason, from, to }] of broken.entries()) {
+      const isLast = broken[index + 1]?.from !== to;
+      const element = text.slice(start + from, start + to).replace(isLast ? /[\s,]+$/ : '', '');
+      this.#warnOfTagged(reason === 'mention' ? 'malformed' : reason, true);
+      this.#reply.sink.markup(text.slice(end, start + from));
+      this.#reply.giveBack(element);
+      end = start + from + element.length;
+    }
+    return text.slice(end);
+  }
+
   #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
     const { lead, opening } = this.#start;
+    this.#reply.hasBrokenList ||= Boolean(this.#context.broken?.length);
     if (opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
     // A server that reports a call may leave the marks around it. At the end of an answer they say nothing.

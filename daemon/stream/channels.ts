@@ -14,6 +14,9 @@ const tags = 'start channel constrain message end call return eom eot'
   .map((name) => `<|${name}|>`);
 /** Longer text is not a header. */
 const maxHeaderLength = 256;
+const endPattern = /^<\|(?:end|call|return|eom|eot)\|>$/;
+/** A message may be addressed to a participant. */
+const participants = new Set(['user', 'assistant', 'all', 'self']);
 /** After that many tags in the strings of a call, tags have their meaning again. */
 const maxTagsInStrings = 16;
 
@@ -105,7 +108,7 @@ export class Channels implements Mode {
     if (typeof this.#body === 'object' && this.#isInString()) return this.#put(tag);
     if (this.#message?.isHolding === true) return this.#put(tag);
     const header = this.#header;
-    if (header !== undefined && isEnd(tag)) this.#showHeader(header, tag);
+    if (header !== undefined && endPattern.test(tag)) this.#showHeader(header, tag);
     else if (header !== undefined) this.#inHeader(header + tag, tag);
     else if (tag === '<|start|>' || tag === '<|channel|>') {
       if (this.#tryAgain(tag)) return;
@@ -169,11 +172,11 @@ export class Channels implements Mode {
    * What follows a header. A message to a tool that was not offered is text. A header with other words is text too.
    */
   #bodyOf(header: string): Body | undefined {
-    const recipient = recipientOf(header);
+    const recipient = /\bto=([^\s<]+)/.exec(header)?.[1];
     const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
-    const isCall = recipient !== undefined && !isRole(recipient);
+    const isCall = recipient !== undefined && !participants.has(recipient);
     if (isCall && tool === undefined) this.#warnOfUnknown(recipient);
     if (isHeader && !header.includes('<|channel|>'))
       return recipient === 'self' ? 'thinking' : this.#beginMessage();
@@ -298,19 +301,6 @@ const headerPattern =
 /** A header that the template has begun is a recipient, and no other words before its tag. */
 function mayBeHeader(header: string): boolean {
   return header.length <= maxHeaderLength && !/^\s*to=(?:[^\s<]*\s+[^\s<]|[^\w.])/.test(header);
-}
-
-function recipientOf(header: string): string | undefined {
-  return /\bto=([^\s<]+)/.exec(header)?.[1];
-}
-
-/** A message may be addressed to a participant. */
-function isRole(name: string): boolean {
-  return /^(?:user|assistant|all|self)$/.test(name);
-}
-
-function isEnd(tag: string): boolean {
-  return /^<\|(?:end|call|return|eom|eot)\|>$/.test(tag);
 }
 
 /** Finds, piece by piece, whether the start of a JSON text ends within a string. */

@@ -90,6 +90,8 @@ export class Reply {
   called = false;
   /** Whether a thinking block was completed. */
   thought = false;
+  /** Whether a list was read to its end and had no call, so that no other is: the work would not be linear. */
+  hasBrokenList = false;
   /** How many thinking tags in prose were only mentions, so that their close tags are prose too. */
   mentions = 0;
   /** How many thinking tags thinking held. Their close tags may come after the thinking. */

@@ -322,7 +322,8 @@ export class Tag implements Mode {
       this.#reply.replay(held);
       return next;
     }
-    if (!mayHoldOpening(held)) return this.#refuse(next);
+    // Another opening may begin after the first character.
+    if (!/[<[\]]/.test(held.slice(1))) return this.#refuse(next);
     this.#held = held.slice(0, 1);
     this.#refuse(next);
     this.#reply.replay(held.slice(1));
@@ -334,9 +335,4 @@ export class Tag implements Mode {
     this.#reply.enterProse();
     return next;
   }
-}
-
-/** Whether an opening may begin after the first character. */
-function mayHoldOpening(held: string): boolean {
-  return /[<[\]]/.test(held.slice(1));
 }

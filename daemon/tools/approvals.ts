@@ -50,10 +50,11 @@ export function createApprovals(kept: KeptApprovals) {
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
   const { entry, tool, isAskedEachTime } = approved;
-  const given = (isAskedEachTime ? [client] : [user, client]).map((approvals) =>
-    Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined,
-  );
-  if (!given.some((tools) => (tools === 'always' ? !isAskedEachTime : tools?.includes(tool)))) return false;
+  const given = (isAskedEachTime ? [client] : [user, client]).flatMap((approvals) => {
+    const tools = Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined;
+    return tools === 'always' ? ['*'] : (tools ?? []);
+  });
+  if (!given.includes(tool) && (isAskedEachTime || !given.includes('*'))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
   const meant = entryOf(entry.name);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
@@ -41,6 +42,11 @@ export function cacheFolder(env: Environment, platform: NodeJS.Platform): string
  */
 export function dataHome(env: Environment): string {
   return env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
+}
+
+/** Whether an engine of Runner's own, or a model for it, is installed for this user. */
+export function hasOwnEngine(env: Environment): boolean {
+  return existsSync(join(dataHome(env), 'runner', 'engine'));
 }
 
 /** A relative path does not count (https://specifications.freedesktop.org/basedir-spec). */

@@ -65,7 +65,7 @@ export interface ChatParams extends ServerParams {
    */
   readonly hostedTools?: 'all' | readonly string[];
   /**
-   * With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default {@link defaultRounds}.
+   * With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default: the setting `rounds`.
    */
   readonly maxRounds?: number;
   /**
@@ -108,8 +108,8 @@ export interface ChatParams extends ServerParams {
 /** `toolLimit`: the rounds of calls were used up, so the model answered without tools. */
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'cancelled';
 
-export const defaultRounds = 10;
-export const maxToolRounds = 100;
+export const defaultRounds = 40;
+export const maxToolRounds = 200;
 
 /** Tokens as the runner counted them; 0 if it gave no count. */
 export interface Usage {

@@ -20,6 +20,8 @@ export interface InitializationOptions extends RunnerOptions {
    * settings have no such key, because a workspace may write settings.
    */
   readonly builtinTools?: boolean;
+  /** Rounds of tool calls in one turn, from 1 to {@link maxToolRounds}; default {@link defaultRounds}. */
+  readonly rounds?: number;
 }
 
 export interface TrustParams {

@@ -1,4 +1,4 @@
-import type { Message } from './chat.ts';
+import type { ChatParams, Message } from './chat.ts';
 import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
 /** A conversation that is kept in the user's state folder. */
@@ -30,6 +30,16 @@ export interface SessionMessage extends Message {
   readonly model?: string;
   /** In an incomplete answer: it was cancelled, or it failed. */
   readonly partial?: 'cancelled' | 'failed';
+}
+
+/**
+ * What the last turn of a conversation was asked with. A client that continues it sends the same again. It says nothing
+ * about approvals.
+ */
+export interface ConversationSettings
+  extends Pick<ChatParams, 'think' | 'options' | 'hostedTools' | 'maxRounds'> {
+  /** The system message that the client sent. */
+  readonly system?: string;
 }
 
 export interface CreateSessionParams {
@@ -82,6 +92,8 @@ export interface ReadSessionParams extends SessionParams {
 export interface ReadSessionResult {
   readonly session: Session;
   readonly messages: readonly SessionMessage[];
+  /** Absent if no turn had any, and in conversations of earlier versions. */
+  readonly settings?: ConversationSettings;
 }
 
 /** Client to daemon: reads one conversation with all of its messages. */

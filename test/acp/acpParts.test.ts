@@ -327,15 +327,12 @@ t.test('tools of busy sessions run; of eight and more, the longest idle end firs
         },
       }) as never,
   );
-  const given = (cwd: string, servers = {}) => ({
-    ...{ cwd, servers, files: () => undefined, elicitModes: () => [] },
+  const given = (cwd: string) => ({
+    ...{ cwd, servers: {}, files: () => undefined, elicitModes: () => [] },
   });
   const use = (id: string) => tools.run(id, async () => undefined);
   const ids = Array.from({ length: 8 }, (_, at) => `${at}`);
   for (const id of ids) tools.set(id, given(id));
-  t.strictSame([tools.hasClientServers('0'), tools.hasClientServers('none')], [false, false]);
-  tools.set('0', given('0', { web: { command: 'web' } }));
-  t.ok(tools.hasClientServers('0'));
   t.strictSame(await tools.used('0'), [], 'it has not begun');
 
   let finish: () => void = () => undefined;
@@ -1017,7 +1014,7 @@ t.test('each update is waited for, so that a client that does not read holds the
     started,
     (update) => {
       const messages = [{ role: 'user' as const, content: 'Hi' }];
-      return replay({ id: 's1', title: '', model: 'm', messages }, { update, signal: never });
+      return replay({ id: 's1', messages }, { update, signal: never });
     },
     announce,
     ask,

@@ -369,9 +369,9 @@ t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t
       t.match(toolUpdates(acp.updates).at(-1), { rawOutput: { content: want[1] } });
       t.equal(questions.length - asked, outcome ? 1 : 0, 'how often the user is asked');
     });
-  runner.on('/api/chat', 11).toolCalls([echo('more')]);
+  runner.on('/api/chat', 41).toolCalls([echo('more')]);
   t.same(await ask(sessionId), { stopReason: 'max_turn_requests' }, 'the rounds are used up');
-  t.equal(recorded('good').filter(({ called }) => called === 'echo').length, 12);
+  t.equal(recorded('good').filter(({ called }) => called === 'echo').length, 42);
 });
 
 t.test('a question names the server and the short arguments, whatever the tool calls itself', async (t) => {

@@ -1172,12 +1172,20 @@ t.test('without anybody to ask, an edit runs only if the command line names it',
       options: { userConfig: { approvals: { builtin: ['edit_file'] } } },
       want: /not allowed here/,
     },
+    { name: 'all that a server names', options: { approvals: { builtin: ['*'] } }, want: /not allowed here/ },
     { name: 'by its name', options: { approvals: { builtin: ['edit_file'] } }, want: /^Changed a\.txt/ },
+    {
+      name: 'by its name, after the whole server',
+      options: { approvals: { builtin: ['*', 'edit_file'] } },
+      want: /^Changed a\.txt/,
+    },
   ];
   for (const { name, options, want } of cases) {
     const { call } = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: {}, ...options });
     t.match(await call('edit_file', given), want, name);
   }
-  const reader = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: { builtin: 'always' } });
-  t.equal(await reader.call('read_file', { path: 'a.txt' }), 'a');
+  for (const builtin of ['always', ['*'], ['edit_file', '*']] as const) {
+    const reader = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: { builtin } });
+    t.equal(await reader.call('read_file', { path: 'a.txt' }), 'a');
+  }
 });

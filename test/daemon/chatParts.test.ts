@@ -753,8 +753,8 @@ t.test('the rounds of a turn are counted, and the last one has no tools', async 
     ];
   };
   t.strictSame(await roundsOf(1), [2, 1, undefined, 'toolLimit']);
-  t.strictSame(await roundsOf(), [11, 10, undefined, 'toolLimit']);
-  t.strictSame(await roundsOf(101), [101, 100, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(), [41, 40, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(201), [201, 200, undefined, 'toolLimit']);
 
   const refused = 'No more tools can be called in this turn. Answer with what is known.';
   const { result, deltas } = await turnOf(endless, { params: { maxRounds: 1 } });

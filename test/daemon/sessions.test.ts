@@ -205,6 +205,38 @@ t.test('a conversation is forked, whole or after some of its turns, and both go 
   await t.rejects(fork({ id, turns: 0 }), failsWith({ data: { path: 'turns' } }));
 });
 
+t.test('a conversation keeps the settings of its last turn', async (t) => {
+  const here = await place(t);
+  const { daemon, create, read, chat } = await start(t, here);
+  const { id } = await create();
+  const turn = async (content: string, first: readonly Message[], settings: object) => {
+    here.runner.say('yes');
+    const said = (await read(id)).messages.filter(({ role }) => role !== 'system');
+    await daemon.chat({ model, session: id, messages: [...first, ...said, user(content)], ...settings });
+    return (await read(id)).settings;
+  };
+  const lines = () =>
+    readFileSync(join(here.folder, `${id}.jsonl`), 'utf8').match(/"type":"settings"/g) ?? [];
+  const brief: Message = { role: 'system', content: 'Be brief.' };
+  const options = { num_ctx: 8192, temperature: 0.2 };
+  const more = { options, maxRounds: 3, hostedTools: [] };
+  t.equal(await turn('One?', [], {}), undefined);
+  t.strictSame(await turn('Two?', [brief], more), { system: 'Be brief.', ...more });
+  t.strictSame((await read(id)).messages.map(({ content }) => content).slice(0, 2), ['Be brief.', 'One?']);
+  t.strictSame(await turn('Three?', [brief], more), { system: 'Be brief.', ...more });
+  t.equal(lines().length, 1, 'they are written when they change');
+  const forked = await daemon.request(forkSessionRequest, { id });
+  t.strictSame(forked, await read(forked.session.id));
+  t.match(forked.settings, more);
+  t.strictSame(await turn('Four?', [], {}), {}, 'they may be taken back');
+  t.equal((await read(id)).messages[0]?.content, 'One?');
+  await daemon.request(undoTurnRequest, { id });
+  await chat(id, [user('Five?')]);
+  const { session, messages } = await read(id);
+  t.equal(session.turns, 4);
+  t.equal(messages.at(-2)?.content, 'Five?');
+});
+
 t.test('a fork where nothing is kept has an id and nothing else', async (t) => {
   const { daemon, create, list } = await start(t, await place(t), { keepSessions: false });
   const { id } = await create({ title: 'Mine' });

@@ -723,6 +723,16 @@ t.test('managing models', parts, async (t) => {
       context: { allocated: 4096, from: 'assumed' },
       loading: { percent: 41.6 },
     };
+    const chats = "return require('runner.models').can_chat((...)[1])";
+    for (const [completion, embedding, want] of [
+      [true, false, true],
+      ['unknown', false, true],
+      ['unknown', true, false],
+      [false, true, false],
+    ]) {
+      const capabilities = { completion: { value: completion }, embedding: { value: embedding } };
+      t.equal(await neovim.lua(chats, [{ capabilities }]), want);
+    }
     t.match(await neovim.lua(marked, [model]), /^m .*4096 tokens assumed {2}loading 42 %$/);
   });
 

@@ -785,6 +785,11 @@ t.test('what a conversation leaves open', async (t) => {
   t.strictSame(read(defaults, {}), [[system, user], 0.2, 0.9]);
   t.strictSame(read(defaults, { temperature: 0, top_p: 1 }), [[system, user], 0, 1]);
   t.strictSame(read(defaults, {}, [user, other]), [[user, other], 0.2, 0.9], 'it has its own');
+  const limits = { repeat_penalty: 1.1, max_tokens: 9 };
+  const limited = (more: object) =>
+    readConversation(JSON.stringify({ messages: [user], ...more }), { defaults: limits });
+  t.match(limited({}), limits);
+  t.match(limited({ repeat_penalty: 1, n_predict: 5 }), { repeat_penalty: 1, max_tokens: 5 });
   t.strictSame(read(defaults, {}, [{ ...other, role: 'system' }])[0], [{ ...other, role: 'system' }]);
 });
 

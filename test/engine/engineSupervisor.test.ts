@@ -286,7 +286,11 @@ t.test('what is started is what was asked for, and the last one otherwise', asyn
       message: `Runner's own engine could not be started. ${why}`,
     });
     await t.rejects(start({ model: 'damaged' }), failed('It is damaged.'));
-    await t.rejects(start({ model: 'gone' }), { message: 'Its supervisor ended at once.' });
+    const forgetful = await temporaryFolder(t);
+    await t.rejects(start({ model: 'gone' }, { state: forgetful }), {
+      message: 'Its supervisor ended at once.',
+    });
+    t.equal(await readLast(forgetful), undefined);
     const leaving = new AbortController();
     const endless = start({ model: 'endless' }, { signal: leaving.signal, state: open });
     await poll(
@@ -406,6 +410,7 @@ t.test('daemons find, hold, keep and stop what one of them has started', async (
   await t.rejects(one.start({ model: at('damaged.gguf') }, watcher), {
     message: /could not be started\. It is damaged\.$/,
   });
+  t.match(await readLast(state), { alias: 'small' }, 'the next start takes what did start');
   await writeLast(state, { product: 'llama.cpp', failure: 'It ended 3 times in a row.' });
   t.strictSame(await one.status(), {
     ...{

@@ -574,6 +574,26 @@ const cases: readonly Case[] = [
     input: '<tool_call>{"name":"get_weather","argum',
     want: [{ warn: 'unclosed-tool-call' }, '<tool_call>{"name":"get_weather","argum'],
   },
+  ...brokenElements().map(([name, elements, want]) => ({
+    name: `a list of calls with ${name}`,
+    input: `Look:\n<|START_ACTION|>[\n${elements.join(',\n')}\n]<|END_ACTION|>`,
+    want: ['Look:\n', ...want] as const,
+  })),
+  {
+    name: 'a list of calls with a broken one, without its end',
+    input: `<|START_ACTION|>[${json}, {"name": "get", "arguments": {"a": }}`,
+    want: [{ warn: 'malformed-tool-call' }, '{"name": "get", "arguments": {"a": }}', cologne],
+  },
+  {
+    name: 'a list of calls in a fence, with a broken one, and text after it',
+    input: `Action: \`\`\`json\n[${json}, {"name": "rm"}]\n\`\`\`\nDone.`,
+    want: [{ warn: 'unknown-tool' }, '{"name": "rm"}', cologne, '\nDone.'],
+  },
+  {
+    name: 'a list of calls that is cut in its second one',
+    input: `<|START_ACTION|>[${json}, {"name": "get", "arguments": {"a": "x`,
+    want: [{ warn: 'unclosed-tool-call' }, '{"name": "get", "arguments": {"a": "x', cologne],
+  },
   { name: 'a tag that is no call', input: '<tool_call>me</tool_call>', want: ['<tool_call>me</tool_call>'] },
   {
     name: 'an XML call with types',
@@ -794,6 +814,31 @@ const cases: readonly Case[] = [
     want: ['The tag <|channel|>final<|message|> is one.'],
   },
 ];
+
+/** Elements that are no calls at each place of a list. */
+function brokenElements(): readonly (readonly [string, readonly string[], readonly Said[]])[] {
+  const bad = '{"name": "get", "arguments": {"a": ["{", }, "b": "]"}}';
+  const open = '{"name": "get", "arguments": {"a": 1}';
+  const rm = '{"name": "rm", "arguments": {"then": [1, {"name": "get", "arguments": {}}]}}';
+  const [malformed, unknown] = [{ warn: 'malformed-tool-call' }, { warn: 'unknown-tool' }];
+  const now = call('get', {});
+  const get = '{"name": "get", "arguments": {}}';
+  return [
+    ['a broken one first', [bad, json], [malformed, bad, cologne]],
+    ['a broken one last', [json, bad], [malformed, bad, cologne]],
+    ['a broken one in the middle', [json, bad, get], [malformed, bad, cologne, now]],
+    ['one without its last brace', [open, json], [malformed, open, cologne]],
+    [
+      'two broken ones',
+      [bad, open, json, rm],
+      [malformed, `${bad},\n`, malformed, open, unknown, rm, cologne],
+    ],
+    ['a tool that was not offered, first', [rm, json], [unknown, rm, cologne]],
+    ['a tool that was not offered, last', [json, rm], [unknown, rm, cologne]],
+    ['an element that is no call', ['{"city": "Köln"}', json], [malformed, '{"city": "Köln"}', cologne]],
+    ['broken ones only', [bad, rm], [malformed, `<|START_ACTION|>[\n${bad},\n${rm}\n]<|END_ACTION|>`]],
+  ];
+}
 
 function say(events: readonly StreamEvent[]): Said[] {
   const said: Said[] = [];

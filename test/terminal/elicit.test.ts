@@ -229,7 +229,7 @@ t.test('each answer to the question about a call', async (t) => {
     const decision = await approveThrough(editor, stdout)(question as never, signal);
     return [decision, shown.filter((line) => !line.startsWith('+'))];
   };
-  const words = 'allow write of files? [y]es, for this [s]ession, [a]lways, [n]o ';
+  const words = 'allow write of files: 1? [y]es, for this [s]ession, [a]lways, [n]o ';
   const cases: readonly (readonly [answer: string, decision: string])[] = [
     ['y', 'once'],
     [' YES ', 'once'],
@@ -248,7 +248,7 @@ t.test('each answer to the question about a call', async (t) => {
   );
   t.strictSame(await asks({ decisions: ['once', 'deny'] }, 'a', 'y'), [
     'once',
-    ['allow write of files? [y]es, [n]o ', 'allow write of files? [y]es, [n]o '],
+    ['allow write of files: 1? [y]es, [n]o ', 'allow write of files: 1? [y]es, [n]o '],
   ]);
   const folded = [`f`, '… 20 more lines', `${words.trimEnd()}, show the [w]hole change `];
   for (const whole of ['w', 'Whole'])

@@ -237,3 +237,20 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
   t.match(refuse.stderr.text(), /there is no\s+\.runner\/prompts here/);
   t.equal(await start(['delete']).ended, 2);
 });
+
+t.test('a script sends a prompt by its name, with what is piped', async (t) => {
+  const piped = 'a diff';
+  for (const [typed, found, want] of [
+    ['/fix a.ts', { kind: 'prompt', name: 'fix', text: 'Fix a.ts.', tools: [] }, 'Fix a.ts.\n\na diff'],
+    ['/etc x', { kind: 'none', near: [] }, '/etc x\n\na diff'],
+    ['/fix', { kind: 'missing', missing: [], values: {}, message: 'It needs a value.' }, undefined],
+  ] as const) {
+    const { asked, ...run } = converse(() => found as GetPromptResult, {
+      ...{ args: ['chat', typed], input: piped, isScreen: false },
+    });
+    t.equal(await run.ended, want === undefined ? 2 : 0, typed);
+    t.equal(asked[0]?.messages[0]?.content, want, typed);
+    t.strictSame(asked[0]?.hostedTools, found.kind === 'prompt' ? [] : undefined);
+    if (want === undefined) t.match(run.stderr.text(), /^It needs a value\.$/m);
+  }
+});

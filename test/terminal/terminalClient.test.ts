@@ -50,6 +50,7 @@ import { markContext } from '../../client/terminal/screen/modelDescription.ts';
 import { createStyle, Output } from '../../client/terminal/screen/output.ts';
 import { formatTable } from '../../client/terminal/screen/table.ts';
 import {
+  createCallLines,
   describeArguments,
   describeCall,
   describeResult,
@@ -876,6 +877,13 @@ t.test('calls and results are shown in part', async (t) => {
   const shown = (content: string, more = {}, width = 80) =>
     describeResult({ ...result, content, ...more }, width);
   t.strictSame(shown('\n a\nb\n'), ['  a', '  b']);
+  const lines = createCallLines();
+  for (const id of ['c', 'd', 'e'])
+    lines.call({ id, name: 'read', arguments: { from: 1, path: `${id}.txt` } });
+  const shownOf = (id: string) => lines.result({ ...result, id, content: 'x' }, 80);
+  t.strictSame(shownOf('e'), ['  x'], 'it stands below its call');
+  t.strictSame(shownOf('c'), ['read c.txt', '  x']);
+  t.strictSame(shownOf('unknown'), ['  x']);
   t.strictSame(shown('a\nb\nc\nd'), ['  a', '  b', '  c', '  d']);
   t.strictSame(shown('a\nb\nc\nd\ne'), ['  a', '  b', '  c', '  d', '  … 1 more line']);
   t.strictSame(shown('a\nb\nc\nd\ne\nf').at(-1), '  … 2 more lines');
@@ -1199,6 +1207,7 @@ t.test('slash commands', async (t) => {
     options: {},
     context: undefined,
     keepAlive: undefined,
+    rounds: undefined,
     attachments: [],
     images: [],
   };
@@ -1502,7 +1511,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
-    ['/r', ['/resume', '/retry', '/review ']],
+    ['/r', ['/resume', '/rounds ', '/retry', '/review ']],
     ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
     ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],

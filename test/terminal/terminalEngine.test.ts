@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
@@ -7,6 +10,8 @@ import { Output } from '../../client/terminal/screen/output.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
+import { defaultHost } from '../../protocol/messages/settings.ts';
+import type { Status } from '../../protocol/messages/status.ts';
 import { modelLike } from '../support/modelLike.ts';
 import { type Asked, offline, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
@@ -86,6 +91,33 @@ async function say({ send }: Turn): Promise<ChatResult> {
 }
 
 const small = modelLike('small');
+t.test('a script is told what starts the engine that is installed, or starts it', async (t) => {
+  const data = mkdtempSync(join(tmpdir(), 'runner-own-'));
+  t.teardown(() => rmSync(data, { recursive: true, force: true }));
+  mkdirSync(join(data, 'runner', 'engine'), { recursive: true });
+  const status: Status = { state: 'offline', kind: 'error', message: `No runner answers at ${defaultHost}.` };
+  for (const keepRunning of [false, true]) {
+    const settings = [{ name: 'engine', value: { keepRunning }, from: 'file' }];
+    const { run, asked } = begin(
+      {},
+      {
+        ...{
+          args: ['chat', 'hi'],
+          input: '',
+          status,
+          models: [small],
+          chat: say,
+          env: { XDG_DATA_HOME: data },
+        },
+        answers: { 'runner/settings/list': () => ({ path: '/c', settings }) },
+      },
+    );
+    t.equal(await run.ended, keepRunning ? 0 : 1);
+    t.strictSame(asked, keepRunning ? [['start', { keep: true }]] : []);
+    t.equal(/Start it with "runner engine start", or/.test(run.stderr.text()), !keepRunning);
+  }
+});
+
 const newcomer = { args: ['chat', 'hi'], isScreen: true, status: offline, models: [small], chat: say };
 
 t.test('two keys take a newcomer to a real model', async (t) => {
@@ -323,7 +355,10 @@ t.test('runner engine', async (t) => {
       ['start', { model: '/projects/here/a.gguf', keep: true }],
     ],
     [['stop'], ['stop', {}]],
-    [['remove'], ['remove', {}]],
+    [
+      ['remove', '--yes'],
+      ['remove', {}],
+    ],
   ] as const) {
     const { run, asked } = engine(args);
     t.equal(await run.ended, 0, args.join(' '));
@@ -336,6 +371,7 @@ t.test('runner engine', async (t) => {
     [['stop', '--yes'], /does not take --yes/],
     [['start', '--threads', 'many'], /no number of threads/],
     [['install'], /asks before it fetches anything.*--yes/],
+    [['remove'], /asks before it deletes anything.*--yes/],
   ] as const) {
     const { run, asked } = engine(args);
     t.equal(await run.ended, 2, args.join(' '));
@@ -394,7 +430,7 @@ t.test('runner engine', async (t) => {
     [['install', '--yes'], { event: 'done', folder: '/data/engine' }],
     [['start'], { event: 'done', ...running }],
     [['stop'], { event: 'done', wasRunning: true }],
-    [['remove'], { event: 'done', wasThere: true }],
+    [['remove', '--yes'], { event: 'done', wasThere: true }],
   ] as const) {
     const { run } = engine([...args, '--json']);
     t.equal(await run.ended, 0, args.join(' '));
@@ -415,7 +451,7 @@ t.test('runner engine', async (t) => {
     ],
     ['remove', { 'runner/engine/remove': () => ({ wasThere: false }) }, 'Nothing was installed.'],
   ] as const) {
-    const { run } = engine([args], { answers: was });
+    const { run } = engine([args, ...(args === 'remove' ? ['--yes'] : [])], { answers: was });
     t.equal(await run.ended, 0);
     t.equal(run.stderr.text(), `${says}\n`);
   }
@@ -426,7 +462,15 @@ t.test('runner engine', async (t) => {
     t.equal(await run.ended, key === 'y' ? 0 : 1);
     t.equal(asked.length, key === 'y' ? 1 : 0);
     t.equal(/Nothing was fetched\./.test(run.stderr.plain()), key === 'n');
+    const removal = begin({}, { args: ['engine', 'remove'], isScreen: true });
+    await removal.run.stderr.until(/Delete the engine and its small model\? \[y\/N\] $/);
+    removal.run.type(`${key}\r`);
+    t.equal(await removal.run.ended, key === 'y' ? 0 : 1);
+    t.equal(removal.asked.length, key === 'y' ? 1 : 0);
   }
+  const help = engine(['--help']);
+  await help.run.ended;
+  t.match(help.run.stdout.text(), /^ {2}remove +deletes the engine and the small model$/m);
   for (const flags of [[], ['--json']]) {
     const untilCancelled = ({ token }: Asked) =>
       new Promise((resolve) => {

@@ -256,7 +256,7 @@ const commands: readonly (readonly string[])[] = [
   ...[
     ['engine', 'start'],
     ['engine', 'stop'],
-    ['engine', 'remove'],
+    ['engine', 'remove', '--yes'],
   ],
   ...[
     ['chat', '-m', 'qwen3:4b', 'Which?'],
@@ -381,7 +381,7 @@ t.test('what each command writes where there is nothing is as it was accepted', 
     ],
     ...[
       ['engine', 'stop'],
-      ['engine', 'remove'],
+      ['engine', 'remove', '--yes'],
       ['engine', 'stop', 'x'],
       ['engine', 'stop', '--yes'],
     ],

@@ -261,7 +261,7 @@ t.test('a long call shows how long it takes, and how far it has come', async (t)
       await send({ kind: 'toolCall', toolCall: long });
       await run.stderr.until(/build \{\}\nbuild … \d+ s$/);
       const asked = approve({ toolCall: long, server: 'files', description: '' });
-      await run.stdout.until(/allow build of files\?/);
+      await run.stdout.until(/allow build of files.*\?/);
       t.match(run.stderr.text(), /\r\u001b\[K$/, 'there is no note beside a question');
       run.type('y\r');
       t.equal((await asked).decision, 'once');
@@ -1258,6 +1258,31 @@ function keeper() {
   return { asked, answers };
 }
 
+t.test('rounds of tools that are used up are asked about, and a script fails', async (t) => {
+  const asked: ChatParams[] = [];
+  const chat = ({ params }: Turn) => {
+    asked.push(params);
+    return Promise.resolve({ ...resultOf('So far.'), finishReason: 'toolLimit' as const });
+  };
+  const run = startTerminal({ args: ['chat', '--rounds', '5'], isScreen: true, models, chat });
+  await run.stdout.until(/m:1b › $/);
+  run.type('Rename it.\r');
+  await run.stdout.until(/no more rounds of tools.*Go on for 5 more\? \[y\/N\] $/s);
+  run.type('y\r');
+  await run.stdout.until(/Go on for 5 more.*Go on for 5 more/s);
+  run.type('n\r');
+  await run.stdout.until(/m:1b › $/);
+  run.type('/rounds 7\r');
+  await run.stdout.until(/in one turn: 7\./);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+  t.match(asked, [{ maxRounds: 5 }, { maxRounds: 5, messages: [{}, {}, { content: 'Go on.' }] }]);
+  const script = startTerminal({ args: ['chat', 'Rename it.'], input: '', models, chat });
+  t.equal(await script.ended, 1);
+  t.match(script.stderr.text(), /rounds of tools are used up, .*--rounds N/);
+  t.equal(asked[2]?.maxRounds, undefined);
+});
+
 t.test('--continue and --session continue a conversation', async (t) => {
   const notes = join(folder, 'notes.md');
   writeFileSync(notes, 'x');
@@ -1306,6 +1331,42 @@ t.test('--continue and --session continue a conversation', async (t) => {
         `"runner chat${named} --continue" continues .*"runner chat${named} --session ${rivers.id}" at any`,
       ),
     );
+  }
+  for (const [flags, isScreen] of [
+    [['--continue', '--think', 'high'], true],
+    [['--continue', '--think', 'high', 'Sure?'], false],
+  ] as const) {
+    let asked: ChatParams | undefined;
+    const run = startTerminal({
+      ...{ args: ['chat', ...flags], isScreen, models, env: { XDG_STATE_HOME: folder } },
+      ...(isScreen ? {} : { input: '' }),
+      answers: {
+        ...keeper().answers,
+        'runner/sessions/read': () => ({
+          session: rivers,
+          messages: [{ role: 'system', content: 'Be brief.' }, ...said],
+          settings: {
+            ...{ system: 'Be brief.', think: 'low', hostedTools: ['builtin', 'gone'] },
+            options: { num_ctx: 8192, temperature: 0.2 },
+          },
+        }),
+      },
+      chat: ({ params }) => {
+        asked = params;
+        return Promise.resolve(resultOf('Yes.'));
+      },
+    });
+    if (isScreen) {
+      await run.stdout.until(/temperature\s+0\.2,.*builtin\..*Its\s+tools\s+of\s+gone.*m:1b › $/s);
+      run.type('Sure?\r');
+      await run.stdout.until(/20 tokens/);
+      run.type('\u0004');
+    }
+    t.equal(await run.ended, 0);
+    t.match(asked, {
+      messages: [{ role: 'system', content: 'Be brief.' }, ...said, { role: 'user', content: 'Sure?' }],
+      ...{ think: 'high', options: { num_ctx: 8192, temperature: 0.2 }, hostedTools: ['builtin'] },
+    });
   }
   const long = Array.from({ length: 100 }, (_, index) => `line ${index}\n\n`).join('');
   const { answers } = keeper();
@@ -1473,6 +1534,28 @@ t.test('a conversation without a turn is not offered to go on with', async (t) =
     t.equal(await run.ended, 0);
     t.equal(/continues this conversation/.test(run.stdout.plain()), question !== '');
   }
+});
+
+t.test('after a crash of the daemon, the conversation goes on as it was kept', async (t) => {
+  const { answers } = keeper();
+  const asked: ChatParams[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models, answers, env: { XDG_STATE_HOME: join(folder, 'crash') } },
+    chat: async ({ params, die }) => {
+      asked.push(params);
+      if (asked.length > 1) return resultOf('ok');
+      die('It crashed.');
+      return new Promise(() => undefined);
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('Which?\r');
+  await run.stdout.until(/can go on\.[\s\S]*m:1b › $/);
+  run.type('And now?\r');
+  await run.stdout.until(/20 tokens[\s\S]*m:1b › $/);
+  t.match(asked[1]?.messages, [...said, { content: 'And now?' }]);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
 });
 
 t.test('a daemon that cannot be started again is reported each time', async (t) => {
@@ -1689,7 +1772,7 @@ t.test('a conversation asks before a call, and shows its result', async (t) => {
   t.equal(run.started[0]?.approvesTools, true);
   run.type('go\r');
   const question =
-    /tool call: read \{"path":"a\.txt"\}\r?\n.*allow read of files\? \[y\]es, for this \[s\]ession, \[a\]lways, \[n\]o/;
+    /tool call: read \{"path":"a\.txt"\}\r?\n.*allow read of files: a\.txt\? \[y\]es, for this \[s\]ession, \[a\]lways, \[n\]o/;
   await run.stdout.until(question);
   run.type('what\r');
   await run.stdout.until(/allow read.*what[\s\S]*allow read/);
@@ -1751,14 +1834,14 @@ t.test('an edit is asked with its change, which is folded if it is long', async 
   await run.stdout.until(/m:1b ›/);
   t.match(run.started[0], { showsDiffs: true, folder: /^\// });
   run.type('go\r');
-  await run.stdout.until(/allow edit_file\? \[y\]es, \[n\]o $/);
+  await run.stdout.until(/allow edit_file[^?]*\? \[y\]es, \[n\]o $/);
   t.match(
     run.stdout.plain(),
     /tool call: edit_file src\/a\.ts \(1 edit\)\r?\nsrc\/a\.ts\r?\n@@ .* @@\r?\n {5}kept\r?\n-old ␛\[31m\r?\n\+新しい行\r?\n\\ No/,
   );
   t.notMatch(run.stdout.text(), 'old \u001b[31m', 'nothing in a file drives the terminal');
   run.type('a\r');
-  await run.stdout.until(/edit_file\?.*a[\s\S]*edit_file\? \[y\]es, \[n\]o $/);
+  await run.stdout.until(/edit_file: \S+\? .*a[\s\S]*edit_file: \S+\? \[y\]es, \[n\]o $/);
   run.type('y\r');
   await run.stdout.until(/You said once\.[\s\S]*m:1b ›/);
   run.type('go\r');
@@ -1768,7 +1851,7 @@ t.test('an edit is asked with its change, which is folded if it is long', async 
   t.match(run.stdout.plain(), /x… 101 more characters/);
   t.notMatch(run.stdout.plain(), /\+line 60/);
   run.type('w\r');
-  await run.stdout.until(/\+line 60\r?\n.*allow edit_file\? \[y\]es, \[n\]o $/);
+  await run.stdout.until(/\+line 60\r?\n.*allow edit_file[^?]*\? \[y\]es, \[n\]o $/);
   t.match(run.stdout.plain(), new RegExp(`\\+${'x'.repeat(600)}`));
   run.type('n\r');
   await run.stdout.until(/You said deny\.[\s\S]*m:1b ›/);
@@ -1828,7 +1911,7 @@ t.test('typing ahead for the shell does not allow a call', async (t) => {
       }),
   });
   run.type('apt update\ra\rhalf');
-  await run.stdout.until(/allow files-read of files\?/);
+  await run.stdout.until(/allow files-read of files.*\?/);
   run.type('s\r');
   await run.stdout.until(/You said session\./);
   t.equal(await run.ended, 0);
@@ -1841,7 +1924,7 @@ t.test('a question shows the arguments, or how much of them is cut', async (t) =
     {
       name: 'a long argument is shown whole at the question',
       args: { path: 'a', content },
-      want: / {2}"path": "a"\n {2}"content": "(\u{1f600}){1000}END"\nallow write of files\?/u,
+      want: / {2}"path": "a"\n {2}"content": "(\u{1f600}){1000}END"\nallow write of files: a\?/u,
     },
     {
       name: 'a longer one is cut and counted',
@@ -1925,7 +2008,10 @@ t.test(
     await run.stdout.until(/m:1b ›/);
     run.type('go\r');
     await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-    t.match(run.stdout.plain(), /allow write of files\? [^\n]*\[n\]o y\r?\n {2}one\n[\s\S]*You said once/);
+    t.match(
+      run.stdout.plain(),
+      /allow write of files\? [^\n]*\[n\]o y\r?\nread a\.txt\r?\n {2}one\n[\s\S]*You said once/,
+    );
     run.type('more\r');
     await run.stdout.until(/Error: broken[\s\S]*m:1b › $/);
     run.type('\u0004');
@@ -1965,7 +2051,7 @@ t.test('a script names its tools and what they may do', async (t) => {
   t.hasStrict(run.started.at(-1)?.options, {
     mcpServers: { docs: { command: 'runner-docs' } },
     approvals: {
-      docs: 'always',
+      docs: ['search_docs', 'get_doc_markdown', 'list_collections', '*'],
       files: ['read'],
     },
   });

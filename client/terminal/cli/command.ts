@@ -12,6 +12,8 @@ export interface Command {
   readonly group?: 'Talking' | 'Models' | 'Memory' | 'This machine';
   /** Other names, which people know from other tools. */
   readonly aliases?: readonly string[];
+  /** What each of its words is for. */
+  readonly wordSummaries?: ReadonlyMap<string, string>;
   /** How many words it takes. Absent: none. */
   readonly words?: WordCount;
   /** Its own flags, some with a summary of their own. */

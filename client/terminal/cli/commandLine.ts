@@ -12,6 +12,7 @@ import {
   parseContext,
   parseKeepAlive,
   parseOption,
+  parseRounds,
   parseThink,
   parseThreads,
   thinkWords,
@@ -40,6 +41,8 @@ export interface CommandLine {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of tool servers, separated by commas, or `all`. */
   readonly tools?: string;
+  /** Rounds of tools in one turn. */
+  readonly rounds?: number;
   /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
   readonly allow: readonly string[];
   /** Paths of texts, or of a Modelfile. `-` means standard input. */
@@ -83,7 +86,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
   const [think, context, keepAlive] = [last('think'), last('context'), last('keep-alive')];
-  const threads = last('threads');
+  const [threads, rounds] = [last('threads'), last('rounds')];
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -98,6 +101,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     threads: threads === undefined ? undefined : parseThreads(threads),
     options: Object.fromEntries(all('option').map(parseOption)),
     tools: last('tools'),
+    rounds: rounds === undefined ? undefined : parseRounds(rounds),
     allow: all('allow').flatMap(listed),
     files: all('file'),
     images: all('image'),

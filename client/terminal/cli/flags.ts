@@ -1,6 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import type { ChatParams } from '../../../protocol/messages/chat.ts';
+import { type ChatParams, maxToolRounds } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from './failure.ts';
 
 /** The words for how much a thinking model thinks. Undefined leaves it to the model. */
@@ -107,6 +107,11 @@ export const flags = {
     summary: 'tools that may be called without a question, also as a list; several are allowed',
     offers: 'tools',
   },
+  rounds: {
+    type: 'string',
+    value: 'N',
+    summary: 'how often it may call tools before it has to answer: up to 200, 40 without the flag',
+  },
   continue: { type: 'boolean', summary: 'continues the last conversation of this folder' },
   session: { type: 'string', value: 'ID', summary: 'continues this conversation', offers: 'sessions' },
   resume: { type: 'boolean', summary: 'lets you search the conversations, and choose one to continue' },
@@ -190,6 +195,11 @@ export function parseContext(word: string): number {
 export function parseThreads(word: string): number {
   if (/^[1-9]\d{0,2}$/.test(word)) return Number(word);
   throw new TerminalError('usage', `"${showLine(word)}" is no number of threads, such as 4.`);
+}
+
+export function parseRounds(word: string): number {
+  if (/^\d{1,3}$/.test(word) && Number(word) > 0 && Number(word) <= maxToolRounds) return Number(word);
+  throw new TerminalError('usage', `"${showLine(word)}" is no number of rounds: 1 to ${maxToolRounds}.`);
 }
 
 /** Seconds, or a duration such as `10m`. It is only checked. */

@@ -130,14 +130,15 @@ ${describeFlags(commonFlags.map((name) => [name, flagOf(name).summary]))}
 
 /** What `--help` shows for a command. */
 function commandHelp(name: string, command: Command): string {
-  const { usage, summary, aliases = [], examples = [] } = command;
+  const { usage, summary, aliases = [], examples = [], wordSummaries = [] } = command;
+  const words = [...wordSummaries].map(([word, about]) => `  ${word.padEnd(9)} ${about}\n`).join('');
   const others =
     aliases.length === 0 ? '' : `\nThe same: ${aliases.map((alias) => `runner ${alias}`).join(', ')}\n`;
   const samples =
     examples.length === 0 ? '' : `\nExamples\n${examples.map((line) => `  ${line}`).join('\n')}\n`;
   return `runner ${usage}
   ${summary}
-${others}
+${words === '' ? '' : `\n${words}`}${others}
 Flags of "runner ${name}"
 ${describeFlags([...flagsOf(command)])}
 ${samples}`;

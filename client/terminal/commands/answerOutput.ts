@@ -6,7 +6,7 @@ import { type AnswerStats, describeUsage } from '../conversation/answerStats.ts'
 import { forTerminal } from '../daemon/advice.ts';
 import { type ControlFilter, createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
 import type { Output } from '../screen/output.ts';
-import { describeCall, describeResult } from '../screen/tools.ts';
+import { createCallLines } from '../screen/tools.ts';
 
 /** Where the one answer of a command goes. */
 export interface AnswerOutput {
@@ -40,6 +40,7 @@ function jsonOutput({ stdout }: Terminal): AnswerOutput {
  */
 function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
   const filter = raw ? passOn : createControlFilter();
+  const callLines = createCallLines();
   let isLineOpen = false;
   const show = async (text: string) => {
     if (text === '') return;
@@ -53,7 +54,7 @@ function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
   };
   return {
     async take(delta) {
-      if (isRemark(delta)) return showRemark(stderr, delta);
+      if (isRemark(delta)) return showRemark(stderr, delta, callLines);
       if (delta.kind === 'text') await show(filter.write(delta.text));
     },
     async done(result) {
@@ -70,6 +71,7 @@ const passOn: ControlFilter = { write: (text) => text, end: () => '' };
 function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
   const answer = createAnswerPrinter(stdout.style, stdout.columns);
   const thinking = createAnswerPrinter(stderr.style, stdout.columns);
+  const callLines = createCallLines();
   let isThinking = false;
   const endThinking = async () => {
     if (isThinking) await stderr.writeLine(thinking.end());
@@ -83,7 +85,7 @@ function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
     async take(delta) {
       if (isRemark(delta)) {
         await end();
-        await showRemark(stderr, delta);
+        await showRemark(stderr, delta, callLines);
       } else if (delta.kind === 'text') {
         await endThinking();
         await stdout.write(answer.delta(delta));
@@ -109,17 +111,25 @@ function isRemark(delta: ChatDelta): delta is Remark {
 }
 
 /** Shows on standard error what is not part of the answer. */
-async function showRemark(stderr: Output, remark: Remark): Promise<void> {
+async function showRemark(
+  stderr: Output,
+  remark: Remark,
+  lines: ReturnType<typeof createCallLines>,
+): Promise<void> {
   const { style } = stderr;
   if (remark.kind === 'toolResult') {
-    const lines = describeResult(remark.toolResult, stderr.columns);
-    return stderr.writeLine(lines.map(style.dim).join('\n'));
+    const result = lines.result(remark.toolResult, stderr.columns);
+    return stderr.writeLine(result.map(style.dim).join('\n'));
   }
   if (remark.kind === 'notice') return stderr.writeText(style.yellow(showLine(forTerminal(remark.notice))));
-  await stderr.writeLine(style.yellow(describeCall(remark.toolCall)));
+  await stderr.writeLine(style.yellow(lines.call(remark.toolCall)));
 }
 
 async function reportCut(stderr: Output, { finishReason }: ChatResult): Promise<void> {
   if (finishReason === 'length')
     await stderr.writeLine('The answer was cut: it reached its limit of tokens.');
+  if (finishReason === 'toolLimit')
+    await stderr.writeText(
+      'The rounds of tools are used up, so the work may be half done. Allow more with "--rounds N", up to 200.',
+    );
 }

@@ -2,6 +2,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta, ChatResult, NoticeCode } from '../../../protocol/messages/chat.ts';
+import { type FilledPrompt, getPromptRequest } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
@@ -14,6 +15,8 @@ import {
   type ChatSettings,
   promptMessage,
   readChatSettings,
+  restoredSettings,
+  restoredTools,
   settingsOfTurn,
   withAlong,
 } from '../conversation/chatSettings.ts';
@@ -32,6 +35,7 @@ import {
 import { openLineEditor } from '../conversation/openLineEditor.ts';
 import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
 import { createTurns } from '../conversation/turn.ts';
+import { promptCallIn } from '../conversation/usePrompt.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
 import { type Connection, connectForChat } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
@@ -109,17 +113,23 @@ interface OneAnswer {
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 async function giveOneAnswer(
   context: CommandContext,
-  { connection, prompt, session, tools, settings }: OneAnswer,
+  { connection, prompt: typed, session, tools, settings: own }: OneAnswer,
 ): Promise<number> {
   const { terminal, commandLine } = context;
   const { daemon } = connection;
+  const prompt = await filledPrompt(context, daemon, typed);
   const interrupts = createInterrupts();
   const stopListening = terminal.onInterrupt(interrupts.press);
   const output = createAnswerOutput(terminal, commandLine);
   // A name is not looked up in the list: the runner itself knows whether it exists.
-  const model = commandLine.model ?? (await chooseModelOf(terminal, daemon, session));
+  const model = commandLine.model ?? prompt.model ?? (await chooseModelOf(terminal, daemon, session));
   const clock = new AnswerClock(terminal.now);
   const waiting = noteWaiting(terminal, terminal.stderr, { daemon, model });
+  const settings = session ? { ...own, ...restoredSettings(own, session, commandLine.given) } : own;
+  const kept = restoredTools(session?.settings?.hostedTools, tools);
+  const hostedTools = tools.wanted ?? prompt.tools ?? (kept.names.length > 0 ? kept.names : undefined);
+  if (kept.gone !== '' && !tools.wanted) await terminal.stderr.writeText(kept.gone);
+  const history = session?.messages.filter(({ role }) => role !== 'system') ?? [];
   const take = async (delta: ChatDelta) => {
     clock.note(delta);
     await waiting.before(delta);
@@ -134,9 +144,9 @@ async function giveOneAnswer(
     const turn = ask(
       withoutUndefined({
         model,
-        ...settingsOfTurn(settings, [...(session?.messages ?? []), message]),
+        ...settingsOfTurn(settings, [...history, message]),
         session: session?.session.id,
-        hostedTools: tools.wanted,
+        hostedTools,
       }),
       { take, waiting },
       interrupts.signal,
@@ -155,11 +165,35 @@ async function giveOneAnswer(
   }
 }
 
+/**
+ * A prompt that is kept under a name, if the command line begins with one: `/name` and its arguments. It may choose the
+ * model and the tools.
+ * @throws {TerminalError} of the kind `usage`, if it cannot be used as it was called.
+ */
+async function filledPrompt(
+  { terminal: { cwd } }: CommandContext,
+  daemon: Daemon,
+  prompt: ReadPrompt,
+): Promise<ReadPrompt & Partial<Pick<FilledPrompt, 'model' | 'tools'>>> {
+  const { typed, whole } = prompt;
+  const call = promptCallIn(typed);
+  if (!call) return prompt;
+  const found = await daemon.request(getPromptRequest, { cwd, ...call });
+  if (found.kind === 'none') return prompt;
+  if (found.kind !== 'prompt') throw new TerminalError('usage', showLine(found.message));
+  const { model, tools } = found;
+  return withoutUndefined({ typed: call.text, whole: found.text + whole.slice(typed.length), model, tools });
+}
+
 /** Notices about an answer that a script cannot use. */
 const useless: ReadonlySet<NoticeCode> = new Set(['answer-empty', 'answer-lost', 'format-not-held']);
 
 function isWhole({ finishReason, notices }: ChatResult): boolean {
-  return finishReason !== 'length' && !notices.some(({ code }) => useless.has(code));
+  return (
+    finishReason !== 'length' &&
+    finishReason !== 'toolLimit' &&
+    !notices.some(({ code }) => useless.has(code))
+  );
 }
 
 /** The daemon found that the file is no schema. */

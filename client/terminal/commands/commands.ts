@@ -33,6 +33,7 @@ const chatFlags: NonNullable<Command['flags']> = [
   'keep-alive',
   'tools',
   'allow',
+  'rounds',
   'continue',
   'session',
   'resume',
@@ -221,9 +222,13 @@ export const commands: Commands = new Map<string, Command>([
     {
       usage: 'engine WORD [MODEL]',
       summary: 'a runner of its own, if you have none: install, start …',
+      wordSummaries: engineWords,
       group: 'This machine',
-      words: { ...anyWords, min: 1, meaning: engineWords.join(', '), offers: engineWords, further: [] },
-      flags: [['yes', 'fetches without a question'], 'context', 'threads'],
+      words: {
+        ...{ min: 1, max: Number.POSITIVE_INFINITY, meaning: [...engineWords.keys()].join(', ') },
+        ...{ offers: [...engineWords.keys()], further: [] },
+      },
+      flags: [['yes', 'fetches or deletes without a question'], 'context', 'threads'],
       examples: [
         'runner engine install',
         'runner engine sample --yes',

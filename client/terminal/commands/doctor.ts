@@ -15,7 +15,7 @@ import {
 import { builtinServer, listToolsRequest } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
-import { forTerminal } from '../daemon/advice.ts';
+import { forTerminal, isOwnStopped, startOwn } from '../daemon/advice.ts';
 import { connect, namedRunner } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Output } from '../screen/output.ts';
@@ -106,9 +106,11 @@ async function* examineServer(
       const mend =
         advice?.code === 'check-proxy' || advice?.code === 'set-address'
           ? `Something else answers there, such as the page of a proxy. Correct the address in ${namedBy ?? '--server URL or OLLAMA_HOST'}, or sign in at the proxy.`
-          : namedBy === undefined
-            ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
-            : `Start it there, or correct the address in ${namedBy}.`;
+          : namedBy === undefined && isOwnStopped(found, process.env)
+            ? `${startOwn}.`
+            : namedBy === undefined
+              ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
+              : `Start it there, or correct the address in ${namedBy}.`;
       yield { check: 'server', state: 'fail', found, mend };
       yield* examineOthers(daemon);
       return yield* examineEngine(daemon, true);

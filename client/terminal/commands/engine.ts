@@ -21,8 +21,8 @@ import {
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
-import { askLine, isYes } from '../cli/question.ts';
-import { canAsk } from '../cli/terminal.ts';
+import { askLine, confirmDeletion, isYes } from '../cli/question.ts';
+import { canAsk, type Terminal } from '../cli/terminal.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { requestWork } from '../daemon/work.ts';
@@ -30,23 +30,26 @@ import { formatTable } from '../screen/table.ts';
 
 type Run = (context: CommandContext, daemon: Daemon) => Promise<number>;
 
-const subcommands: ReadonlyMap<string, Run> = new Map([
-  ['install', install],
-  ['models', showFiles],
-  ['sample', fetchSample],
-  ['start', start],
-  ['stop', stop],
-  ['status', showStatus],
-  ['remove', remove],
+const subcommands: ReadonlyMap<string, readonly [summary: string, run: Run]> = new Map([
+  ['install', ['fetches the engine', install]],
+  ['models', ['the model files on this machine, or in a folder', showFiles]],
+  ['sample', ['fetches a small model', fetchSample]],
+  ['start', ['starts it with a model, or as it was started last', start]],
+  ['stop', ['ends what Runner has started', stop]],
+  ['status', ['what runs; the exit code is 1 if nothing does', showStatus]],
+  ['remove', ['deletes the engine and the small model', remove]],
 ]);
 
-/** The words after `runner engine`. */
-export const engineWords: readonly string[] = [...subcommands.keys()];
+/** The words after `runner engine`, and what each is for. */
+export const engineWords: ReadonlyMap<string, string> = new Map(
+  [...subcommands].map(([word, [summary]]) => [word, summary]),
+);
 
 /** Which of them take a second word, and which flags they take. */
 const takesWord = new Set(['start', 'models']);
 const flagsOfWord: Readonly<Record<string, readonly string[]>> = {
   install: ['yes'],
+  remove: ['yes'],
   sample: ['yes'],
   start: ['context', 'threads'],
 };
@@ -54,8 +57,9 @@ const flagsOfWord: Readonly<Record<string, readonly string[]>> = {
 /** Installs, starts and stops a runner of Runner's own. The daemon does the work. */
 export async function runEngine(context: CommandContext): Promise<number> {
   const [word = '', ...further] = context.commandLine.words;
-  const run = subcommands.get(word);
-  if (!run) throw new TerminalError('usage', `Say what to do: runner engine ${engineWords.join('|')}`);
+  const [, run] = subcommands.get(word) ?? [];
+  const words = [...engineWords.keys()].join('|');
+  if (!run) throw new TerminalError('usage', `Say what to do: runner engine ${words}`);
   if (further.length > (takesWord.has(word) ? 1 : 0))
     throw new TerminalError('usage', `"runner engine ${word}" takes no further words.`);
   const wrong = (['yes', 'context', 'threads'] as const).find(
@@ -125,13 +129,18 @@ async function fetchIt(
 }
 
 async function agrees({ terminal, commandLine }: CommandContext, { bytes }: Fetchable): Promise<boolean> {
-  if (commandLine.json || !canAsk(terminal))
-    throw new TerminalError(
-      'usage',
-      'This asks before it fetches anything, and there is no terminal to ask on. With --yes it does not ask.',
-    );
+  requireQuestion(terminal, commandLine.json, 'fetches');
   const answer = await askLine(terminal, `Fetch these ${formatBytes(bytes)}? [y/N] `);
   return answer !== undefined && isYes(answer);
+}
+
+/** @throws {TerminalError} of the kind `usage`, if nobody can be asked. */
+function requireQuestion(terminal: Terminal, json: boolean, does: string): void {
+  if (json || !canAsk(terminal))
+    throw new TerminalError(
+      'usage',
+      `This asks before it ${does} anything, and there is no terminal to ask on. With --yes it does not ask.`,
+    );
 }
 
 async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
@@ -215,6 +224,11 @@ async function showStatus({ terminal, commandLine }: CommandContext, daemon: Dae
 }
 
 async function remove({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+  if (!commandLine.yes) {
+    requireQuestion(terminal, commandLine.json, 'deletes');
+    const refusal = await confirmDeletion(terminal, 'Delete the engine and its small model? [y/N] ');
+    if (refusal !== undefined) return refusal;
+  }
   const { wasThere } = await daemon.request(engineRemoveRequest, {});
   await (commandLine.json
     ? terminal.stdout.writeJson({ event: 'done', wasThere })

@@ -6,7 +6,7 @@ import {
 } from '../../../protocol/messages/tools.ts';
 import { describeDiff } from '../screen/diff.ts';
 import type { Output } from '../screen/output.ts';
-import { describeArguments, isCallCut } from '../screen/tools.ts';
+import { describeArguments, isCallCut, mainArgument } from '../screen/tools.ts';
 import type { LineEditor } from './lineEditor.ts';
 
 /** Asks a person before a call of a tool. An aborted signal withdraws the question. */
@@ -53,7 +53,8 @@ function promptOf(
   possible: typeof answers,
   isFolded: boolean,
 ): string {
-  const called = server === builtinServer ? '' : ` of ${showLine(server)}`;
+  const about = mainArgument(toolCall);
+  const called = `${server === builtinServer ? '' : ` of ${showLine(server)}`}${about && `: ${about}`}`;
   const words = [...possible.map(({ shown }) => shown), ...(isFolded ? ['show the [w]hole change'] : [])];
   return `allow ${showLine(toolCall.name)}${called}? ${words.join(', ')} `;
 }

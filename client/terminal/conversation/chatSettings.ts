@@ -6,11 +6,15 @@ import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import { count } from '../../../protocol/base/text.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { ConversationSettings, ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { TerminalError } from '../cli/failure.ts';
+import { type FlagName, thinkWordOf } from '../cli/flags.ts';
 import type { Along } from './namedFiles.ts';
+import type { ToolChoice } from './toolChoice.ts';
 
 /** The settings of every turn, and what is attached to the next one. */
 export interface ChatSettings {
@@ -23,6 +27,8 @@ export interface ChatSettings {
   /** Tokens of the context window; undefined leaves it to the runner. */
   context: number | undefined;
   readonly keepAlive: string | undefined;
+  /** Rounds of tools in one turn; undefined leaves them to the setting. */
+  rounds: number | undefined;
   attachments: readonly Attachment[];
   images: readonly string[];
 }
@@ -30,7 +36,7 @@ export interface ChatSettings {
 /** @throws {TerminalError} of the kind `usage`, if a file of the command line cannot be attached. */
 export async function readChatSettings(
   cwd: string,
-  { system, think, format, options, context, keepAlive, files, images }: CommandLine,
+  { system, think, format, options, context, keepAlive, rounds, files, images }: CommandLine,
 ): Promise<ChatSettings> {
   const along = await Promise.all(files.map((path) => readFileAlong(cwd, path)));
   return {
@@ -40,11 +46,58 @@ export async function readChatSettings(
     options,
     context,
     keepAlive,
+    rounds,
     attachments: along.flatMap(({ attachments }) => attachments),
     images: [
       ...along.flatMap((one) => one.images),
       ...(await Promise.all(images.map((path) => readImage(cwd, path)))),
     ],
+  };
+}
+
+/** What stays from turn to turn. */
+type Lasting = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context' | 'rounds'>;
+
+/** The settings that a conversation was kept with, except those that the command line gives. */
+export function restoredSettings(
+  own: ChatSettings,
+  { settings, messages }: Pick<ReadSessionResult, 'settings' | 'messages'>,
+  given: ReadonlySet<FlagName>,
+): Lasting {
+  const { num_ctx: window, ...options } = settings?.options ?? {};
+  const kept = messages.find(({ role }) => role === 'system')?.content;
+  const system = settings || kept !== undefined ? kept : own.system;
+  return {
+    system: given.has('system') ? own.system : system,
+    rounds: given.has('rounds') || !settings ? own.rounds : settings.maxRounds,
+    think: given.has('think') || !settings ? own.think : settings.think,
+    options: settings ? { ...options, ...(given.has('option') ? own.options : {}) } : own.options,
+    context:
+      given.has('context') || !settings ? own.context : typeof window === 'number' ? window : undefined,
+  };
+}
+
+/** Such as `a system prompt, think low, temperature 0.2`; empty if nothing is set. */
+export function describeLasting({ system, think, options, context, rounds }: Lasting): string {
+  return [
+    ...(system === undefined ? [] : ['a system prompt']),
+    ...(think === undefined ? [] : [`think ${thinkWordOf(think)}`]),
+    ...Object.entries(options).map(([name, value]) => showLine(`${name} ${JSON.stringify(value)}`)),
+    ...(context === undefined ? [] : [`a window of ${context} tokens`]),
+    ...(rounds === undefined ? [] : [count(rounds, 'round')]),
+  ].join(', ');
+}
+
+/** Of the tool servers that a conversation was kept with: those that there are, and those that are gone. */
+export function restoredTools(
+  hosted: ConversationSettings['hostedTools'] = [],
+  { known, own }: Pick<ToolChoice, 'known' | 'own'>,
+): { readonly names: readonly string[]; readonly gone: string } {
+  if (hosted === 'all') return { names: own, gone: '' };
+  const gone = hosted.filter((name) => !known.includes(name)).map(showLine);
+  return {
+    names: hosted.filter((name) => known.includes(name)),
+    gone: gone.length === 0 ? '' : `Its tools of ${gone.join(', ')} are not there any more.`,
   };
 }
 
@@ -70,14 +123,15 @@ export function promptMessage(content: string, { attachments, images }: Along): 
 
 /** What the settings add to a turn with these messages. */
 export function settingsOfTurn(
-  { system, think, format, options, context, keepAlive }: ChatSettings,
+  { system, think, format, options, context, keepAlive, rounds }: ChatSettings,
   messages: readonly Message[],
-): Pick<ChatParams, 'messages' | 'think' | 'format' | 'options' | 'keepAlive'> {
+): Pick<ChatParams, 'messages' | 'think' | 'format' | 'options' | 'keepAlive' | 'maxRounds'> {
   const all = { ...options, ...(context === undefined ? {} : { num_ctx: context }) };
   return withoutUndefined({
     messages: system === undefined ? messages : [{ role: 'system' as const, content: system }, ...messages],
     think,
     format,
+    maxRounds: rounds,
     options: Object.keys(all).length === 0 ? undefined : all,
     keepAlive,
   });

@@ -59,7 +59,7 @@ export async function converse(
     ...(editText ? { editText } : {}),
   });
   try {
-    if (session) await conversation.continue(session);
+    if (session) await conversation.continue(session, commandLine.given);
     await new InputLoop(terminal, connection, { editor, conversation }).run();
   } catch (error) {
     if (!(error instanceof ForceQuitError)) throw error;
@@ -248,8 +248,18 @@ class InputLoop {
     const along = await this.#attachNamed(prompt, interrupts.signal);
     if (!along) return false;
     const turn = await this.#conversation.begin(prompt, along);
-    turn.end(await this.#showAnswer(turn.params, interrupts));
-    return false;
+    const end = await this.#showAnswer(turn.params, interrupts);
+    turn.end(end);
+    const isMore = end.isUnfinished && (await this.#goesOn(interrupts.signal));
+    return isMore ? this.#turn(asTyped('Go on.'), interrupts) : false;
+  }
+
+  /** The rounds of tools are used up. */
+  async #goesOn(signal: AbortSignal): Promise<boolean> {
+    const rounds = this.#conversation.settings.rounds ?? 'as many';
+    const question = `All rounds of tools are used. Go on for ${rounds} more? [y/N] `;
+    const entry = await this.#editor.question(question, signal);
+    return entry.kind === 'text' && isYes(entry.text);
   }
 
   /** What the prompt names; undefined if it is not to be sent. */
@@ -301,7 +311,8 @@ class InputLoop {
       await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       this.#conversation.noteStats(model, stats);
       const added = result.messages ?? withoutEmpty(result.message);
-      return { added, isWhole: added.length > 0 && result.finishReason !== 'cancelled' };
+      const isUnfinished = result.finishReason === 'toolLimit';
+      return { added, isWhole: added.length > 0 && result.finishReason !== 'cancelled', isUnfinished };
     } catch (error) {
       await waiting.end();
       // The user did not wait for the cancel.
@@ -327,6 +338,7 @@ class InputLoop {
     const { style } = this.#terminal.stdout;
     try {
       await this.#connection.renew();
+      await this.#conversation.reload().catch(() => undefined);
       await this.#terminal.stdout.writeLine(style.dim('It was started again: the conversation can go on.\n'));
     } catch (error) {
       await this.#say(`${style.red(failureOf(error).message)}\n`);

@@ -28,11 +28,20 @@ import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
+import type { FlagName } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
-import { type ChatSettings, promptMessage, settingsOfTurn, withAlong } from './chatSettings.ts';
+import {
+  type ChatSettings,
+  describeLasting,
+  promptMessage,
+  restoredSettings,
+  restoredTools,
+  settingsOfTurn,
+  withAlong,
+} from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
 import type { EditedTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
@@ -67,6 +76,8 @@ export interface TurnEnd {
   readonly added: readonly Message[];
   /** Whether there is an answer that neither failed nor was cancelled. */
   readonly isWhole: boolean;
+  /** Whether the model wanted to call tools again, and had no more rounds. */
+  readonly isUnfinished?: boolean;
 }
 
 export interface BegunTurn {
@@ -88,6 +99,8 @@ export class OpenConversation implements ConversationState {
   /** False once this conversation could not be kept. */
   #isKept = true;
   #lastStats: string | undefined;
+  /** As the command line and the user's configuration say. */
+  readonly #begun: Pick<Beginning, 'settings' | 'tools'>;
   model: string;
   readonly settings: ChatSettings;
   readonly knownTools: readonly string[];
@@ -98,6 +111,7 @@ export class OpenConversation implements ConversationState {
     this.#terminal = terminal;
     this.#connection = connection;
     this.#copyText = copyText;
+    this.#begun = { settings: { ...settings }, tools };
     this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
     this.model = model;
@@ -259,18 +273,46 @@ export class OpenConversation implements ConversationState {
     this.#session = (await this.#connection.daemon.request(updateSessionRequest, { id, title })).session;
   }
 
-  /** Continues a conversation, and shows its last turn. */
-  async continue({ session, messages }: ReadSessionResult): Promise<void> {
+  /** Continues a conversation with its settings, except those that are `given`, and shows its last turn. */
+  async continue(kept: ReadSessionResult, given: ReadonlySet<FlagName> = new Set()): Promise<void> {
+    const { session } = kept;
+    const messages = kept.messages.filter(({ role }) => role !== 'system');
     this.#session = session;
     this.#isKept = true;
     this.#lastStats = undefined;
     this.#messages = messages;
-    await this.#say(`${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.`)}\n`);
+    const restored = this.#restore(kept, given);
+    await this.#say(
+      `${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`,
+    );
     const last = messages.findLastIndex(({ role }) => role === 'user');
     const { stdout } = this.#terminal;
     const turn = last === -1 ? [] : messages.slice(last);
     const shown = turn.map((message) => showMessage(stdout, message)).join('');
     await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
+  }
+
+  /** After the end of a daemon, the file has more of the last turn than its client. */
+  async reload(): Promise<void> {
+    if (!this.#session) return;
+    const { messages } = await openSession(this.#connection.daemon, this.#session.id);
+    this.#messages = messages.filter(({ role }) => role !== 'system');
+  }
+
+  /** Returns what to say about it. */
+  #restore(kept: ReadSessionResult, given: ReadonlySet<FlagName>): string {
+    const { settings, tools } = this.#begun;
+    Object.assign(this.settings, restoredSettings(settings, kept, given));
+    const wanted = tools.wanted ?? tools.own;
+    const isOwn = given.has('tools') || !kept.settings;
+    const { names, gone } = isOwn
+      ? { names: wanted, gone: '' }
+      : restoredTools(kept.settings?.hostedTools, tools);
+    this.tools.clear();
+    for (const name of names) this.tools.add(name);
+    const using = names.length === 0 ? [] : [`the tools of ${names.map(showLine).join(', ')}`];
+    const all = [describeLasting(this.settings), ...using].filter((part) => part !== '').join(', ');
+    return [...(all === '' ? [] : [`With ${all}.`]), gone].map((part) => part && ` ${part}`).join('');
   }
 
   /** If the conversation cannot be kept, it still goes on, with one note to the user. */

@@ -15,6 +15,7 @@ import {
   attachImage,
   changeContext,
   changeOption,
+  changeRounds,
   changeSystem,
   changeThink,
   type SlashResult,
@@ -152,6 +153,15 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
       summary: 'shows the tools, or switches a server',
       offers: 'tools',
       run: changeTools,
+    },
+  ],
+  [
+    'rounds',
+    {
+      usage: '/rounds [N|auto]',
+      summary: 'how often it may call tools before it has to answer',
+      offers: ['auto'],
+      run: changeRounds,
     },
   ],
   ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],

@@ -1,5 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { parseContext, parseOption, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
+import { parseContext, parseOption, parseRounds, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
 import { type ChatSettings, readFileAlong, readImage, readSystem } from './chatSettings.ts';
 
 /** What a person may change for the turns that follow. */
@@ -75,6 +75,12 @@ export async function changeContext({ settings }: Changeable, word: string): Pro
         ? 'The size of the context window is left to the runner. Set it with /context N, such as /context 8192.'
         : `The context window has ${settings.context} tokens from the next prompt on.`,
   };
+}
+
+export async function changeRounds({ settings }: Changeable, word: string): Promise<SlashResult> {
+  if (word !== '') settings.rounds = word === 'auto' ? undefined : parseRounds(word);
+  const now = settings.rounds === undefined ? 'as in the setting "rounds" (40)' : settings.rounds;
+  return { text: `Rounds of tools in one turn: ${now}. Change them with /rounds N.` };
 }
 
 export async function attachFile({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {

@@ -68,8 +68,8 @@ function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
   for (const one of allow) {
     const server = serverOfAllowed(one);
     const before = Object.hasOwn(approvals, server) ? approvals[server] : undefined;
-    if (one === server) approvals[server] = 'always';
-    else if (before !== 'always') approvals[server] = [...(before ?? []), one.slice(server.length + 1)];
+    const tool = one === server ? '*' : one.slice(server.length + 1);
+    approvals[server] = [...(before === 'always' ? ['*'] : (before ?? [])), tool];
   }
   return approvals;
 }

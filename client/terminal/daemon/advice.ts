@@ -1,4 +1,5 @@
 import { anyOf } from '../../../protocol/base/text.ts';
+import { hasOwnEngine } from '../../../protocol/base/userFolders.ts';
 import {
   type Advice,
   type AdviceWords,
@@ -6,12 +7,15 @@ import {
   configurationAdvice,
   userConfiguration,
 } from '../../../protocol/messages/advice.ts';
+import { defaultHost } from '../../../protocol/messages/settings.ts';
 
 /** The daemon's advice, as what a user of the terminal can do. */
 const words: AdviceWords = {
   ...configurationAdvice,
-  'start-runner': () =>
-    'Start it (for example with "ollama serve" or "llama-server"), or name it with --server URL or OLLAMA_HOST.',
+  'start-runner': ({ problem }) =>
+    isOwnStopped(problem, process.env)
+      ? `${startOwn}.`
+      : 'Start it (for example with "ollama serve" or "llama-server"), or name it with --server URL or OLLAMA_HOST.',
   'check-address': () =>
     `Check the address in --server or OLLAMA_HOST. A name must be that of an entry in "servers" of ${userConfiguration}.`,
   'check-proxy': () =>
@@ -25,6 +29,14 @@ const words: AdviceWords = {
   'make-room': (advice) =>
     `${anyOf('Start a new conversation ("/clear")', enlarge(advice))} before anything is refused.`,
 };
+
+/** What starts the engine of Runner's own. */
+export const startOwn = 'Start it with "runner engine start"';
+
+/** Whether the usual runner does not answer, and the engine of Runner's own would take its place. */
+export function isOwnStopped(problem: string, env: NodeJS.ProcessEnv): boolean {
+  return problem.includes(defaultHost) && !env['OLLAMA_HOST'] && hasOwnEngine(env);
+}
 
 /** Undefined if the model can have no window that fits. */
 function enlarge({ contextLength }: Advice): string | undefined {

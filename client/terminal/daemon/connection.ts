@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
+import { engineStartRequest } from '../../../protocol/messages/engine.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
+import { listSettingsRequest } from '../../../protocol/messages/settings.ts';
 import { discoverRequest, type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -9,6 +12,7 @@ import type { CommandLine } from '../cli/commandLine.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
+import { isOwnStopped, startOwn } from './advice.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { offerStart } from './firstStart.ts';
 import { chooseFound } from './foundRunner.ts';
@@ -119,7 +123,7 @@ export async function connectForChat(
   if (found === undefined && daemon.isHostNamed) return connection;
   const said = isProblemShown ? undefined : problemOf(status);
   const choice = found === undefined ? await offerStarting(context, daemon, said) : undefined;
-  if (choice === 'started') return connection;
+  if (choice === 'started' || (await startKept(context, daemon, status))) return connection;
   await daemon.close();
   // The first daemon has reported the faults of the configuration already.
   const startWith = (changed: Partial<CommandLine>) => () =>
@@ -128,7 +132,7 @@ export async function connectForChat(
     const startThere = startWith({ server: found });
     return createConnection(await startThere(), startThere, false);
   }
-  if (!isForPeople(context)) throw noRunnerForScript(status);
+  if (!isForPeople(context)) throw noRunnerForScript(context, status);
   if (said !== undefined && choice === undefined) await terminal.stderr.writeLine(said);
   for (const line of aboutPractice) await terminal.stderr.writeLine(line);
   const practise = startWith({ practice: true });
@@ -211,11 +215,23 @@ function isForPeople({ terminal, commandLine }: CommandContext): boolean {
   return !commandLine.isCommandNamed || (terminal.stdout.isScreen && !commandLine.json);
 }
 
-function noRunnerForScript(status: Status): TerminalError {
+function noRunnerForScript({ terminal }: CommandContext, status: Status): TerminalError {
+  const problem = problemOf(status);
+  const start = isOwnStopped(problem, terminal.env) ? startOwn : 'Start one';
   return new TerminalError(
     'server-unreachable',
-    `${problemOf(status)} Start one, or name yours with --server URL or OLLAMA_HOST. "runner chat --practice" tries Runner without one.`,
+    `${problem} ${start}, or name yours with --server URL or OLLAMA_HOST. "runner chat --practice" tries Runner without one.`,
   );
+}
+
+/** A script starts the engine again if the user wants it to keep running. Returns whether it runs. */
+async function startKept(context: CommandContext, daemon: Daemon, status: Status): Promise<boolean> {
+  if (isForPeople(context) || !isOwnStopped(problemOf(status), context.terminal.env)) return false;
+  const { settings } = await daemon.request(listSettingsRequest, {});
+  const engine = settings.find(({ name }) => name === 'engine')?.value;
+  if (!isRecord(engine) || engine['keepRunning'] !== true) return false;
+  await daemon.request(engineStartRequest, { keep: true });
+  return true;
 }
 
 /** In lines that fit a narrow terminal. */

@@ -6,7 +6,7 @@ import { withoutStyles } from './columns.ts';
 import { createMarkdownRenderer, type MarkdownRenderer } from './markdown.ts';
 import type { CodeColours } from './markdownBlock.ts';
 import type { Style } from './output.ts';
-import { describeCall, describeResult } from './tools.ts';
+import { createCallLines } from './tools.ts';
 import { WordWrap, wrapText } from './wordWrap.ts';
 
 /** Turns the deltas of one answer into text for the terminal. */
@@ -42,6 +42,7 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
     const rest = renderer.write(filters[section].end()) + renderer.end();
     return show(rest) + closeLine();
   };
+  const callLines = createCallLines();
   const enter = (next: 'thinking' | 'text') => {
     if (section === next) return '';
     const before = section === 'none' ? '' : `${leave()}\n`;
@@ -59,9 +60,9 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
     delta(delta) {
       if (delta.kind === 'notice')
         return line(style.yellow(wrapText(showLine(forTerminal(delta.notice)), columns)));
-      if (delta.kind === 'toolCall') return line(style.cyan(describeCall(delta.toolCall)));
+      if (delta.kind === 'toolCall') return line(style.cyan(callLines.call(delta.toolCall)));
       if (delta.kind === 'toolResult')
-        return line(describeResult(delta.toolResult, width).map(style.dim).join('\n'));
+        return line(callLines.result(delta.toolResult, width).map(style.dim).join('\n'));
       const { kind, text } = delta;
       return enter(kind) + show(renderers[kind].write(filters[kind].write(text)));
     },

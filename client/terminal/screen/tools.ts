@@ -18,6 +18,35 @@ export function describeCall(call: ToolCall): string {
   return cutAndCounted(lineOfCall(call), maxCall);
 }
 
+/** How many characters a question or a result shows of the first argument of its call. */
+const maxArgument = 60;
+
+/** The argument that a call is about: its path, or the first one. Empty if it has none. */
+export function mainArgument({ arguments: given }: ToolCall): string {
+  const value = given['path'] ?? Object.values(given)[0] ?? '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return showLine(text.length > maxArgument ? `${cutText(text, maxArgument)}…` : text);
+}
+
+/** Names the calls of an answer at their results, unless a result stands right below its call. */
+export function createCallLines() {
+  const calls = new Map<string, ToolCall>();
+  let last: string | undefined;
+  return {
+    call(call: ToolCall): string {
+      calls.set(call.id, call);
+      last = call.id;
+      return describeCall(call);
+    },
+    result(result: ToolResult, width: number): readonly string[] {
+      const call = last === result.id ? undefined : calls.get(result.id);
+      last = undefined;
+      const named = call ? [cutTo(showLine(`${call.name} ${mainArgument(call)}`.trim()), width - 1)] : [];
+      return [...named, ...describeResult(result, width)];
+    },
+  };
+}
+
 /** Whether {@link describeCall} leaves something out. */
 export function isCallCut(call: ToolCall): boolean {
   return isEdit(call.arguments) || lineOfCall(call).length > maxCall;

@@ -34,6 +34,9 @@ export interface ChatDefaults {
   readonly system?: string | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
+  readonly repeat_penalty?: number | undefined;
+  /** The most tokens of an answer. */
+  readonly max_tokens?: number | undefined;
 }
 
 /** A model in memory. */

@@ -23,6 +23,8 @@ const firstLine = z.object({
       system: z.optional(z.string()),
       temperature: z.optional(z.number()),
       top_p: z.optional(z.number()),
+      repeat_penalty: z.optional(z.number()),
+      max_tokens: z.optional(z.int()),
     }),
   ),
   key: z.string().check(z.minLength(16, 'it is too short')),

@@ -39,7 +39,7 @@ export const readChat: ReadTask = async (json, loaded, alias) => {
 
 /** A conversation, with what it leaves open. @throws {ApiError} for what is wrong with it. */
 export function readConversation(json: string, { defaults }: Pick<LoadedModel, 'defaults'>): ChatBody {
-  const { system, temperature, top_p } = defaults;
+  const { system, temperature, top_p, repeat_penalty, max_tokens } = defaults;
   const body = parseBody(bodies.chat, json);
   const { messages } = body;
   const isLed = messages.some(({ role }) => role === 'system' || role === 'developer');
@@ -48,6 +48,8 @@ export function readConversation(json: string, { defaults }: Pick<LoadedModel, '
     messages: isLed || system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
     temperature: body.temperature ?? temperature,
     top_p: body.top_p ?? top_p,
+    repeat_penalty: body.repeat_penalty ?? repeat_penalty,
+    max_tokens: body.max_tokens ?? body.max_completion_tokens ?? body.n_predict ?? max_tokens,
   };
 }
 

@@ -19,7 +19,13 @@ export interface Launch {
   readonly library?: string;
   readonly runtime?: string;
   /** For the engine: what a conversation gets that leaves it open. */
-  readonly defaults?: { readonly system?: string; readonly temperature?: number; readonly top_p?: number };
+  readonly defaults?: {
+    readonly system?: string;
+    readonly temperature?: number;
+    readonly top_p?: number;
+    readonly repeat_penalty?: number;
+    readonly max_tokens?: number;
+  };
   /** For the engine: after so long without a request the model leaves the memory; otherwise it stays. */
   readonly keepAliveSeconds?: number;
 }

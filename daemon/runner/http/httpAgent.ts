@@ -32,7 +32,7 @@ export function withoutContinue(socket: Socket): Socket {
   let held: Buffer | undefined = Buffer.alloc(0);
   socket.write = ((...given: Parameters<typeof write>) => {
     // The rest of a body may still be sent while its answer arrives.
-    if (isRequestHead(given[0])) held = Buffer.alloc(0);
+    if (typeof given[0] === 'string' && /^[A-Z]{3,7} \//.test(given[0])) held = Buffer.alloc(0);
     return write(...given);
   }) as typeof socket.write;
   socket.read = (size?: number) => {
@@ -45,10 +45,6 @@ export function withoutContinue(socket: Socket): Socket {
     }
   };
   return socket;
-}
-
-function isRequestHead(written: unknown): boolean {
-  return typeof written === 'string' && /^[A-Z]{3,7} \//.test(written);
 }
 
 /** The bytes after all complete answers of that kind. `isOver` means that the rest is not the start of another one. */

@@ -44,7 +44,8 @@ function callBody(call: ToolCall, index: number): object {
   return { id: call.id, function: { index, name: call.name, arguments: call.arguments } };
 }
 
-function toolBody({ name, description, inputSchema }: Tool): object {
+/** A tool, as both wires have it. */
+export function toolBody({ name, description, inputSchema }: Tool): object {
   return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 

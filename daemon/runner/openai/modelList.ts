@@ -53,7 +53,7 @@ function entryOf(value: Readonly<Record<string, unknown>>): ModelEntry | undefin
   const { id, aliases, meta, max_model_len: window, status, architecture, can_remove: removable } = value;
   if (typeof id !== 'string') return undefined;
   const said = isRecord(meta) ? meta : {};
-  const state = isRecord(status) ? stateOf(status['value']) : undefined;
+  const state = isRecord(status) ? states.find((one) => one === status['value']) : undefined;
   const { input_modalities: inputs, output_modalities: outputs } = isRecord(architecture) ? architecture : {};
   const seesImages = Array.isArray(inputs) && inputs.includes('image');
   return withoutUndefined<ModelEntry>({
@@ -72,10 +72,6 @@ function entryOf(value: Readonly<Record<string, unknown>>): ModelEntry | undefin
 }
 
 const states = ['unloaded', 'loading', 'loaded', 'sleeping', 'downloading', 'downloaded'] as const;
-
-function stateOf(value: unknown): ModelEntry['state'] {
-  return states.find((state) => state === value);
-}
 
 /** A count that is not 0. */
 export function countOf(value: unknown): number | undefined {

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import type { Message, ToolCall } from '../../../protocol/messages/chat.ts';
+import { toolBody } from '../ollama/requests.ts';
 import type { ChatRequest, FillRequest } from '../runner.ts';
 
 /** A body about a model, with the wire's own field names. */
@@ -78,10 +79,6 @@ function callBody({ id, name, arguments: given }: ToolCall): object {
 function idOf(id: string): string {
   const letters = /^(?:call_|chatcmpl-tool-)?([A-Za-z0-9]{8,})$/.exec(id)?.[1];
   return letters?.padStart(9, 'c').slice(-9) ?? id;
-}
-
-function toolBody({ name, description, inputSchema }: Tool): object {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 
 /** A template reads the switch, or the level if it knows levels. */

@@ -1,5 +1,6 @@
 import type { CallToken, Marks } from '../callMarks.ts';
 import type { RequestTools } from '../requestTools.ts';
+import type { RefusalReason } from '../source.ts';
 import type { RawTitle } from './title.ts';
 
 /** A call as it was written. */
@@ -41,4 +42,6 @@ export interface CallContext {
   pending: FoundMark | undefined;
   /** The calls end here, although more was read, because the following text might have belonged to a value. */
   endAt: number | undefined;
+  /** The elements of a list that are no calls, beside others that are; undefined if none may be skipped. */
+  readonly broken: { reason: RefusalReason; from: number; to: number }[] | undefined;
 }

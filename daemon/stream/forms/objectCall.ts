@@ -9,6 +9,7 @@ import {
   openBrace,
   openBracket,
   singleQuote,
+  tick,
 } from '../characters.ts';
 import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, peek, type Reading, refuse, type Source, skipBlanks } from '../source.ts';
@@ -31,8 +32,12 @@ const comma = 44;
 const colon = 58;
 /** A longer string is neither a key of a call nor a tool's name. */
 const maxNameLength = 256;
+/** What may follow a list of calls. */
+const listEnds = new Set([over, less, tick]);
 /** Wrappers around a call may nest. */
 const maxDepth = 4;
+/** Before the first good call of a list, no more of a broken element is read, because all may be read again as text. */
+const maxBroken = 65_536;
 
 export const nameKeys = new Set(['name', 'tool', 'tool_name', 'function_name', 'function']);
 export const argumentKeys = new Set(['arguments', 'parameters', 'args', 'input']);
@@ -218,14 +223,31 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
   return [{ name, arguments: given }];
 }
 
-/** Reads the rest of a list of such objects, after its bracket. */
+/**
+ * Reads the rest of a list of such objects, after its bracket. Behind a mark, an element that cannot be read is noted
+ * as broken if another one is a call.
+ */
 export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
+  let first: CallRefusal | undefined;
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {
     if (code !== openBrace)
       throw new CallRefusal(code === over ? 'cut' : calls.length > 0 ? 'malformed' : 'mention');
     source.countPart();
-    calls.push(...(yield* readObjectCall(source, context, depth)));
+    const from = source.offset;
+    try {
+      calls.push(...(yield* readObjectCall(source, context, depth)));
+    } catch (error) {
+      const { isMarked, pending, broken } = context;
+      if (!(error instanceof CallRefusal) || !isMarked || !broken || depth > 0 || pending) throw error;
+      first ??= new CallRefusal(error.reason, error.at ?? source.offset);
+      const to = yield* skipBroken(source, calls.length > 0 ? Number.POSITIVE_INFINITY : maxBroken);
+      broken.push({ reason: error.reason, from, to: to ?? source.offset });
+      code = source.code;
+      if (to !== undefined && code === openBrace) continue;
+      if (calls.length > 0) return calls;
+      throw first;
+    }
     code = yield* skipBlanks(source);
     if (code === comma) {
       source.at++;
@@ -237,6 +259,31 @@ export function* readRestOfList(source: Source, context: CallContext, depth = 0)
   }
   source.at++;
   return calls;
+}
+
+/**
+ * Skips the rest of an element, up to the next one or behind the list. Returns where the element ends; undefined if
+ * that is not within `most` characters.
+ */
+function* skipBroken(source: Source, most: number): Reading<number | undefined> {
+  const limit = source.offset + most;
+  let depth = 0;
+  try {
+    for (let isItem = true; source.offset < limit; ) {
+      const code = yield* skipBlanks(source);
+      const { offset } = source;
+      if (code === over || code === less || (code === openBrace && isItem)) return offset;
+      if (code === doubleQuote) yield* readString(source, jsonStyle, limit - offset);
+      else source.at++;
+      if (code === openBrace || code === openBracket) depth++;
+      else if (code === closeBrace || code === closeBracket) depth--;
+      isItem = code === comma && depth < 0;
+      if (code === closeBracket && listEnds.has(yield* skipBlanks(source))) return offset;
+    }
+  } catch (error) {
+    if (!(error instanceof CallRefusal)) throw error;
+  }
+  return undefined;
 }
 
 const schemaTypes = /^(?:string|number|integer|boolean|array|object|null)$/;

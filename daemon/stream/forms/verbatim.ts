@@ -41,7 +41,7 @@ export function* readVerbatim(
   for (;;) {
     while (source.isDry) yield;
     if (source.code === over) return value.atTheEnd();
-    value.add(source.takeUntil(mayBeginMark));
+    value.add(source.takeUntil((code) => code === less));
     if (source.isDry || source.code === over) continue;
     const { offset } = source;
     const { token, text } = yield* readMark(source, context.marks);
@@ -58,10 +58,6 @@ export function* readVerbatim(
       if (more === rest) yield* takeSection(source, value);
     }
   }
-}
-
-function mayBeginMark(code: number): boolean {
-  return code === less;
 }
 
 function* takeSection(source: Source, value: Value): Reading<void> {
@@ -153,7 +149,7 @@ class Value {
     const blanks = yield* takeBlanks(source);
     if (source.code === over) return { value: this.#upTo(length), isClosed: true };
     const { offset } = source;
-    const isMark = mayBeginMark(source.code);
+    const isMark = source.code === less;
     const { token, text } = isMark ? yield* readMark(source, context.marks) : { token: undefined, text: '' };
     if (token !== undefined && mayFollow({ token, text, offset }, form))
       return { value: this.#upTo(length), next: { token, text, offset }, isClosed: true };

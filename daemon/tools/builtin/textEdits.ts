@@ -18,7 +18,9 @@ const maxNamed = 5;
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   const lines = createLineEnds(text);
-  const places = edits.map((edit, index) => placeOf(lines, edit, numberOf(index, edits))).toSorted(byStart);
+  const places = edits
+    .map((edit, index) => placeOf(lines, edit, edits.length === 1 ? 'the edit' : `edit ${index + 1}`))
+    .toSorted((one, other) => one.start - other.start || one.end - other.end);
   for (const [index, place] of places.entries()) {
     const before = places[index - 1];
     if (before && (place.start < before.end || place.start === before.start))
@@ -144,12 +146,4 @@ function countBelow(sorted: readonly number[], limit: number): number {
     else high = middle;
   }
   return low;
-}
-
-function numberOf(index: number, { length }: readonly unknown[]): string {
-  return length === 1 ? 'the edit' : `edit ${index + 1}`;
-}
-
-function byStart(one: Place, other: Place): number {
-  return one.start - other.start || one.end - other.end;
 }

@@ -22,11 +22,12 @@ local function can(model, capability)
   return model.capabilities[capability].value == true
 end
 
---- Whether a model can do more than embed. If the runner does not say, it counts.
+--- Whether a model can do more than embed. If the runner does not say, its name decides.
 ---@param model runner.Model
 ---@return boolean
 function M.can_chat(model)
-  return model.capabilities.completion.value ~= false
+  local completion = model.capabilities.completion.value
+  return completion ~= false and not (completion == 'unknown' and can(model, 'embedding'))
 end
 
 ---@param bytes integer

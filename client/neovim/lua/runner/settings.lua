@@ -22,6 +22,7 @@
 ---@field mcpServers? table<string, table<string, any>>
 ---@field approvals? table<string, array|string>
 ---@field builtinTools? boolean
+---@field rounds? integer
 ---@field trusted? boolean
 
 --- Their names, and what they must be.
@@ -49,5 +50,6 @@ return {
   { name = 'mcpServers', schema = { type = 'object', values = { type = 'object' } } },
   { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
   { name = 'builtinTools', schema = { type = 'boolean' } },
+  { name = 'rounds', schema = { type = 'integer', minimum = 1, maximum = 200 } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }

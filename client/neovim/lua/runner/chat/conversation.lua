@@ -37,10 +37,18 @@ local incoming = require('runner.incoming')
 ---@field failed fun(err: runner.Error)
 ---@field done fun(result: runner.ChatResult)
 
+--- The system message is one of the messages.
+---@class runner.KeptSettings
+---@field think? boolean|string
+---@field options? table<string, any>
+---@field hostedTools? 'all'|string[]
+---@field maxRounds? integer
+
 ---@class runner.Conversation
 ---@field stream_id string? Of the answer that is under way.
 ---@field session string? Its id, where it is kept; it is created with the first prompt.
 ---@field private messages runner.Message[]
+---@field private settings runner.KeptSettings What it was kept with.
 ---@field private on_session fun(session: string) It is kept, under this id.
 ---@field private is_not_kept boolean?
 ---@field private request runner.Request?
@@ -87,7 +95,7 @@ end)
 ---@param on_session fun(session: string)
 ---@return runner.Conversation
 function Conversation.create(on_session)
-  return setmetatable({ messages = {}, on_session = on_session }, Conversation)
+  return setmetatable({ messages = {}, settings = {}, on_session = on_session }, Conversation)
 end
 
 ---@return boolean
@@ -161,6 +169,9 @@ function Conversation:ask(turn, listener)
     messages = messages,
     hostedTools = turn.tool_servers,
     session = self.session,
+    think = self.settings.think,
+    options = self.settings.options,
+    maxRounds = self.settings.maxRounds,
   }
   local is_over = false
   local request = connection.request('runner/chat', params, function(err, result)
@@ -234,9 +245,10 @@ end
 --- Resumes a kept conversation.
 ---@param id string
 ---@param messages runner.KeptMessage[]
-function Conversation:resume(id, messages)
+---@param settings? runner.KeptSettings
+function Conversation:resume(id, messages, settings)
   self:forget()
-  self.session, self.messages = id, mended(messages)
+  self.session, self.messages, self.settings = id, mended(messages), settings or {}
   self.on_session(id)
 end
 
@@ -264,7 +276,7 @@ function Conversation:forget()
     listeners[stream_id] = nil
     require('runner.approval').forget(stream_id)
   end
-  self.messages, self.session, self.is_not_kept = {}, nil, nil
+  self.messages, self.settings, self.session, self.is_not_kept = {}, {}, nil, nil
 end
 
 return Conversation

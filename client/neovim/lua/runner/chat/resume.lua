@@ -25,7 +25,8 @@ function M.go_on(chat, id)
     if not chat.page:is_there() or has_begun(chat) then
       return
     end
-    chat.conversation:resume(id, result.messages)
+    chat.conversation:resume(id, result.messages, result.settings)
+    chat.servers:restore(result.settings)
     chat.page:clear()
     replay.write(chat.page, result.messages, result.session.model)
     for _, window in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
