@@ -7,7 +7,9 @@ const own: ReadonlySet<string> = new Set([
   'codebase',
   'completionOffIn',
   'docsUrl',
+  'modelThinking',
   'streamLogs',
+  'think',
   'thinkingAboveAnswer',
   'thinkingFormat',
   'tools',
@@ -77,9 +79,21 @@ export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
 }
 
-/** What stands above an answer of `@runner` whose model has thought: a quote of it, or only the line that opens it. */
+/** What stands above an answer of `@runner` whose model has thought: the line that opens it, or a quote of it too. */
 export function thinkingAboveAnswer(): 'quote' | 'line' {
-  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'line' ? 'line' : 'quote';
+  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'quote'
+    ? 'quote'
+    : 'line';
+}
+
+/** How much models think, in a word such as `off`. */
+export function think(): string {
+  return String(vscode.workspace.getConfiguration('runner').get('think') ?? 'auto');
+}
+
+/** The same for single models, by their names. */
+export function modelThinking(): Readonly<Record<string, string>> {
+  return vscode.workspace.getConfiguration('runner').get('modelThinking') ?? {};
 }
 
 /** The address of the document service, as the user wrote it; `""` is none. */

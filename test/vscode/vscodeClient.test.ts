@@ -152,7 +152,7 @@ t.test('the entries of the picker', async (t) => {
     model: { name: 'able:8b', server: 'default' },
   });
   t.match(plain, { id: 'box/plain', detail: 'box', capabilities: { toolCalling: false, imageInput: false } });
-  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 8192, maxOutputTokens: 8192 });
+  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 4096, maxOutputTokens: 4096 });
   for (const offered of [able, plain, cloudy]) {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');

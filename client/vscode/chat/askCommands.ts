@@ -12,17 +12,21 @@ import {
   repositoryAt,
   writeInto,
 } from './commitMessage.ts';
+import type { OfferedModels } from './offeredModels.ts';
 import { type PromptName, prompts } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
+import { thinkFor } from './thinking.ts';
 
 export interface AskCommandsDependencies {
   readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
+  readonly offered: Pick<OfferedModels, 'find'>;
 }
 
 /** "Ask Runner" in the editor's menu, on problems, and for the message of a commit. */
-export function registerAskCommands({ models, ask, reporter }: AskCommandsDependencies): vscode.Disposable {
+export function registerAskCommands(dependencies: AskCommandsDependencies): vscode.Disposable {
+  const { reporter } = dependencies;
   const names = Object.keys(prompts) as PromptName[];
   return vscode.Disposable.from(
     ...names.map((name) =>
@@ -41,7 +45,7 @@ export function registerAskCommands({ models, ask, reporter }: AskCommandsDepend
       'runner.writeCommitMessage',
       (provider) =>
         writeCommitMessage(
-          { models, ask },
+          dependencies,
           (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri,
         ),
       'Writing the commit message',
@@ -105,7 +109,7 @@ function toActions(
 }
 
 async function writeCommitMessage(
-  { models, ask }: Pick<AskCommandsDependencies, 'models' | 'ask'>,
+  { models, ask, offered }: AskCommandsDependencies,
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();
@@ -119,7 +123,9 @@ async function writeCommitMessage(
   if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
   const title = `${model.name} writes the commit message`;
   const location = vscode.ProgressLocation.Notification;
+  const think = thinkFor(model.name, offered.find(model.name, model.server), 'small');
   const params = {
+    ...(think !== undefined && { think }),
     model: model.name,
     server: model.server,
     messages: [{ role: 'user', content: commitPrompt, attachments }],

@@ -1,6 +1,13 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import type { Attachment, ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import type {
+  Attachment,
+  ChatParams,
+  ChatResult,
+  Message,
+  Tool,
+  ToolCall,
+} from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter } from './answerWriter.ts';
@@ -24,6 +31,14 @@ export interface Turn {
   readonly found?: readonly Attachment[] | undefined;
 }
 
+/** A turn with what its model needs besides. */
+export interface AskedTurn extends Turn {
+  /** Absent leaves it to the model. */
+  readonly think?: ChatParams['think'];
+  /** Keeps a thought that goes on. */
+  readonly keep: (id: string, thought: string) => void;
+}
+
 /** How often the model may call tools before it must answer with what it knows. */
 const maxRounds = 8;
 
@@ -31,7 +46,7 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [] }: Turn,
+  { request, context, stream, token, sent, images = [], found = [], think, keep }: AskedTurn,
 ): Promise<vscode.ChatResult> {
   const {
     messages: before,
@@ -54,8 +69,13 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs });
-    const params = { model: name, server, messages: [...before, ...added] };
+    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs, keep });
+    const params = {
+      model: name,
+      server,
+      messages: [...before, ...added],
+      ...(think !== undefined && { think }),
+    };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
     // The thinking stays even if the answer failed.
     const result = await asking.finally(writer.end);

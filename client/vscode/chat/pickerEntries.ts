@@ -65,7 +65,8 @@ export function toModelInformation(
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
-const maxAnswerTokens = 8192;
+/** Room for the answer. The editor summarises a conversation that nearly fills the rest. */
+const maxAnswerTokens = 4_096;
 
 function toInformation(model: Model, { isStale, sizing }: InformationOptions): RunnerModelInformation {
   const { name, server, family, digest, capabilities, remote } = model;
