@@ -17,7 +17,7 @@ import {
   pullModel,
   type Remedy,
   remediesFor,
-  setAddress,
+  remediesForOffline,
   showDoctor,
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
@@ -213,7 +213,7 @@ async function endWithoutModel(
     const choices = offered.models.some(canChat) ? [pullModel, chooseChatModel] : [pullModel];
     const none = facts.can('pull') ? noModel : noModelThere;
     stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${none}`)));
-    addButtons(stream, isOffline ? [setAddress(), showDoctor] : possible(facts, choices));
+    addButtons(stream, isOffline ? remediesForOffline(current) : possible(facts, choices));
   } catch (error) {
     stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);

@@ -12,7 +12,7 @@ import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, completionModel, readSettings } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
-import { inEditorWords, setAddress, startModelHere } from '../ui/remedies.ts';
+import { inEditorWords, remediesForOffline, showDoctor } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import {
   adviseOnChat,
@@ -78,7 +78,7 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
       state: kind === 'ok' ? 'good' : 'bad',
       text: [inEditorWords(status, server), versionOf(status), nameAfter(status)].filter(Boolean).join(' '),
       ...(state === 'offline'
-        ? { links: [again, ...(isDefault ? [startModelHere] : []), setAddress(server)] }
+        ? { links: [again, ...remediesForOffline(status, server).filter((one) => one !== showDoctor)] }
         : {}),
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
