@@ -98,7 +98,7 @@ function toActions(
   const around = new vscode.Range(Math.max(0, whole.start.line - 3), 0, end, Number.MAX_SAFE_INTEGER);
   const { uri } = document;
   const range = document.validateRange(around);
-  return (['fix', 'explain'] as const).map((name) => {
+  const asking = (['fix', 'explain'] as const).map((name) => {
     const title = name === 'fix' ? 'Fix with Runner' : 'Explain with Runner';
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
     const asked: AskedPrompt = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
@@ -106,6 +106,20 @@ function toActions(
     action.diagnostics = [...diagnostics];
     return action;
   });
+  const isModelfile = document.languageId === 'modelfile';
+  return [...(isModelfile ? diagnostics.flatMap((one) => toCorrection(uri, one) ?? []) : []), ...asking];
+}
+
+/** For a mistyped word of a Modelfile, whose problem says what was meant. */
+function toCorrection(uri: vscode.Uri, problem: vscode.Diagnostic): vscode.CodeAction | undefined {
+  const [, meant] = /Did you mean (\w+)\?$/.exec(problem.message) ?? [];
+  if (meant === undefined) return undefined;
+  const action = new vscode.CodeAction(`Change to ${meant}`, vscode.CodeActionKind.QuickFix);
+  action.edit = new vscode.WorkspaceEdit();
+  action.edit.replace(uri, problem.range, meant);
+  action.diagnostics = [problem];
+  action.isPreferred = true;
+  return action;
 }
 
 async function writeCommitMessage(
