@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/settings.ts';
-import { countingValue, schemaOf, type ValueSchema } from './settingSchema.ts';
+import { countingValue, problemsOf, schemaOf, type ValueSchema } from './settingSchema.ts';
 
 /** Settings that only the extension reads. For `streamLogs`, it sends a request. */
 const own: ReadonlySet<string> = new Set([
@@ -36,6 +36,14 @@ function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[
       const schema = schemaOf(schemas, `runner.${key}`);
       return [key, countingValue(settings.get(key), { ...settings.inspect(key), schema, isTrusted })];
     });
+}
+
+/** What is wrong in the settings, by the full name of each, such as `[1]: url is missing`. */
+export function settingProblems(): readonly (readonly [name: string, problem: string])[] {
+  const settings = vscode.workspace.getConfiguration();
+  return Object.entries(readSchemas()).flatMap(([name, schema]) =>
+    problemsOf(settings.get(name), schema).map((problem) => [name, problem] as const),
+  );
 }
 
 /** The schemas of the manifest, by the full names of the settings. */

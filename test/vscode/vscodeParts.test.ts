@@ -640,6 +640,7 @@ t.test('the value of a setting that counts', async (t) => {
     ["the user's in an untrusted workspace", 5, { globalValue: 5, isTrusted: false }, 5],
     ['without a schema', 'any', { schema: undefined }, 'any'],
     ['an equal list', ['a'], { defaultValue: ['a'], schema: undefined }, null],
+    ['the good entries of a list', ['a', 1], { schema: { type: 'array', items: { type: 'string' } } }, ['a']],
   ];
   for (const [name, merged, more, want] of cases)
     t.strictSame(countingValue(merged, { ...source, ...more }), want, name);
