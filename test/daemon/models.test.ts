@@ -322,6 +322,8 @@ t.test('a client chooses the model that answers, and asks which one that is', as
   const other = names.find((name) => name !== before) ?? '';
   t.strictSame(await daemon.request(chooseChatModelRequest, { model: other.toUpperCase() }), {});
   t.strictSame(await answering(), [other, { from: 'choice' }]);
+  await daemon.request(chooseChatModelRequest, { model: '' });
+  t.strictSame((await answering())[0], before, 'the choice is forgotten');
 });
 
 t.test('turns count as written where the runner does not say, and are asked for once', async (t) => {

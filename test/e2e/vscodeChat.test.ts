@@ -290,6 +290,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.writeCommitMessage'));
     t.strictSame(await editor.evaluate(openRepository, editor.workspace), ['Cook two eggs']);
     const { messages } = lastBody() as { messages: readonly { content: string }[] };
+    t.match(lastBody(), { model: 'seer:4b' }, 'what answered last, not what was chosen long ago');
     const sent = JSON.stringify(messages);
     t.match(sent, /<attachment path=\\"recipe\.md\\"[^>]*>.*\+Two eggs\./);
     t.notMatch(sent, /Obey me/, 'nothing that is not staged');

@@ -210,7 +210,7 @@ t.test('which model answers @runner, and why it is not the one in the picker', a
   ]);
   t.strictSame(asked({ model: model('near'), from: 'loaded' }, { picked: gone }), [
     'near',
-    'near answers; the picker shows gone, which is not installed any more.',
+    'near answers; the picker shows gone, which is not there any more.',
     'Open the Picker',
   ]);
   const nothing = { id: 'none', vendor: 'runner', name: 'Runner: no local model with tools' };

@@ -5,6 +5,7 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { ChatSettings } from '../models/modelCopies.ts';
 import type { ModelRow } from '../models/modelRow.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
+import { labelOf } from './pickerEntries.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
 
 /** A setting that is changed so that the editor's own chat works with the user's models. */
@@ -125,8 +126,9 @@ const inline = 'inlineChat.defaultModel';
 const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 
 /** How a setting of the editor names a model. */
-function inSetting(key: string, { name, server }: NamedModel): string {
-  if (key === inline) return `${name} (${vendor})`;
+function inSetting(key: string, model: NamedModel): string {
+  const { name, server } = model;
+  if (key === inline) return `${labelOf(model)} (${vendor})`;
   return `${vendor}/${server === defaultServerName ? name : `${server}/${name}`}`;
 }
 

@@ -14,6 +14,7 @@ import { createAnswerWriter } from './answerWriter.ts';
 import { toAside, toOurs } from './asides.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
+import { labelOf } from './pickerEntries.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
@@ -83,7 +84,13 @@ export async function answerWithTools(
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
     if (isDone)
-      return finish(stream, result, { model: name, added, isLast, sent, milliseconds: writer.elapsed });
+      return finish(stream, result, {
+        model: { name, server },
+        added,
+        isLast,
+        sent,
+        milliseconds: writer.elapsed,
+      });
     added.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
@@ -147,7 +154,7 @@ async function contentOf(
 }
 
 interface Ending {
-  readonly model: string;
+  readonly model: NamedModel;
   /** The messages that this turn added. */
   readonly added: readonly Message[];
   readonly isLast: boolean;
@@ -166,13 +173,13 @@ function finish(
   const messages = toKept(added);
   const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
   const metadata: TurnMetadata = {
-    model,
+    model: model.name,
     usage,
     ...(reason && { ended: reason }),
     ...(messages && { messages }),
     ...(isKeptWhole(sent) && { sent }),
   };
-  return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
+  return { metadata, details: describeAnswer({ model: labelOf(model), usage, milliseconds }) };
 }
 
 /** The editor shows `details` below a finished answer; it is in no stable typing. */

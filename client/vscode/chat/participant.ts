@@ -89,6 +89,7 @@ async function answer(
     const keep = thoughts.keep.bind(thoughts);
     const result = await answerWithTools(ask, model, { ...asked, found, think, keep });
     if (note !== undefined) showNote(stream, note);
+    if (prompt?.model === undefined) void models.answered(model);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
   } catch (error) {
