@@ -35,6 +35,7 @@ import { createTokenStore } from './daemon/tokenStore.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { registerDocsTokenCommands } from './documents/docsTokenCommands.ts';
 import { createDocsTokens } from './documents/docsTokens.ts';
+import { registerEditCommand } from './edit/editCommand.ts';
 import { registerEngineCommands } from './engine/engineCommands.ts';
 import { registerImportFromContinue } from './imports/importFromContinue.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -156,6 +157,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerEditorChat({ offered, kept: keptChanges, reporter }),
     registerChatModelCommands(daemon, models, reporter),
     registerAskCommands({ models, ask, reporter, offered }),
+    registerEditCommand({ daemon, models, offered, reporter }),
     registerUsePrompt(daemon, reporter),
     registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),

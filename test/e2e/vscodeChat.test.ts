@@ -280,6 +280,40 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     },
   );
 
+  await t.test('an answer is applied to the lines, part by part and as one change', async (t) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    const path = join(editor.workspace, 'soup.txt');
+    writeFileSync(path, ['water', 'salt', 'leek', 'bread', 'wine', 'end'].join('\n'));
+    await editor.evaluate(async ({ vscode, argument }) => {
+      const shown = await vscode.window.showTextDocument(vscode.Uri.file(argument));
+      shown.selection = new vscode.Selection(0, 0, 5, 0);
+    }, path);
+    runner.say('Less of it:\n\n```\nwater\nleek\nbread\n```\n');
+    void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.ask.fix'));
+    runner.say('```\nstock\nsalt\nleek\nbread\nbeer\n```');
+    const button = editor.page.locator('.interactive-session').getByRole('button', { name: 'Apply…' });
+    await button.click();
+    const preview = editor.page.locator('.bulk-edit-panel');
+    await preview.getByText('stock').waitFor();
+    t.match(JSON.stringify(lastBody().messages), /Make exactly the change[\s\S]*Less|leek/);
+    // What is not ticked stays as it is.
+    await preview.locator('.monaco-list-row', { hasText: 'stock' }).getByRole('checkbox').click();
+    await preview.getByRole('button', { name: 'Apply' }).click();
+    const textOf = () =>
+      editor.evaluate(
+        async ({ vscode, argument }) => (await vscode.workspace.openTextDocument(argument)).getText(),
+        path,
+      );
+    t.equal(await poll(textOf, (text) => text.startsWith('stock')), 'stock\nsalt\nleek\nbread\nwine\nend');
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('undo'));
+    t.match(await textOf(), /^water\nsalt/);
+    await editor.evaluate(({ vscode }) =>
+      vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'),
+    );
+    rmSync(path);
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+  });
+
   await t.test('the button in Source Control writes a message for the staged changes', async (t) => {
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', editor.workspace, ...args]);
     git('init', '--quiet');

@@ -27,6 +27,7 @@ import {
   fingerprintOf,
   refuses,
 } from '../../client/vscode/documents/docsTokens.ts';
+import { hunksOf } from '../../client/vscode/edit/hunks.ts';
 import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
 import {
   installedNames,
@@ -617,6 +618,37 @@ t.test('a document service refuses a token only where it says so itself', async 
   t.strictSame(asked, Array(5).fill(ping), 'no redirect is followed');
   await new Promise((resolve) => server.close(resolve));
   t.equal(await refuses(origin, 'rdocs_a'), false, 'nothing answers there');
+});
+
+t.test('the changes that turn lines into others, as small as they can be', async (t) => {
+  const cases = [
+    ['a b c', 'a b c', []],
+    ['a b c', 'a x c', [[1, 2, 'x']]],
+    ['a b c', 'x a b c', [[0, 0, 'x']]],
+    ['a b c', 'a b c x', [[3, 3, 'x']]],
+    ['a b c', 'a c', [[1, 2, '']]],
+    [
+      'a b c d e',
+      'x b c e y',
+      [
+        [0, 1, 'x'],
+        [3, 4, ''],
+        [5, 5, 'y'],
+      ],
+    ],
+    ['a', '', [[0, 1, '']]],
+  ] as const;
+  const split = (text: string) => text.split(' ').filter(Boolean);
+  for (const [before, after, want] of cases) {
+    const hunks = hunksOf(split(before), split(after));
+    t.strictSame(
+      hunks.map(({ start, end, lines }) => [start, end, lines.join(' ')]),
+      want,
+      `${before} > ${after}`,
+    );
+  }
+  const long = Array.from({ length: 2_001 }, (_, at) => `${at}`);
+  t.equal(hunksOf(long, [...long, 'x']).length, 1, 'what would take long is one change');
 });
 
 t.test('the value of a setting that counts', async (t) => {

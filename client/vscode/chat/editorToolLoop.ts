@@ -9,6 +9,7 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
+import type { ProposedEdit } from '../edit/editCommand.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter } from './answerWriter.ts';
 import { toAside, toOurs } from './asides.ts';
@@ -83,7 +84,8 @@ export async function answerWithTools(
     added.push(result.message);
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
-    if (isDone)
+    if (isDone) {
+      offerToApply(stream, request, result.message.content);
       return finish(stream, result, {
         model: { name, server },
         added,
@@ -91,6 +93,7 @@ export async function answerWithTools(
         sent,
         milliseconds: writer.elapsed,
       });
+    }
     added.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
@@ -151,6 +154,26 @@ async function contentOf(
     if (token.isCancellationRequested) throw error;
     return [new vscode.LanguageModelTextPart(`The tool failed: ${messageOf(error)}`)];
   }
+}
+
+/** A button that changes the lines that the user attached, or selected, as the answer says. */
+function offerToApply(
+  stream: vscode.ChatResponseStream,
+  { command = '', references }: vscode.ChatRequest,
+  answer: string,
+): void {
+  const places = references.flatMap(({ value }) => (value instanceof vscode.Location ? [value] : []));
+  const [place, ...more] = places;
+  const [block] = /^```[\s\S]*?^```/m.exec(answer) ?? [];
+  if (!place || more.length > 0 || block === undefined || command === 'explain' || command === 'tests')
+    return;
+  const { start, end } = place.range;
+  const proposed: ProposedEdit = {
+    uri: place.uri.toString(),
+    ...{ first: start.line, last: end.character === 0 && end.line > start.line ? end.line - 1 : end.line },
+    instruction: `Make exactly the change that is proposed here, and keep everything else:\n\n${block}`,
+  };
+  stream.button({ command: 'runner.edit', title: 'Apply…', arguments: [proposed] });
 }
 
 interface Ending {
