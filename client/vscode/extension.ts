@@ -93,6 +93,7 @@ export function activate(context: vscode.ExtensionContext): void {
       offered,
       ask,
       askBehind,
+      reporter,
       onWillAnswerChat: createCancelWarning({
         version: vscode.version,
         memory: globalState,

@@ -4,7 +4,6 @@ import t from 'tap';
 import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
 import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
-import { createContextOffer } from '../../client/vscode/chat/contextOffer.ts';
 import {
   createKeptChanges,
   modelForAgents,
@@ -1067,26 +1066,6 @@ function editorLike(answers: (string | undefined)[], result?: unknown) {
   };
   return { asked, ran, registered, settled, editor: editor as never };
 }
-
-t.test('the remedies for a prompt that does not fit are offered one at a time', async (t) => {
-  const { asked, ran, settled, editor } = editorLike(['Larger', undefined, 'Other']);
-  const offer = createContextOffer(editor);
-  const remedies = [
-    { title: 'Larger', command: 'runner.setContextLength', arguments: [{ fitting: 8 }] },
-    { title: 'Other', command: 'runner.other' },
-  ];
-  void offer('It is [too](x) long.', remedies);
-  void offer('It is too long as well.', remedies);
-  await settled();
-  t.strictSame(asked.splice(0), [['It is [too] (x) long.', 'Larger', 'Other']], 'not two at once');
-  t.strictSame(ran.splice(0), [['runner.setContextLength', { fitting: 8 }]]);
-  await offer('Again.', remedies);
-  t.strictSame(ran, [], 'who leaves it chooses nothing');
-  await offer('Again.', remedies);
-  t.strictSame(ran, [['runner.other']]);
-  await offer('Nothing helps.', []);
-  t.equal(asked.length, 2);
-});
 
 t.test('an error is logged whole, and shown once with what mends it', async (t) => {
   const report = async (

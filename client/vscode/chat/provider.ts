@@ -5,8 +5,8 @@ import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { remediesFor } from '../ui/remedies.ts';
-import { createContextOffer } from './contextOffer.ts';
 import { taskOf } from './editorTasks.ts';
 import { createNotices, isBuiltInChat, isChat } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
@@ -26,6 +26,7 @@ export interface ProviderOptions {
   readonly ask: AskForRound;
   /** For what the editor itself wants: waits for the requests of the user. */
   readonly askBehind: AskForRound;
+  readonly reporter: ErrorReporter;
   /** Called before each request of the editor's own chat. */
   readonly onWillAnswerChat: () => void;
 }
@@ -34,7 +35,6 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
   readonly #options: ProviderOptions;
   readonly #tokens = createTokenCounter();
-  readonly #offerLargerContext = createContextOffer(vscode);
   readonly #notices = createNotices((sentence) => void vscode.window.showInformationMessage(sentence));
 
   constructor(options: ProviderOptions) {
@@ -53,7 +53,7 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { offered, ask, askBehind, onWillAnswerChat } = this.#options;
+    const { offered, ask, askBehind, reporter, onWillAnswerChat } = this.#options;
     const answering = model ?? offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
@@ -83,8 +83,9 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     } catch (error) {
       const failure = toLanguageModelError(error);
       const data = errorDataOf(error);
-      if (data?.kind === 'context-exceeded')
-        void this.#offerLargerContext(failure.message, remediesFor(data));
+      // An error in the editor's own chat has no buttons.
+      if (data?.kind === 'context-exceeded' && remediesFor(data).length > 0)
+        reporter.report(error, { showToUser: true });
       throw isOfChat ? withoutStack(failure) : failure;
     }
   }
