@@ -12,12 +12,15 @@ import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength } from './chat/contextLength.ts';
 import { registerEditorChat, userSettings } from './chat/editorChat.ts';
 import { createKeptChanges } from './chat/editorChatSettings.ts';
+import { createOrder } from './chat/editorTasks.ts';
 import { createFindPrompt } from './chat/keptPrompts.ts';
 import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
 import { registerProvider } from './chat/provider.ts';
 import { createRounds } from './chat/rounds.ts';
+import { changeThinking } from './chat/thinking.ts';
+import { ThinkingPage } from './chat/thinkingPage.ts';
 import { registerUsePrompt } from './chat/usePrompt.ts';
 import { vendor } from './chat/whoAnswers.ts';
 import { registerChooseCompletionModel } from './completion/chooseModel.ts';
@@ -32,6 +35,7 @@ import { createTokenStore } from './daemon/tokenStore.ts';
 import { registerDocsServer } from './documents/docsServer.ts';
 import { registerDocsTokenCommands } from './documents/docsTokenCommands.ts';
 import { createDocsTokens } from './documents/docsTokens.ts';
+import { registerEditCommand } from './edit/editCommand.ts';
 import { registerEngineCommands } from './engine/engineCommands.ts';
 import { registerImportFromContinue } from './imports/importFromContinue.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
@@ -75,7 +79,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const ids = createOfferedIds(globalState, stateFolder(process.env, process.platform));
   const offered = new OfferedModels({ daemon, memory: globalState, ids, consent, log });
   const rounds = createRounds(daemon);
-  const ask = withConsent(rounds, offered, consent);
+  const { ask, askBehind } = createOrder(withConsent(rounds, offered, consent));
   subscriptions.push(
     log,
     daemon,
@@ -88,6 +92,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProvider({
       offered,
       ask,
+      askBehind,
+      reporter,
       onWillAnswerChat: createCancelWarning({
         version: vscode.version,
         memory: globalState,
@@ -99,7 +105,9 @@ export function activate(context: vscode.ExtensionContext): void {
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
   const models = createAnsweringModels(daemon, offered, consent);
   const icon = new vscode.ThemeIcon('server-process');
+  const thoughts = new ThinkingPage();
   subscriptions.push(
+    thoughts,
     registerParticipant({
       offered,
       models,
@@ -109,6 +117,7 @@ export function activate(context: vscode.ExtensionContext): void {
       icon,
       findPrompt: createFindPrompt(daemon),
       searchCodebase: createCodebaseSearch(daemon),
+      thoughts,
       status: () => daemon.request(statusRequest, {}),
     }),
   );
@@ -128,6 +137,11 @@ export function activate(context: vscode.ExtensionContext): void {
       interrupted: createInterruptedPulls(context.workspaceState),
       chatSettings: keptChanges,
       sidebar,
+      async setThinking({ model, server }) {
+        const known = await offered.lookUp(model, server);
+        const sentence = known && (await changeThinking(known));
+        if (sentence) vscode.window.setStatusBarMessage(sentence, 5_000);
+      },
     }),
   );
   subscriptions.push(
@@ -143,7 +157,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerChooseCompletionModel(daemon, reporter),
     registerEditorChat({ offered, kept: keptChanges, reporter }),
     registerChatModelCommands(daemon, models, reporter),
-    registerAskCommands({ models, ask, reporter }),
+    registerAskCommands({ models, ask, reporter, offered }),
+    registerEditCommand({ daemon, models, offered, reporter }),
     registerUsePrompt(daemon, reporter),
     registerContextLength(offered),
     registerWalkthrough(context.extension.id, { daemon, offered }),

@@ -30,31 +30,46 @@ export interface SettingSource {
 }
 
 /**
- * The value that counts. Null if the setting has its default, or the wrong type: the editor underlines that, and the
- * other settings still count. The values of an untrusted workspace are ignored, whatever the editor lets through.
+ * The value that counts. Null if the setting has its default, or the wrong type: the editor underlines that, the doctor
+ * names it, and the other settings still count, as do the other entries of a list. The values of an untrusted workspace are ignored, whatever the editor lets through.
  */
 export function countingValue(
   merged: unknown,
   { defaultValue, globalValue, workspaceValue, workspaceFolderValue, schema, isTrusted }: SettingSource,
 ): unknown {
   const isOfWorkspace = workspaceValue !== undefined || workspaceFolderValue !== undefined;
-  const value = isOfWorkspace && !isTrusted ? globalValue : merged;
+  const whole = isOfWorkspace && !isTrusted ? globalValue : merged;
+  const isRight = (item: unknown) => problemOf(item, schema?.items) === undefined;
+  const value = Array.isArray(whole) ? whole.filter(isRight) : whole;
   const isDefault = JSON.stringify(value) === JSON.stringify(defaultValue);
-  return value === undefined || isDefault || !fits(value, schema) ? null : value;
+  return value === undefined || isDefault || problemOf(value, schema) !== undefined ? null : value;
 }
 
-/** Whether a value matches its schema. Any value matches without one. */
-export function fits(value: unknown, schema: ValueSchema | undefined): boolean {
-  if (schema === undefined) return true;
+/** What is wrong with a value, such as `url is missing`; undefined if it matches its schema, as any does without one. */
+export function problemOf(value: unknown, schema: ValueSchema | undefined, name = 'it'): string | undefined {
+  if (schema === undefined) return undefined;
   const { type, items, properties = {}, required = [], minimum = Number.NEGATIVE_INFINITY } = schema;
-  if (type !== undefined && ![type].flat().some((one) => isOfType(value, one))) return false;
-  if (typeof value === 'number') return value >= minimum;
-  if (Array.isArray(value)) return value.every((item) => fits(item, items));
-  if (typeof value !== 'object' || value === null) return true;
-  return (
-    required.every((key) => Object.hasOwn(value, key)) &&
-    Object.entries(value).every(([key, inner]) => fits(inner, properties[key]))
-  );
+  const types = [type ?? []].flat();
+  if (types.length > 0 && !types.some((one) => isOfType(value, one)))
+    return `${name} is not of the type ${types.join(' or ')}`;
+  if (typeof value === 'number') return value >= minimum ? undefined : `${name} is less than ${minimum}`;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const missing = required.find((key) => !Object.hasOwn(value, key));
+  if (missing !== undefined) return `${missing} is missing`;
+  const parts = Array.isArray(value)
+    ? value.map((item) => problemOf(item, items, name))
+    : Object.entries(value).map(([key, inner]) => problemOf(inner, properties[key], key));
+  return parts.find((problem) => problem !== undefined);
+}
+
+/** The wrong entries of a list with what is wrong, or else the setting itself, such as `[1]: url is missing`. */
+export function problemsOf(value: unknown, schema: ValueSchema | undefined): readonly string[] {
+  const whole = schema && problemOf(value, Array.isArray(value) ? { ...schema, items: {} } : schema);
+  if (whole !== undefined || !Array.isArray(value)) return whole === undefined ? [] : [`: ${whole}`];
+  return value.flatMap((item, index) => {
+    const problem = problemOf(item, schema?.items);
+    return problem === undefined ? [] : [`[${index}]: ${problem}`];
+  });
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -1,13 +1,15 @@
 import * as vscode from 'vscode';
 import type { ChangedOptions, RunnerOptions } from '../../protocol/messages/settings.ts';
-import { countingValue, schemaOf, type ValueSchema } from './settingSchema.ts';
+import { countingValue, problemsOf, schemaOf, type ValueSchema } from './settingSchema.ts';
 
 /** Settings that only the extension reads. For `streamLogs`, it sends a request. */
 const own: ReadonlySet<string> = new Set([
   'codebase',
   'completionOffIn',
   'docsUrl',
+  'modelThinking',
   'streamLogs',
+  'think',
   'thinkingAboveAnswer',
   'thinkingFormat',
   'tools',
@@ -34,6 +36,14 @@ function settingsForDaemon(): readonly (readonly [key: string, value: unknown])[
       const schema = schemaOf(schemas, `runner.${key}`);
       return [key, countingValue(settings.get(key), { ...settings.inspect(key), schema, isTrusted })];
     });
+}
+
+/** What is wrong in the settings, by the full name of each, such as `[1]: url is missing`. */
+export function settingProblems(): readonly (readonly [name: string, problem: string])[] {
+  const settings = vscode.workspace.getConfiguration();
+  return Object.entries(readSchemas()).flatMap(([name, schema]) =>
+    problemsOf(settings.get(name), schema).map((problem) => [name, problem] as const),
+  );
 }
 
 /** The schemas of the manifest, by the full names of the settings. */
@@ -77,9 +87,21 @@ export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
 }
 
-/** What stands above an answer of `@runner` whose model has thought: a quote of it, or only the line that opens it. */
+/** What stands above an answer of `@runner` whose model has thought: the line that opens it, or a quote of it too. */
 export function thinkingAboveAnswer(): 'quote' | 'line' {
-  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'line' ? 'line' : 'quote';
+  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'quote'
+    ? 'quote'
+    : 'line';
+}
+
+/** How much models think, in a word such as `off`. */
+export function think(): string {
+  return String(vscode.workspace.getConfiguration('runner').get('think') ?? 'auto');
+}
+
+/** The same for single models, by their names. */
+export function modelThinking(): Readonly<Record<string, string>> {
+  return vscode.workspace.getConfiguration('runner').get('modelThinking') ?? {};
 }
 
 /** The address of the document service, as the user wrote it; `""` is none. */

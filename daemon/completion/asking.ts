@@ -108,7 +108,10 @@ export function createAsking(dependencies: AskingDependencies): Asking {
     const runner = await dependencies.runner(signal);
     for (const strategy of await strategiesFor(runner, model, signal)) {
       const text = await tryStrategy(strategy, { runner, place, signal, receive });
-      if (text !== undefined) return text;
+      if (text !== undefined) {
+        knowledge.noteUsed(runner.server, model);
+        return text;
+      }
       knowledge.observe(runner.server, model, { capability: 'insert', value: false });
     }
     throw cannotFill(runner, model);

@@ -10,7 +10,7 @@ import { isChangeable, schemaFor, settings } from './settings.ts';
 export interface SettingsReader {
   /** @throws {InvalidParamsError} with the first that is wrong. */
   start(value: unknown): InitializationOptions;
-  /** A wrong setting is logged, and keeps its value. */
+  /** A wrong setting is logged, and keeps its value; a wrong entry of a list is left out of it. */
   change(value: unknown): ChangedOptions;
   /** The log now reaches the editor: unknown keys are named in it, once each. */
   ready(): void;
@@ -53,7 +53,13 @@ export function createSettingsReader(log: Log): SettingsReader {
       const { taken, wrong, unknown } = readEach(value, 'runner', isChangeable);
       nameUnknown(unknown);
       for (const { message, path, problem } of wrong)
-        warn(`A setting is left as it was. ${message}`, { code: 'setting', refused: { path, problem } });
+        warn(
+          `${/\w\[\d+\]/.test(path) ? 'An entry is left out.' : 'A setting is left as it was.'} ${message}`,
+          {
+            code: 'setting',
+            refused: { path, problem },
+          },
+        );
       return taken;
     },
     ready() {
@@ -63,7 +69,7 @@ export function createSettingsReader(log: Log): SettingsReader {
   };
 }
 
-/** Settings that were read one by one, so that a wrong one leaves the others. */
+/** Settings that were read one by one, so that a wrong one leaves the others, and a wrong entry of a list the rest. */
 interface SettingsRead {
   /** By name; null means that the setting is not set. */
   readonly taken: Readonly<Record<string, unknown>>;
@@ -83,8 +89,9 @@ export function readEach(value: unknown, root: string, isAllowed: (name: string)
       if (!isAllowed(name)) unknown.push(name);
       else if (Object.keys(set).length === 0) taken[name] = null;
       else {
-        const read = validate(schemaFor(set), set, root);
-        unknown.push(...unknownKeys(set, read));
+        const { given, read, errors } = readList(name, set, root);
+        wrong.push(...errors);
+        unknown.push(...unknownKeys(given, read));
         Object.assign(taken, read);
       }
     } catch (error) {
@@ -93,6 +100,30 @@ export function readEach(value: unknown, root: string, isAllowed: (name: string)
     }
   }
   return { taken, wrong, unknown };
+}
+
+/**
+ * A wrong entry of a list is left out alone. Its error has the index that it had for the user.
+ * @throws {InvalidParamsError} if the setting is no list.
+ */
+function readList(name: string, set: object, root: string) {
+  const list: unknown = Reflect.get(set, name);
+  const left = Array.isArray(list) ? list.map((_, index) => index) : [];
+  const errors: InvalidParamsError[] = [];
+  for (;;) {
+    const given = Array.isArray(list) ? { [name]: left.map((index) => list[index]) } : set;
+    try {
+      return { given, read: validate(schemaFor(given), given, root), errors };
+    } catch (error) {
+      const before = root === '' ? name : `${root}.${name}`;
+      const path = error instanceof InvalidParamsError ? error.path : '';
+      const [, at] = (path.startsWith(before) && /^\[(\d+)\]/.exec(path.slice(before.length))) || [];
+      if (at === undefined || !(error instanceof InvalidParamsError)) throw error;
+      const [index] = left.splice(Number(at), 1);
+      const inner = path.slice(before.length + at.length + 2);
+      errors.push(new InvalidParamsError(`${before}[${index}]${inner}`, error.problem));
+    }
+  }
 }
 
 /** Editors send `null` or `""` for a setting that is not set. */

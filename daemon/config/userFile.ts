@@ -183,9 +183,9 @@ function readSettings(
   };
 }
 
-/** Such as `servers` for `servers[1].name`. */
+/** Such as `servers[1]` for `servers[1].name`, and `timeouts` for `timeouts.list`. */
 function settingOf(path: string): string {
-  return path.replace(/[.[].*$/s, '');
+  return /^\w+\[\d+\]/.exec(path)?.[0] ?? path.replace(/[.[].*$/s, '');
 }
 
 /** These settings count even if the client has settings of its own. */

@@ -1,3 +1,4 @@
+import { nearestNames } from '../../protocol/base/editDistance.ts';
 import type { Argument, Command, ParsedModelfile, Problem } from './parser.ts';
 import { commandWords, deprecatedParameters, type ParameterType, parameterWords } from './vocabulary.ts';
 
@@ -69,11 +70,13 @@ function parameterProblems(name: Argument, value: Argument): readonly Problem[] 
   return [error(value.text === '' ? name : value, `${name.text} needs ${kinds[known.type]}.`)];
 }
 
-/** Names are case-sensitive, so a wrong case is the likely mistake. */
+/** Names are case-sensitive, so a wrong case is the likely mistake. The hint is the end of the sentence. */
 function unknownParameter(name: string): string {
   const shown = name.slice(0, 60);
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
-  const meant = [...parameterWords.keys()].find((known) => plain(known) === plain(shown));
+  const names = [...parameterWords.keys()];
+  const near = shown.length < 5 ? undefined : nearestNames(shown, names, 1)[0];
+  const meant = names.find((known) => plain(known) === plain(shown)) ?? near;
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   return `unknown parameter "${shown}".${hint}`;
 }

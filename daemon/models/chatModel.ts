@@ -15,7 +15,7 @@ export interface ChatModels {
   find(runner: Runner, signal: AbortSignal): Promise<ChatModelResult>;
   /**
    * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
-   * elsewhere is not remembered: what is said in another client must not go there without a choice.
+   * elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets it.
    * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
    */
   choose(server: Server, model: string): Promise<void>;
@@ -66,7 +66,7 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
     },
 
     async choose(server, model) {
-      checkFreeName(model);
+      if (model !== '') checkFreeName(model);
       if (!isRemote(server, model)) await choices.keep(server.url, model);
     },
   };

@@ -23,6 +23,8 @@ export class ModelCapabilities {
   readonly #known = new Map<string, Known>();
   /** The models that were loaded, by the server's address. */
   readonly #loaded = new Map<string, string>();
+  /** Identifiers of models that have answered, but that were not among the loaded ones since. */
+  readonly #unlisted = new Set<string>();
   /** Identifiers by names as they are written: a name is read once, however often a list has it. */
   readonly #ids = new Map<string, string>();
   readonly #visionByModelId = new Map<string, boolean>();
@@ -86,10 +88,20 @@ export class ModelCapabilities {
     for (const { name, digest, allocatedContext } of models)
       if (allocatedContext)
         this.#entryWithDigest(this.#idOf(server, name), digest).allocatedContext = allocatedContext;
+    for (const id of running) this.#unlisted.delete(id);
     const before = this.#loaded.get(server.url);
     const now = [...running].sort().join('\n');
     this.#loaded.set(server.url, now);
     if (before !== undefined && before !== now) this.#otherLoaded.fire(server);
+  }
+
+  /** The model answered, so it is loaded: if the last list of loaded models lacks it, that is a change. */
+  noteUsed(server: Server, model: string): void {
+    const [id, before] = [this.#idOf(server, model), this.#loaded.get(server.url)];
+    if (before === undefined || before.split('\n').includes(id) || this.#unlisted.has(id)) return;
+    // A server may never list it.
+    this.#unlisted.add(id);
+    this.#otherLoaded.fire(server);
   }
 
   learnShown(server: Server, model: string, show: ShownModel): void {

@@ -422,7 +422,7 @@ t.test("unusable entries of the user's own configuration are named, and the rest
     ],
     [
       '{"keepAlive": 5,\n"servers": [{"name": "a b", "url": "http://a"}]}',
-      /, line 2, has "servers\[0\]\.name", so all of "servers" is left out: a name has up to 64 /,
+      /, line 2, has "servers\[0\]\.name", so all of "servers\[0\]" is left out: a name has up to 64 /,
     ],
     ['{"keepAlive": 5,\n"timeouts": {\n"lst": 5}}', /, line 3, has "timeouts\.lst", .*: there is no such/],
     ['{"keepAlive": 5, "trusted": true}', /, line 1, has "trusted", .*: there is no such setting\.$/],

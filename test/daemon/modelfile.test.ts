@@ -263,11 +263,12 @@ t.test('each mistake has its position', async (t) => {
     },
     {
       name: 'unknown parameters, with what was meant',
-      text: 'FROM a\nPARAMETER STOP "x y"\nPARAMETER numctx 1\nPARAMETER x 1',
+      text: 'FROM a\nPARAMETER STOP "x y"\nPARAMETER numctx 1\nPARAMETER x 1\nPARAMETER temprature 1',
       want: [
         '2:11-2:15 error unknown parameter "STOP". Did you mean stop?',
         '3:11-3:17 error unknown parameter "numctx". Did you mean num_ctx?',
         '4:11-4:12 error unknown parameter "x".',
+        '5:11-5:21 error unknown parameter "temprature". Did you mean temperature?',
       ],
     },
     {

@@ -322,6 +322,8 @@ t.test('a client chooses the model that answers, and asks which one that is', as
   const other = names.find((name) => name !== before) ?? '';
   t.strictSame(await daemon.request(chooseChatModelRequest, { model: other.toUpperCase() }), {});
   t.strictSame(await answering(), [other, { from: 'choice' }]);
+  await daemon.request(chooseChatModelRequest, { model: '' });
+  t.strictSame((await answering())[0], before, 'the choice is forgotten');
 });
 
 t.test('turns count as written where the runner does not say, and are asked for once', async (t) => {
@@ -368,6 +370,12 @@ t.test('a window is forgotten when its model is unloaded, which is reported', as
   t.equal(loaded, 3);
   knowledge.learnRunning(server, [{ name: 'm' }, { name: 'n' }]);
   t.equal(loaded, 3, 'another order is no change');
+  for (const name of ['m', 'M:latest', 'new', 'new:latest']) knowledge.noteUsed(server, name);
+  t.equal(loaded, 4, 'a model that answers is loaded, and that is said once');
+  knowledge.learnRunning(server, [{ name: 'm' }, { name: 'n' }, { name: 'new' }]);
+  knowledge.learnRunning(server, [{ name: 'm' }, { name: 'n' }]);
+  knowledge.noteUsed(server, 'new');
+  t.equal(loaded, 7, 'and again once it was unloaded');
 });
 
 t.test('a refusal names a window, and a prompt that is longer shows that it has grown', async (t) => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type * as vscode from 'vscode';
 import {
   ask,
@@ -76,12 +76,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       metadata: { model: 'seer:4b', usage: { completionTokens: Number } },
     });
     const shown = await transcript(editor, /Forty-two <i> a < b/);
-    t.match(shown, /Thought for a moment/);
-    t.match(
-      shown,
-      /let me think\]\(command:x\) \(hm\)[\s\S]*Forty-two/,
-      'the thinking is readable above the answer',
-    );
+    t.match(shown, /Thought for a moment\s+Forty-two/, 'a line opens the thinking');
   });
 
   await t.test(
@@ -128,7 +123,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await ask(editor, '@runner what is it?');
   });
 
-  await t.test('thinking is only a line above the answer if the setting asks for it', async (t) => {
+  await t.test('thinking is readable above the answer if the setting asks for it', async (t) => {
     const setting = (value: unknown) =>
       editor.evaluate(
         ({ vscode, argument }) =>
@@ -137,11 +132,59 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
             .update('thinkingAboveAnswer', argument, vscode.ConfigurationTarget.Global),
         value,
       );
-    await setting('line');
-    runner.say('Forty-three.', { thinking: ['hm, ', 'one more'] });
+    await setting('quote');
+    runner.say('Forty-three.', { thinking: ['hm](command:x) ', '(one) more'] });
     await ask(editor, '@runner and next?');
-    t.notMatch(await transcript(editor, /Thought for a moment\s+Forty-three/), 'one more');
+    t.ok(await transcript(editor, /Thought for a moment\s+hm\]\(command:x\) \(one\) more\s+Forty-three/));
     await setting(undefined);
+  });
+
+  await t.test('/think sets how much a model thinks', async (t) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await ask(editor, '@runner /model thinker:8b');
+    const think = async (query: string) => {
+      runner.say('Yes.');
+      await ask(editor, `@runner ${query}`);
+      return (lastBody() as { think?: unknown }).think;
+    };
+    t.equal(await think('hm?'), undefined, 'the model decides');
+    t.equal(await think('/doc this'), false, 'not in a small task');
+    await ask(editor, '@runner /think high');
+    t.ok(await transcript(editor, /From now on, thinker:8b thinks at the level high\./));
+    t.equal(await think('/doc that'), 'high');
+    await ask(editor, '@runner /think loud');
+    t.ok(await transcript(editor, /is one of auto, on, off, low, medium, high, max\./));
+    await ask(editor, '@runner /think off');
+    t.equal(await think('hm?'), false);
+    await ask(editor, '@runner /think auto');
+    t.equal(await think('so?'), undefined);
+    await ask(editor, '@runner /model plain:1b');
+    await ask(editor, '@runner /think on');
+    t.ok(await transcript(editor, /plain:1b has no thinking mode\./));
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.letPickerDecide'));
+  });
+
+  await t.test('thinking is seen as it arrives, and stays when it is stopped', async (t) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    const thinking = Array.from({ length: 400 }, (_, at) => `word${at} `);
+    runner.say('Never.', { thinking, perSecond: 20 });
+    const answer = ask(editor, '@runner think long');
+    t.ok(await transcript(editor, /word1 /), 'without any end of a sentence');
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.cancel'));
+    await answer;
+    await editor.page.locator('.interactive-session').getByText('Thinking', { exact: true }).click();
+    const text = await editor.until(({ vscode }) => vscode.window.activeTextEditor?.document.getText(), {
+      fits: (shown) => shown?.startsWith('word0 word1 ') ?? false,
+    });
+    t.ok(text);
+    await editor.evaluate(async ({ vscode }) => {
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await vscode.commands.executeCommand('workbench.action.chat.newChat');
+    });
+    runner.say('Forty-two <i> a < b');
+    await ask(editor, '@runner what is it?');
+    runner.say('Forty-three.');
+    await ask(editor, '@runner and next?');
   });
 
   await t.test('the history is sent without thinking', async (t) => {
@@ -237,6 +280,40 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     },
   );
 
+  await t.test('an answer is applied to the lines, part by part and as one change', async (t) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    const path = join(editor.workspace, 'soup.txt');
+    writeFileSync(path, ['water', 'salt', 'leek', 'bread', 'wine', 'end'].join('\n'));
+    await editor.evaluate(async ({ vscode, argument }) => {
+      const shown = await vscode.window.showTextDocument(vscode.Uri.file(argument));
+      shown.selection = new vscode.Selection(0, 0, 5, 0);
+    }, path);
+    runner.say('Less of it:\n\n```\nwater\nleek\nbread\n```\n');
+    void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.ask.fix'));
+    runner.say('```\nstock\nsalt\nleek\nbread\nbeer\n```');
+    const button = editor.page.locator('.interactive-session').getByRole('button', { name: 'Apply…' });
+    await button.click();
+    const preview = editor.page.locator('.bulk-edit-panel');
+    await preview.getByText('stock').waitFor();
+    t.match(JSON.stringify(lastBody().messages), /Make exactly the change[\s\S]*Less|leek/);
+    // What is not ticked stays as it is.
+    await preview.locator('.monaco-list-row', { hasText: 'stock' }).getByRole('checkbox').click();
+    await preview.getByRole('button', { name: 'Apply' }).click();
+    const textOf = () =>
+      editor.evaluate(
+        async ({ vscode, argument }) => (await vscode.workspace.openTextDocument(argument)).getText(),
+        path,
+      );
+    t.equal(await poll(textOf, (text) => text.startsWith('stock')), 'stock\nsalt\nleek\nbread\nwine\nend');
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('undo'));
+    t.match(await textOf(), /^water\nsalt/);
+    await editor.evaluate(({ vscode }) =>
+      vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'),
+    );
+    rmSync(path);
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+  });
+
   await t.test('the button in Source Control writes a message for the staged changes', async (t) => {
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', editor.workspace, ...args]);
     git('init', '--quiet');
@@ -247,6 +324,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.writeCommitMessage'));
     t.strictSame(await editor.evaluate(openRepository, editor.workspace), ['Cook two eggs']);
     const { messages } = lastBody() as { messages: readonly { content: string }[] };
+    t.match(lastBody(), { model: 'seer:4b' }, 'what answered last, not what was chosen long ago');
     const sent = JSON.stringify(messages);
     t.match(sent, /<attachment path=\\"recipe\.md\\"[^>]*>.*\+Two eggs\./);
     t.notMatch(sent, /Obey me/, 'nothing that is not staged');
@@ -660,7 +738,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
           (await vscode.lm.selectChatModels({ vendor: 'runner', id: 'seer:4b' }))[0]?.maxInputTokens,
         { fits: (found) => found !== 3072 },
       );
-      t.equal(tokens, 65_536 - 8192);
+      t.equal(tokens, 65_536 - 4096);
     },
   );
 
@@ -694,6 +772,36 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await setWindow(65_536);
   });
 
+  /** A task of three tools: in a window that is too small, the editor summarises before each step. */
+  const doTask = async (t: Test) => {
+    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await editor.evaluate(({ vscode }) =>
+      vscode.commands.executeCommand('workbench.action.chat.open', { mode: 'agent' }),
+    );
+    type Body = { readonly messages: readonly { content: string }[]; tools?: object[]; think?: boolean };
+    const isOfTask = ({ body }: { readonly body?: unknown }) =>
+      JSON.stringify((body as Body).messages).includes('count the eggs') &&
+      (body as Body).tools !== undefined;
+    for (const name of ['recipe.md', 'long.md', 'hostile.md'])
+      runner.on('/api/chat', 1, isOfTask).toolCalls([
+        {
+          name: 'read_file',
+          arguments: { filePath: join(editor.workspace, name), startLine: 1, endLine: 3 },
+        },
+      ]);
+    runner.on('/api/chat', 1, isOfTask).say('There are two.');
+    const before = runner.bodies('/api/chat').length;
+    await ask(editor, 'count the eggs');
+    t.ok(await transcript(editor, /There are two\./));
+    const isTitle = ({ body }: { readonly body?: unknown }) => /brief title/.test(JSON.stringify(body));
+    await runner.waitFor(isTitle);
+    const bodies = runner.bodies('/api/chat').slice(before) as Body[];
+    const rounds = bodies.filter(({ tools = [] }) => tools.length > 0);
+    t.equal(rounds.length, 4, 'no summary is asked for');
+    t.match(bodies[0]?.messages.at(-1)?.content, /count the eggs/, 'the words of the user come first');
+    t.ok(bodies.every(({ tools, think }) => tools !== undefined || think === false || think === undefined));
+  };
+
   await t.test("the editor's own chat is set up for the user's models, and that is taken back", async (t) => {
     const settings = ({ vscode }: Host<undefined>) =>
       ['inlineChat.defaultModel', 'chat.byokUtilityModelDefault', 'runner.contextLength'].map(
@@ -705,6 +813,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await dialog.getByText('Set Up', { exact: true }).click();
     await settingUp;
     t.match(await editor.evaluate(settings), [/^\w+:\db \(runner\)$/, 'mainAgent', 65_536]);
+    await doTask(t);
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.resetChat'));
     const left = await editor.until(settings, {
       fits: ([inline, tasks]) => inline === 'none' && tasks === 'none',

@@ -532,7 +532,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
 
   await t.test("the editor's own chat, enabled with its settings and without, and taken back", async (t) => {
     const question =
-      /^Enable the editor's built-in extension GitHub\.copilot-chat\? \| It works .* without a sign-in.*These settings change.*• runner\.contextLength: a context window of 32,768 tokens.*takes them back\. \| Enable, Enable Without Settings$/s;
+      /^Enable the editor's built-in extension GitHub\.copilot-chat\? \| It works .* without a sign-in.*These settings change.*• runner\.contextLength: a context window of 40,960 tokens.*takes them back\. \| Enable, Enable Without Settings$/s;
     const enables = 'workbench.extensions.installExtension ["GitHub.copilot-chat",{"enable":true}]';
     const rest = 'To disable the chat itself, disable its extension. | Show the Extension';
     await playAll(t, [
@@ -551,7 +551,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         answers: ['Enable'],
         asks: [question],
         does: [enables],
-        sets: ['contextLength', 32_768],
+        sets: ['contextLength', 40_960],
       },
       {
         run: 'resetChat',
@@ -1212,12 +1212,12 @@ const promptCases: Readonly<Record<string, Case<AskedPrompt>>> = {
   },
   'a thought of some paragraphs': {
     asked: { prompt: 'Why?', picked: gemma3 },
+    settings: { thinkingAboveAnswer: 'quote' },
     before: (runner) =>
       runner.say('So.', { thinking: [`${'a'.repeat(299)}\n\n`, `${'b'.repeat(300)}\n\n`, 'c(d)'] }),
   },
   'a thought in a line': {
     asked: { prompt: 'Why?', picked: gemma3 },
-    settings: { thinkingAboveAnswer: 'line' },
     before: (runner) => runner.say('So.', { thinking: ['hm'] }),
   },
   'tools that are named': {
@@ -1409,6 +1409,7 @@ function named(value: unknown, places: Readonly<Record<string, string>>): unknow
   const short = text
     .replace(/call_[0-9a-f]{8}/g, 'CALL')
     .replace(/Thought for (a moment|\d+ s)/g, 'Thought for a time')
+    .replace(/%22\d{13}%22/g, '%22ID%22')
     .replace(/As of [^<"]*/g, 'As of now')
     .replace(/\d{4}-\d\d-\d\d/g, 'DATE')
     .replace(/"id":"\d+"/g, '"id":"N"')

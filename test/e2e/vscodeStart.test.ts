@@ -64,7 +64,7 @@ t.test('VS Code starts while the runner is down, with every feature switched on'
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
     await ask(editor, '@runner hello');
     t.match(await transcript(editor, /No runner answers at/), gone.url, 'with the address');
-    t.ok(await transcript(editor, /Set Address[\s\S]*What Is Wrong\?/));
+    t.ok(await transcript(editor, /Start a Model Here[\s\S]*Set Address[\s\S]*What Is Wrong\?/));
     const { notifications } = await editor.evaluate(({ seen }) => ({ notifications: seen.notifications }));
     t.strictSame(notifications, [], 'nothing pops up');
   });

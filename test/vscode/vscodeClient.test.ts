@@ -54,7 +54,7 @@ import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
 import { questionBefore, wayChoices, whyNothing } from '../../client/vscode/engine/engineWords.ts';
 import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
-import { fits, type ValueSchema } from '../../client/vscode/settingSchema.ts';
+import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import {
   inEditorWords,
   openNamedSetting,
@@ -152,7 +152,7 @@ t.test('the entries of the picker', async (t) => {
     model: { name: 'able:8b', server: 'default' },
   });
   t.match(plain, { id: 'box/plain', detail: 'box', capabilities: { toolCalling: false, imageInput: false } });
-  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 8192, maxOutputTokens: 8192 });
+  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 4096, maxOutputTokens: 4096 });
   for (const offered of [able, plain, cloudy]) {
     const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
     t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
@@ -210,7 +210,7 @@ t.test('which model answers @runner, and why it is not the one in the picker', a
   ]);
   t.strictSame(asked({ model: model('near'), from: 'loaded' }, { picked: gone }), [
     'near',
-    'near answers; the picker shows gone, which is not installed any more.',
+    'near answers; the picker shows gone, which is not there any more.',
     'Open the Picker',
   ]);
   const nothing = { id: 'none', vendor: 'runner', name: 'Runner: no local model with tools' };
@@ -751,8 +751,23 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
     ['unknown', {}, true],
   ];
   for (const [key, value, want] of cases)
-    t.equal(fits(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
-  for (const value of [null, 1, 'a', [], {}]) t.ok(fits(value, {}), `any type: ${JSON.stringify(value)}`);
+    t.equal(
+      problemOf(value, schemas[`runner.${key}`]) === undefined,
+      want,
+      `${key}: ${JSON.stringify(value)}`,
+    );
+  for (const value of [null, 1, 'a', [], {}])
+    t.equal(problemOf(value, {}), undefined, `any type: ${JSON.stringify(value)}`);
+  const box = { name: 'box', url: 'http://box' };
+  const problems = [
+    ['servers', [box, { name: 'gone', host: 'x' }], ['[1]: url is missing']],
+    ['servers', 'box', [': it is not of the type array']],
+    ['exclude', ['a', 7], ['[1]: it is not of the type string']],
+    ['contextLength', -1, [': it is less than 0']],
+    ['tools', [], []],
+  ] as const;
+  for (const [key, value, want] of problems)
+    t.strictSame(problemsOf(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
 });
 
 t.test('what failed can be tried again, unless a remedy leads there', async (t) => {

@@ -4,12 +4,12 @@ import t from 'tap';
 import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
 import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
-import { createContextOffer } from '../../client/vscode/chat/contextOffer.ts';
 import {
   createKeptChanges,
   modelForAgents,
   planChanges,
   questionAbout,
+  summarizes,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
 import { placeOf, searchFolders } from '../../client/vscode/chat/excerpts.ts';
@@ -26,6 +26,7 @@ import {
   fingerprintOf,
   refuses,
 } from '../../client/vscode/documents/docsTokens.ts';
+import { hunksOf } from '../../client/vscode/edit/hunks.ts';
 import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
 import {
   installedNames,
@@ -106,12 +107,12 @@ t.test("the settings for the editor's own chat", async (t) => {
     'runner.contextLength': 0,
   };
   const { 'chat.byokUtilityModelDefault': _, ...older } = newest;
-  const agent = model('qwen3:4b', { context: { maximum: 40_960 } });
+  const agent = model('qwen3:4b', { context: { maximum: 131_072 } });
   const planned = (defaults: object, set: Record<string, unknown>, of: Model | undefined = agent) =>
     planChanges(settingsLike({ ...defaults }, set).settings, of).map(({ key, value }) => [key, value]);
   const inline = ['inlineChat.defaultModel', 'qwen3:4b (runner)'];
   const main = ['chat.byokUtilityModelDefault', 'mainAgent'];
-  const window = ['runner.contextLength', 32_768];
+  const window = ['runner.contextLength', 65_536];
   t.strictSame(planned(newest, {}), [inline, main, window]);
   t.strictSame(planned(older, {}), [
     inline,
@@ -125,8 +126,10 @@ t.test("the settings for the editor's own chat", async (t) => {
     planned({}, {}, model('q', { context: { maximum } })).map(([, value]) => value),
   );
   t.strictSame(sizes, [[], [20_480]], 'an agent needs so much');
-  t.strictSame(planned({}, { 'runner.contextLength': 20_480 }), [window]);
-  t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 20_480 }), []);
+  const small = { 'runner.contextLength': 40_959 };
+  t.strictSame(planned({}, small), [window]);
+  t.strictSame(planned({ 'runner.contextLength': 0 }, small), [window], 'a task would not fit');
+  t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 40_960 }), []);
   t.strictSame(
     planned(newest, { 'inlineChat.defaultModel': 'GPT (copilot)' }),
     [main, window],
@@ -136,9 +139,19 @@ t.test("the settings for the editor's own chat", async (t) => {
   t.strictSame(planned(newest, { 'runner.contextLength': 8192 }), [inline, main, window], 'it is too small');
   const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
   t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
-  t.strictSame(sized({ allocated: 32_768 }), main, 'the runner allocates enough by itself');
-  t.strictSame(sized({ configured: 32_768 }), main, 'or the model asks for it');
+  t.strictSame(sized({ allocated: 40_960 }), main, 'the runner allocates enough by itself');
+  t.strictSame(sized({ configured: 40_960 }), main, 'or the model asks for it');
   t.strictSame(sized({ maximum: 8192 }), main, 'it can have no window that is large enough');
+  const summarizing = { ...newest, [summarizes]: true };
+  const summaries = (context: Model['context'], set = {}) =>
+    planned(summarizing, set, model('q', { context })).filter(([key]) => key === summarizes).length;
+  t.equal(summaries({ maximum: 40_959 }), 1, 'the editor would summarise before each step');
+  t.equal(summaries({ maximum: 40_960 }), 0);
+  t.equal(summaries({ maximum: 8192, allocated: 8192 }), 1, 'whether or not another window is proposed');
+  t.equal(summaries({ maximum: 8192 }, { [summarizes]: true }), 0, 'the user chose');
+  const loaded = { size: 3e9, running: { expiresAt: '', size: 4e9, sizeVram: 0 } };
+  const costs = { ...model('q', { ...loaded, context: { allocated: 16_384, maximum: 32_768 } }) };
+  t.match(planChanges(settingsLike(newest).settings, costs).at(-1)?.why, /needs about 1\.0 GB more memory$/);
   t.strictSame(
     planChanges(settingsLike(newest).settings).map(({ key }) => key),
     [main[0]],
@@ -154,7 +167,7 @@ t.test("the settings for the editor's own chat", async (t) => {
   t.match(set, {
     'inlineChat.defaultModel': 'qwen3:4b (runner)',
     'chat.byokUtilityModelDefault': 'mainAgent',
-    'runner.contextLength': 32_768,
+    'runner.contextLength': 65_536,
   });
   t.equal(kept.isAny(), true);
   set['inlineChat.defaultModel'] = 'another (runner)';
@@ -273,6 +286,7 @@ t.test("the model for the editor's agents, and what the user is asked before", a
 /** What a writer shows, in its order. */
 function writerLike(above: 'quote' | 'line') {
   const shown: string[] = [];
+  const kept: (readonly string[])[] = [];
   let now = 5_000;
   const toOurs = (value: string, commands?: readonly string[]) =>
     ({ value: `ours${commands ? ` ${commands}` : ''}: ${value}` }) as MarkdownString;
@@ -280,10 +294,13 @@ function writerLike(above: 'quote' | 'line') {
     progress: (text: string) => shown.push(`${text} …`),
     markdown: (text: string | MarkdownString) => shown.push(typeof text === 'string' ? text : text.value),
   };
-  const writer = createAnswerWriter(stream as never, { now: () => now, above, toOurs });
+  const writer = createAnswerWriter(stream as never, {
+    ...{ now: () => now, above, toOurs },
+    keep: (id, thought) => kept.push([id, thought]),
+  });
   const write = (kind: 'text' | 'thinking', text: string) =>
     writer.write({ streamId: 's', seq: 0, kind, text });
-  return { shown, writer, write, pass: (milliseconds: number) => (now += milliseconds) };
+  return { shown, kept, writer, write, pass: (milliseconds: number) => (now += milliseconds) };
 }
 
 /** The line above an answer, with the argument of its link in clear. */
@@ -340,22 +357,30 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   t.strictSame(line.shown, ['Thinking …', thoughtLine('3 s', 'hm')], 'also where the answer failed');
 });
 
-t.test('thinking is shown in steps that end with a paragraph, and is kept up to a limit', async (t) => {
-  const { shown, write, writer } = writerLike('quote');
-  const [a, b, c] = [...'abc'].map((letter, index) => letter.repeat(index === 0 ? 299 : 298));
-  write('thinking', `${a}\n\n`);
-  t.strictSame(shown.splice(0), ['Thinking …'], 'one character too few');
-  write('thinking', `${b}\n\nmore`);
-  t.strictSame(shown.splice(0), [`${a}\n\n${b} …`]);
-  write('thinking', `${c}\n\n`);
-  t.strictSame(shown.splice(0), [`more${c} …`], 'each once');
+t.test('thinking is shown in steps that end with a sentence, and is kept up to a limit', async (t) => {
+  const { shown, kept, write, writer, pass } = writerLike('line');
+  const line =
+    'ours runner.showThinking: [$(lightbulb) Thinking](command:runner.showThinking?%5B%225000%22%5D)\n\n';
+  const [a, b] = ['a'.repeat(299), 'b'.repeat(300)];
+  write('thinking', `${a} half`);
+  t.strictSame(shown.splice(0), ['Thinking …'], 'no sentence has ended');
+  write('thinking', '. More');
+  t.strictSame(shown.splice(0), [line, `${a} half. …`], 'a line opens what there is');
+  write('thinking', `${b}\n`);
+  t.strictSame(shown.splice(0), [`More${b} …`], 'each once');
+  t.strictSame(kept.at(-1), ['5000', `${a} half. More${b}\n`]);
+  pass(999);
+  write('thinking', 'No end, no');
+  t.strictSame(shown.splice(0), []);
+  pass(1);
+  write('thinking', 'w');
+  t.strictSame(shown.splice(0), ['No end, …'], 'after a second, the words that there are');
   writer.end();
-  shown.splice(0);
-  const just = writerLike('line');
-  just.write('thinking', `${'d'.repeat(300)}\n\n`);
-  just.writer.end();
-  just.write('thinking', `${'e'.repeat(300)}\n\n`);
-  t.match(just.shown, ['Thinking …', /^d{300} …$/, /Thought for/, 'Thinking …', /^e{300} …$/]);
+  t.match(shown.splice(0), [/Thought for 1 s/]);
+  write('thinking', 'again ');
+  pass(1_000);
+  write('thinking', 'and');
+  t.match(shown, ['Thinking …', /Thinking\]\(.*%226000%22/, 'again …'], 'each thought has its own line');
   for (const [length, isCut] of [
     [20_000, false],
     [20_001, true],
@@ -594,6 +619,37 @@ t.test('a document service refuses a token only where it says so itself', async 
   t.equal(await refuses(origin, 'rdocs_a'), false, 'nothing answers there');
 });
 
+t.test('the changes that turn lines into others, as small as they can be', async (t) => {
+  const cases = [
+    ['a b c', 'a b c', []],
+    ['a b c', 'a x c', [[1, 2, 'x']]],
+    ['a b c', 'x a b c', [[0, 0, 'x']]],
+    ['a b c', 'a b c x', [[3, 3, 'x']]],
+    ['a b c', 'a c', [[1, 2, '']]],
+    [
+      'a b c d e',
+      'x b c e y',
+      [
+        [0, 1, 'x'],
+        [3, 4, ''],
+        [5, 5, 'y'],
+      ],
+    ],
+    ['a', '', [[0, 1, '']]],
+  ] as const;
+  const split = (text: string) => text.split(' ').filter(Boolean);
+  for (const [before, after, want] of cases) {
+    const hunks = hunksOf(split(before), split(after));
+    t.strictSame(
+      hunks.map(({ start, end, lines }) => [start, end, lines.join(' ')]),
+      want,
+      `${before} > ${after}`,
+    );
+  }
+  const long = Array.from({ length: 2_001 }, (_, at) => `${at}`);
+  t.equal(hunksOf(long, [...long, 'x']).length, 1, 'what would take long is one change');
+});
+
 t.test('the value of a setting that counts', async (t) => {
   const schema = { type: 'integer', minimum: 0 } as const;
   const source = { defaultValue: 0, schema, isTrusted: true };
@@ -615,6 +671,7 @@ t.test('the value of a setting that counts', async (t) => {
     ["the user's in an untrusted workspace", 5, { globalValue: 5, isTrusted: false }, 5],
     ['without a schema', 'any', { schema: undefined }, 'any'],
     ['an equal list', ['a'], { defaultValue: ['a'], schema: undefined }, null],
+    ['the good entries of a list', ['a', 1], { schema: { type: 'array', items: { type: 'string' } } }, ['a']],
   ];
   for (const [name, merged, more, want] of cases)
     t.strictSame(countingValue(merged, { ...source, ...more }), want, name);
@@ -1009,26 +1066,6 @@ function editorLike(answers: (string | undefined)[], result?: unknown) {
   };
   return { asked, ran, registered, settled, editor: editor as never };
 }
-
-t.test('the remedies for a prompt that does not fit are offered one at a time', async (t) => {
-  const { asked, ran, settled, editor } = editorLike(['Larger', undefined, 'Other']);
-  const offer = createContextOffer(editor);
-  const remedies = [
-    { title: 'Larger', command: 'runner.setContextLength', arguments: [{ fitting: 8 }] },
-    { title: 'Other', command: 'runner.other' },
-  ];
-  void offer('It is [too](x) long.', remedies);
-  void offer('It is too long as well.', remedies);
-  await settled();
-  t.strictSame(asked.splice(0), [['It is [too] (x) long.', 'Larger', 'Other']], 'not two at once');
-  t.strictSame(ran.splice(0), [['runner.setContextLength', { fitting: 8 }]]);
-  await offer('Again.', remedies);
-  t.strictSame(ran, [], 'who leaves it chooses nothing');
-  await offer('Again.', remedies);
-  t.strictSame(ran, [['runner.other']]);
-  await offer('Nothing helps.', []);
-  t.equal(asked.length, 2);
-});
 
 t.test('an error is logged whole, and shown once with what mends it', async (t) => {
   const report = async (

@@ -12,8 +12,9 @@ export interface AnswerWriter {
   readonly elapsed: number;
 }
 
-/** Thinking is shown in steps of at least this many characters that end with a paragraph. */
+/** Thinking is shown in steps that end with a sentence: of this many characters, or after this many ms. */
 const stepLength = 300;
+const stepTime = 1_000;
 
 export interface AnswerWriterOptions {
   /** In ms. */
@@ -21,6 +22,8 @@ export interface AnswerWriterOptions {
   /** What stands above the answer after the thinking. */
   readonly above: 'quote' | 'line';
   readonly toOurs: ToOurs;
+  /** Keeps a thought that goes on under an id, by which its line opens it. */
+  readonly keep: (id: string, thought: string) => void;
 }
 
 /**
@@ -30,27 +33,38 @@ export interface AnswerWriterOptions {
 export type ToOurs = (markdown: string, enabledCommands?: readonly string[]) => MarkdownString;
 
 /**
- * Shows thinking as it arrives. Afterwards, a line above the answer opens it, with the beginning of it as a quote if
- * that is wanted: the stable API of the chat cannot fold text.
+ * Shows thinking as it arrives, below a line that opens what there is of it: after Stop, nothing more can be written.
+ * Once the model has thought, the editor folds that, and a line above the answer opens the thought, with the beginning
+ * of it as a quote if that is wanted: the stable API of the chat cannot fold text.
  */
 export function createAnswerWriter(
   stream: Pick<ChatResponseStream, 'markdown' | 'progress'>,
-  { now, above, toOurs }: AnswerWriterOptions,
+  { now, above, toOurs, keep }: AnswerWriterOptions,
 ): AnswerWriter {
   let thought = '';
   let shown = 0;
+  let shownAt = 0;
   let begunAt = 0;
   let firstAt: number | undefined;
   const think = (text: string) => {
     if (thought === '') {
       begunAt = now();
+      shownAt = begunAt;
       stream.progress('Thinking');
     }
     thought += text;
-    const end = thought.lastIndexOf('\n\n');
-    if (end - shown < stepLength) return;
+    const id = `${begunAt}`;
+    if (shown > 0) keep(id, thought);
+    const isDue = now() - shownAt >= stepTime;
+    const end = endOfStep(thought, shown, isDue);
+    if (end - shown < (isDue ? 1 : stepLength)) return;
+    if (shown === 0) {
+      keep(id, thought);
+      stream.markdown(toOurs(lineOf('Thinking', id), [showThinking]));
+    }
     stream.progress(thought.slice(shown, end).trim());
     shown = end;
+    shownAt = now();
   };
   const end = () => {
     if (thought.trim() !== '') {
@@ -93,10 +107,22 @@ const maxInPlace = 1_500;
 function thoughtLine(thought: string, seconds: number): string {
   const time = seconds < 1 ? 'a moment' : `${Math.round(seconds)} s`;
   const kept = thought.length > maxKept ? `${cutText(thought, maxKept)}\n\n(cut)` : thought;
+  return lineOf(`Thought for ${time}`, `${kept.trim()}\n`);
+}
+
+/** A line that opens the thought, or the one with this id. */
+function lineOf(words: string, thought: string): string {
   // A parenthesis would end the link, and the thinking would be read as Markdown.
-  const argument = encodeURIComponent(JSON.stringify([`${kept.trim()}\n`])).replace(
+  const argument = encodeURIComponent(JSON.stringify([thought])).replace(
     /[()]/g,
     (parenthesis) => `%${parenthesis.charCodeAt(0).toString(16)}`,
   );
-  return `[$(lightbulb) Thought for ${time}](command:${showThinking}?${argument})\n\n`;
+  return `[$(lightbulb) ${words}](command:${showThinking}?${argument})\n\n`;
+}
+
+/** After the last line or sentence from `from` on; if there is none and a step is due, after the last word. */
+function endOfStep(thought: string, from: number, isDue: boolean): number {
+  const rest = thought.slice(from);
+  const ends = [...rest.matchAll(/\n|[.!?:;] /g)].at(-1) ?? (isDue ? /\s\S*$/.exec(rest) : undefined);
+  return ends ? from + ends.index + 1 : from;
 }

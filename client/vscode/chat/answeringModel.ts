@@ -13,6 +13,10 @@ export interface AnsweringModels {
   answering(picked?: vscode.LanguageModelChat): Promise<Answering>;
   /** Chooses a model of the default server, unless it is remote and the user refuses that. */
   choose(name: string): Promise<void>;
+  /** This model answered in the chat: until another does, it also answers what does not come from there. */
+  answered(model: NamedModel): Promise<void>;
+  /** Leaves the choice to the picker, also in the next window and in other clients. */
+  forget(): Promise<void>;
   /** Whether this model may answer: the user is asked about a remote one. */
   mayAnswer(model: NamedModel): Promise<boolean>;
 }
@@ -22,6 +26,15 @@ export function createAnsweringModels(
   offered: OfferedModels,
   consent: Consent,
 ): AnsweringModels {
+  let last: NamedModel | undefined;
+  const remember = async (model: NamedModel | undefined) => {
+    if (model && model.name === last?.name && model.server === last.server) return;
+    last = model;
+    const { name = '', server = defaultServerName } = model ?? {};
+    // A failure costs only the memory.
+    if (server === defaultServerName)
+      await daemon.request(chooseChatModelRequest, { model: name }).catch(() => undefined);
+  };
   const byRule = async () => {
     try {
       return await daemon.request(chatModelRequest, {});
@@ -40,13 +53,18 @@ export function createAnsweringModels(
       const inPicker =
         picked?.vendor === vendor ? offered.current.find(({ id }) => id === picked.id)?.model : undefined;
       const rule = inPicker && chatModel() === '' ? {} : await byRule();
+      const answered = last && offered.find(last.name, last.server);
+      // A model that runs elsewhere answers only where it was chosen.
+      if (!picked && chatModel() === '' && answered && !answered.remote) return { model: answered };
       const { preferred } = offered;
       return whoAnswers({ rule, picked, inPicker, preferred });
     },
     async choose(name) {
       if (!(await mayAnswer({ name, server: defaultServerName }))) return;
       await updateSetting('chatModel', name);
-      await daemon.request(chooseChatModelRequest, { model: name });
+      await remember({ name, server: defaultServerName });
     },
+    answered: remember,
+    forget: () => remember(undefined),
   };
 }

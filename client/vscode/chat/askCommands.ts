@@ -12,17 +12,21 @@ import {
   repositoryAt,
   writeInto,
 } from './commitMessage.ts';
+import type { OfferedModels } from './offeredModels.ts';
 import { type PromptName, prompts } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
+import { thinkFor } from './thinking.ts';
 
 export interface AskCommandsDependencies {
   readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
+  readonly offered: Pick<OfferedModels, 'find'>;
 }
 
 /** "Ask Runner" in the editor's menu, on problems, and for the message of a commit. */
-export function registerAskCommands({ models, ask, reporter }: AskCommandsDependencies): vscode.Disposable {
+export function registerAskCommands(dependencies: AskCommandsDependencies): vscode.Disposable {
+  const { reporter } = dependencies;
   const names = Object.keys(prompts) as PromptName[];
   return vscode.Disposable.from(
     ...names.map((name) =>
@@ -41,7 +45,7 @@ export function registerAskCommands({ models, ask, reporter }: AskCommandsDepend
       'runner.writeCommitMessage',
       (provider) =>
         writeCommitMessage(
-          { models, ask },
+          dependencies,
           (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri,
         ),
       'Writing the commit message',
@@ -94,7 +98,7 @@ function toActions(
   const around = new vscode.Range(Math.max(0, whole.start.line - 3), 0, end, Number.MAX_SAFE_INTEGER);
   const { uri } = document;
   const range = document.validateRange(around);
-  return (['fix', 'explain'] as const).map((name) => {
+  const asking = (['fix', 'explain'] as const).map((name) => {
     const title = name === 'fix' ? 'Fix with Runner' : 'Explain with Runner';
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
     const asked: AskedPrompt = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
@@ -102,10 +106,24 @@ function toActions(
     action.diagnostics = [...diagnostics];
     return action;
   });
+  const isModelfile = document.languageId === 'modelfile';
+  return [...(isModelfile ? diagnostics.flatMap((one) => toCorrection(uri, one) ?? []) : []), ...asking];
+}
+
+/** For a mistyped word of a Modelfile, whose problem says what was meant. */
+function toCorrection(uri: vscode.Uri, problem: vscode.Diagnostic): vscode.CodeAction | undefined {
+  const [, meant] = /Did you mean (\w+)\?$/.exec(problem.message) ?? [];
+  if (meant === undefined) return undefined;
+  const action = new vscode.CodeAction(`Change to ${meant}`, vscode.CodeActionKind.QuickFix);
+  action.edit = new vscode.WorkspaceEdit();
+  action.edit.replace(uri, problem.range, meant);
+  action.diagnostics = [problem];
+  action.isPreferred = true;
+  return action;
 }
 
 async function writeCommitMessage(
-  { models, ask }: Pick<AskCommandsDependencies, 'models' | 'ask'>,
+  { models, ask, offered }: AskCommandsDependencies,
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();
@@ -119,7 +137,9 @@ async function writeCommitMessage(
   if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
   const title = `${model.name} writes the commit message`;
   const location = vscode.ProgressLocation.Notification;
+  const think = thinkFor(model.name, offered.find(model.name, model.server), 'small');
   const params = {
+    ...(think !== undefined && { think }),
     model: model.name,
     server: model.server,
     messages: [{ role: 'user', content: commitPrompt, attachments }],

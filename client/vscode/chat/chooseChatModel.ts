@@ -18,7 +18,7 @@ export function registerChatModelCommands(
 ): vscode.Disposable {
   const during = 'Choosing a model';
   const choose = async () => {
-    const model = await askForModel(daemon);
+    const model = await askForModel(daemon, models);
     if (!model) return;
     if (model.server !== defaultServerName) return chatInPicker(models, model);
     await models.choose(model.name);
@@ -34,12 +34,12 @@ export function registerChatModelCommands(
   return vscode.Disposable.from(
     reporter.registerCommand(chooseChatModel.command, choose, during),
     reporter.registerCommand('runner.chatWithModel', chatWith, during),
-    reporter.registerCommand(letPickerDecide.command, leaveItToPicker, during),
+    reporter.registerCommand(letPickerDecide.command, () => leaveItToPicker(models), during),
   );
 }
 
 /** A model of any server; undefined if the user left it to the picker, or dismissed the list. */
-function askForModel(daemon: DaemonConnection): Promise<NamedModel | undefined> {
+function askForModel(daemon: DaemonConnection, models: AnsweringModels): Promise<NamedModel | undefined> {
   const current = chatModel();
   const remarkOn = ({ name, server }: NamedModel) => {
     if (server !== defaultServerName) return 'chosen in the picker';
@@ -56,14 +56,14 @@ function askForModel(daemon: DaemonConnection): Promise<NamedModel | undefined> 
     last: {
       label: `$(list-selection) ${letPickerDecide.title}`,
       description: current === '' ? 'now' : '',
-      run: leaveItToPicker,
+      run: () => leaveItToPicker(models),
     },
   });
 }
 
 /** The setting names only models of the default server, so the picker chooses those of other servers. */
 async function chatInPicker(models: AnsweringModels, model: NamedModel): Promise<void> {
-  if (!(await models.mayAnswer(model)) || !(await mayClearSetting(model))) return;
+  if (!(await models.mayAnswer(model)) || !(await mayClearSetting(models, model))) return;
   await openChat({ modelSelector: { vendor, id: `${model.server}/${model.name}` } });
 }
 
@@ -73,15 +73,16 @@ async function openChat(options: object = {}): Promise<void> {
 }
 
 /** The user's own setting may name another model than the workspace's, so each has its turn. */
-async function leaveItToPicker(): Promise<void> {
+async function leaveItToPicker(models: AnsweringModels): Promise<void> {
   for (let tries = 0; tries < 2 && chatModel() !== ''; tries++) await updateSetting('chatModel', undefined);
   const left = chatModel();
   if (left !== '') throw new Error(`The setting runner.chatModel still names ${left}. Clear it by hand.`);
+  await models.forget();
   say('The model in the picker answers @runner from now on.');
 }
 
 /** The setting takes precedence over the picker. */
-async function mayClearSetting({ name, server }: NamedModel): Promise<boolean> {
+async function mayClearSetting(models: AnsweringModels, { name, server }: NamedModel): Promise<boolean> {
   const current = chatModel();
   if (current === '') return true;
   const action = 'Clear the Setting';
@@ -89,7 +90,7 @@ async function mayClearSetting({ name, server }: NamedModel): Promise<boolean> {
   const question = `Chat with ${name} of the server ${server}?`;
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, action);
   if (answer !== action) return false;
-  await leaveItToPicker();
+  await leaveItToPicker(models);
   return true;
 }
 

@@ -8,6 +8,7 @@ import {
   modelForAgents,
   planChanges,
   questionAbout,
+  summarizes,
   type UserSettings,
 } from './editorChatSettings.ts';
 import type { OfferedModels } from './offeredModels.ts';
@@ -21,14 +22,16 @@ export interface EditorChatDependencies {
 /** Lets the editor's own chat work with the user's models, and takes that back. */
 export function registerEditorChat({ offered, kept, reporter }: EditorChatDependencies): vscode.Disposable {
   const use = async () => {
-    const changes = planChanges(userSettings, modelForAgents(offered, chatModel()));
     const isEnabled = vscode.extensions.getExtension(builtInChat) !== undefined;
+    const changes = planChanges(userSettings, modelForAgents(offered, chatModel()), isEnabled);
     if (isEnabled && changes.length === 0) return sayItIsSetUp(kept.isAny());
     const question = questionAbout(isEnabled, changes);
     const answer = await askUser(question);
     if (answer === undefined) return;
-    if (answer === question.buttons[0]) await kept.make(changes);
     if (!isEnabled) await enable();
+    if (answer !== question.buttons[0]) return;
+    if (changes.some(({ key }) => key === summarizes)) await untilKnown(summarizes);
+    await kept.make(changes.filter(({ key }) => key !== summarizes || isKnown(key)));
   };
   const stop = async () => {
     const keys = await kept.takeBack();
@@ -53,6 +56,16 @@ export const userSettings: UserSettings = {
 async function enable(): Promise<void> {
   const install = 'workbench.extensions.installExtension';
   await vscode.commands.executeCommand(install, builtInChat, { enable: true });
+}
+
+function isKnown(key: string): boolean {
+  return userSettings.inspect(key)?.defaultValue !== undefined;
+}
+
+/** The settings of an extension are known shortly after it was enabled; an older one may not have this one. */
+async function untilKnown(key: string): Promise<void> {
+  for (let tries = 0; tries < 50 && !isKnown(key); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 async function askUser({ message, detail, buttons }: ChatQuestion): Promise<string | undefined> {

@@ -1,9 +1,11 @@
 import type { Memento } from 'vscode';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { ChatSettings } from '../models/modelCopies.ts';
 import type { ModelRow } from '../models/modelRow.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
+import { labelOf } from './pickerEntries.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
 
 /** A setting that is changed so that the editor's own chat works with the user's models. */
@@ -26,9 +28,13 @@ export interface UserSettings {
   update(key: string, value: unknown): Thenable<void>;
 }
 
-/** In tokens: the first message of an agent takes about 19,000, and its answer needs room. */
+/**
+ * In tokens: the first message of an agent takes about 19,000, and its answer needs room. In less than `taskNeeds`, the
+ * editor summarises the conversation before nearly every step of a task.
+ */
 const agentNeeds = 20_480;
-const agentWindow = 32_768;
+const taskNeeds = 40_960;
+const agentWindow = 65_536;
 
 /**
  * A model on this machine with tools, whose window can hold an agent's first message: the one that the setting of the
@@ -74,12 +80,13 @@ export function questionAbout(isEnabled: boolean, changes: readonly SettingChang
 
 /**
  * The settings to change, for this model of the user. A setting that the user has set stays as it is, apart from a
- * context window that the first message of an agent would not fit into. A setting that this version of the editor does
- * not have is left out.
+ * context window that is too small for a task of an agent. A setting that this version of the editor does not have is
+ * left out; those of the built-in extension are known only once it is enabled.
  */
 export function planChanges(
   { inspect }: Pick<UserSettings, 'inspect'>,
   model?: Model,
+  isEnabled = true,
 ): readonly SettingChange[] {
   const isKnown = (key: string) => inspect(key)?.defaultValue !== undefined;
   const isFree = (key: string) => {
@@ -100,15 +107,28 @@ export function planChanges(
   const { globalValue, workspaceValue } = inspect('runner.contextLength') ?? {};
   // The user's own value would have no effect beside the workspace's.
   const window = model && workspaceValue === undefined ? windowChange(globalValue, model) : undefined;
-  return window ? [...free, window] : free;
+  const size = window?.value ?? workspaceValue ?? (model && windowOf(globalValue, model));
+  const summaries = isFree(summarizes) || !isEnabled ? summariesChange(size) : undefined;
+  return [...free, ...(window ? [window] : []), ...(model && summaries ? [summaries] : [])];
+}
+
+/** A setting of the built-in extension. */
+export const summarizes = 'github.copilot.chat.summarizeAgentConversationHistory.enabled';
+
+/** Undefined if nothing is known of the window, or if a task fits into it. */
+function summariesChange(size: unknown): SettingChange | undefined {
+  if (typeof size !== 'number' || size === 0 || size >= taskNeeds) return undefined;
+  const why = `off, because in a window of ${size.toLocaleString('en-US')} tokens the editor would summarise the conversation before nearly every step of an agent; a conversation that is full is then refused`;
+  return { key: summarizes, value: false, why };
 }
 
 const inline = 'inlineChat.defaultModel';
 const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 
 /** How a setting of the editor names a model. */
-function inSetting(key: string, { name, server }: NamedModel): string {
-  if (key === inline) return `${name} (${vendor})`;
+function inSetting(key: string, model: NamedModel): string {
+  const { name, server } = model;
+  if (key === inline) return `${labelOf(model)} (${vendor})`;
   return `${vendor}/${server === defaultServerName ? name : `${server}/${name}`}`;
 }
 
@@ -127,13 +147,25 @@ function renamesOf(
 }
 
 /** Undefined if the window is large enough, or if the model can have no larger one. */
-function windowChange(set: unknown, { context }: Model): SettingChange | undefined {
-  const asked = typeof set === 'number' ? set : 0;
-  const { allocated = 0, configured = 0, maximum = agentWindow } = context;
-  if ((asked || allocated || configured) >= agentNeeds || maximum < agentNeeds) return undefined;
+function windowChange(set: unknown, model: Model): SettingChange | undefined {
+  const now = windowOf(set, model);
+  const { maximum = agentWindow } = model.context;
   const value = Math.min(agentWindow, maximum);
-  const why = `a context window of ${value.toLocaleString('en-US')} tokens, because the first message of an agent takes about 19,000; it needs more memory`;
+  if (now >= Math.min(taskNeeds, value) || maximum < agentNeeds) return undefined;
+  const why = `a context window of ${value.toLocaleString('en-US')} tokens, because a task of an agent takes about 41,000; it needs ${memoryFor(value, model)}`;
   return { key: 'runner.contextLength', value, why, ...(set === undefined ? {} : { before: set }) };
+}
+
+/** In tokens; 0 if nothing is known. */
+function windowOf(set: unknown, { context: { allocated = 0, configured = 0 } }: Model): number {
+  return (typeof set === 'number' ? set : 0) || allocated || configured;
+}
+
+/** What a window of so many tokens costs, by what the loaded model takes for the one that it has. */
+function memoryFor(tokens: number, { size = 0, running, context: { allocated = 0 } }: Model): string {
+  const beside = (running?.size ?? 0) - size;
+  if (size === 0 || allocated === 0 || beside <= 0 || tokens <= allocated) return 'more memory';
+  return `about ${formatBytes((beside / allocated) * (tokens - allocated))} more memory`;
 }
 
 /** The settings that were changed, until they are taken back. */

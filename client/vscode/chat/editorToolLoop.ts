@@ -1,12 +1,21 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import type { Attachment, ChatResult, Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
+import type {
+  Attachment,
+  ChatParams,
+  ChatResult,
+  Message,
+  Tool,
+  ToolCall,
+} from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
+import type { ProposedEdit } from '../edit/editCommand.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter } from './answerWriter.ts';
 import { toAside, toOurs } from './asides.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
+import { labelOf } from './pickerEntries.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
@@ -24,6 +33,14 @@ export interface Turn {
   readonly found?: readonly Attachment[] | undefined;
 }
 
+/** A turn with what its model needs besides. */
+export interface AskedTurn extends Turn {
+  /** Absent leaves it to the model. */
+  readonly think?: ChatParams['think'];
+  /** Keeps a thought that goes on. */
+  readonly keep: (id: string, thought: string) => void;
+}
+
 /** How often the model may call tools before it must answer with what it knows. */
 const maxRounds = 8;
 
@@ -31,7 +48,7 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [] }: Turn,
+  { request, context, stream, token, sent, images = [], found = [], think, keep }: AskedTurn,
 ): Promise<vscode.ChatResult> {
   const {
     messages: before,
@@ -54,16 +71,29 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs });
-    const params = { model: name, server, messages: [...before, ...added] };
+    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs, keep });
+    const params = {
+      model: name,
+      server,
+      messages: [...before, ...added],
+      ...(think !== undefined && { think }),
+    };
     const asking = ask({ ...params, ...(isLast ? {} : { tools }) }, writer.write, token);
     // The thinking stays even if the answer failed.
     const result = await asking.finally(writer.end);
     added.push(result.message);
     const calls = result.message.toolCalls ?? [];
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
-    if (isDone)
-      return finish(stream, result, { model: name, added, isLast, sent, milliseconds: writer.elapsed });
+    if (isDone) {
+      offerToApply(stream, request, result.message.content);
+      return finish(stream, result, {
+        model: { name, server },
+        added,
+        isLast,
+        sent,
+        milliseconds: writer.elapsed,
+      });
+    }
     added.push(...(await callTools(calls, { request, offered: tools, token })));
   }
 }
@@ -126,8 +156,28 @@ async function contentOf(
   }
 }
 
+/** A button that changes the lines that the user attached, or selected, as the answer says. */
+function offerToApply(
+  stream: vscode.ChatResponseStream,
+  { command = '', references }: vscode.ChatRequest,
+  answer: string,
+): void {
+  const places = references.flatMap(({ value }) => (value instanceof vscode.Location ? [value] : []));
+  const [place, ...more] = places;
+  const [block] = /^```[\s\S]*?^```/m.exec(answer) ?? [];
+  if (!place || more.length > 0 || block === undefined || command === 'explain' || command === 'tests')
+    return;
+  const { start, end } = place.range;
+  const proposed: ProposedEdit = {
+    uri: place.uri.toString(),
+    ...{ first: start.line, last: end.character === 0 && end.line > start.line ? end.line - 1 : end.line },
+    instruction: `Make exactly the change that is proposed here, and keep everything else:\n\n${block}`,
+  };
+  stream.button({ command: 'runner.edit', title: 'Apply…', arguments: [proposed] });
+}
+
 interface Ending {
-  readonly model: string;
+  readonly model: NamedModel;
   /** The messages that this turn added. */
   readonly added: readonly Message[];
   readonly isLast: boolean;
@@ -146,13 +196,13 @@ function finish(
   const messages = toKept(added);
   const reason = isLast ? 'rounds' : finishReason === 'length' ? 'length' : undefined;
   const metadata: TurnMetadata = {
-    model,
+    model: model.name,
     usage,
     ...(reason && { ended: reason }),
     ...(messages && { messages }),
     ...(isKeptWhole(sent) && { sent }),
   };
-  return { metadata, details: describeAnswer({ model, usage, milliseconds }) };
+  return { metadata, details: describeAnswer({ model: labelOf(model), usage, milliseconds }) };
 }
 
 /** The editor shows `details` below a finished answer; it is in no stable typing. */

@@ -19,6 +19,10 @@ export function isChat(initiator: string | undefined): boolean {
   return initiator !== undefined && chats.includes(initiator.toLowerCase());
 }
 
+export function isBuiltInChat(initiator: string | undefined): boolean {
+  return initiator?.toLowerCase() === 'github.copilot-chat';
+}
+
 /** `say` shows a notification. */
 export function createNotices(say: (sentence: string) => void): Notices {
   const quoted = new Set<string>();

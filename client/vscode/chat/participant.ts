@@ -17,13 +17,12 @@ import {
   pullModel,
   type Remedy,
   remediesFor,
-  setAddress,
+  remediesForOffline,
   showDoctor,
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
 import type { AnsweringModels } from './answeringModel.ts';
-import { showThinking } from './answerWriter.ts';
 import { toAside } from './asides.ts';
 import type { SearchCodebase } from './codebase.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
@@ -32,6 +31,8 @@ import type { FindPrompt } from './keptPrompts.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import { findNamedModel, withoutRetryMark } from './prompt.ts';
 import type { AskForRound } from './rounds.ts';
+import { changeThinking, thinkFor } from './thinking.ts';
+import type { ThinkingPage } from './thinkingPage.ts';
 import type { AnswerNote, NamedModel } from './whoAnswers.ts';
 
 export interface ParticipantOptions {
@@ -43,6 +44,7 @@ export interface ParticipantOptions {
   readonly icon: vscode.IconPath;
   readonly findPrompt: FindPrompt;
   readonly searchCodebase: SearchCodebase;
+  readonly thoughts: ThinkingPage;
   /** The state of the runner; requested only if there is no model. */
   readonly status: () => Promise<Status>;
 }
@@ -56,7 +58,7 @@ export function registerParticipant(options: ParticipantOptions): vscode.Disposa
   );
   participant.iconPath = options.icon;
   participant.followupProvider = followUps;
-  return vscode.Disposable.from(participant, registerThinkingPage());
+  return participant;
 }
 
 async function answer(
@@ -64,10 +66,11 @@ async function answer(
   turn: Turn,
   showNote: ShowNote,
 ): Promise<vscode.ChatResult> {
-  const { offered, models, ask, reporter, searchCodebase } = options;
+  const { offered, models, ask, reporter, searchCodebase, thoughts } = options;
   const { request, stream } = turn;
   if (request.command === 'model') return changeModel(options, turn);
   if (request.command === 'prompts') return listPrompts(stream);
+  if (request.command === 'think') return setThinking(options, turn);
   // The runner may have started, or a model may have been pulled, since the last request.
   if (!offered.preferred) await offered.refresh();
   const { model: usual, note } = await models.answering(request.model);
@@ -77,13 +80,16 @@ async function answer(
     const prompt = await keptPrompt(options, turn);
     if (prompt === 'ended') return {};
     if (prompt?.model !== undefined) model = { name: prompt.model, server: defaultServerName };
-    const { running, remote } = offered.find(model.name, model.server) ?? {};
-    if (!running && !remote) stream.progress(`Loading ${model.name}`);
+    const known = offered.find(model.name, model.server);
+    if (!known?.running && !known?.remote) stream.progress(`Loading ${model.name}`);
     const asked = { ...turn, sent: prompt?.text, images: prompt?.images };
     const found = await searchCodebase(asked, offered.windowOf(model.name, model.server));
     if (found === undefined) return {};
-    const result = await answerWithTools(ask, model, { ...asked, found });
+    const think = thinkFor(model.name, known, request.command === 'doc' ? 'small' : 'chat');
+    const keep = thoughts.keep.bind(thoughts);
+    const result = await answerWithTools(ask, model, { ...asked, found, think, keep });
     if (note !== undefined) showNote(stream, note);
+    if (prompt?.model === undefined) void models.answered(model);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
     return result;
   } catch (error) {
@@ -146,6 +152,19 @@ async function changeModel(
   return {};
 }
 
+/** `/think` with a word, or without one, which asks for it. */
+async function setThinking(
+  { offered, models }: ParticipantOptions,
+  { request, stream }: Turn,
+): Promise<vscode.ChatResult> {
+  const { model } = await models.answering(request.model);
+  const known = model && (await offered.lookUp(model.name, model.server));
+  const none = 'No model answers, so none can think.';
+  const sentence = known ? await changeThinking(known, request.prompt.trim()) : none;
+  stream.markdown(toAside(plain(sentence ?? 'The thinking stays as it is.')));
+  return {};
+}
+
 /** The editor has no way to offer names of files behind its slash. */
 function listPrompts(stream: vscode.ChatResponseStream): vscode.ChatResult {
   stream.markdown(toAside('The prompt that you choose in the list goes into the box below.'));
@@ -195,7 +214,7 @@ async function endWithoutModel(
     const choices = offered.models.some(canChat) ? [pullModel, chooseChatModel] : [pullModel];
     const none = facts.can('pull') ? noModel : noModelThere;
     stream.markdown(toAside(plain(isOffline ? sentence : `${sentence} ${none}`)));
-    addButtons(stream, isOffline ? [setAddress(), showDoctor] : possible(facts, choices));
+    addButtons(stream, isOffline ? remediesForOffline(current) : possible(facts, choices));
   } catch (error) {
     stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
@@ -215,25 +234,4 @@ function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy
 
 function metadataOf({ model, prompt }: FailedTurn): TurnMetadata {
   return { model, ended: 'failed', prompt };
-}
-
-/** The page behind the line above an answer: the stable API of the chat cannot fold text. */
-function registerThinkingPage(): vscode.Disposable {
-  const scheme = 'runner-thinking';
-  const uri = vscode.Uri.from({ scheme, path: 'Thinking.md' });
-  const changed = new vscode.EventEmitter<vscode.Uri>();
-  let shown = '';
-  return vscode.Disposable.from(
-    changed,
-    // The page is no file, so the editor never asks to save it.
-    vscode.workspace.registerTextDocumentContentProvider(scheme, {
-      onDidChange: changed.event,
-      provideTextDocumentContent: () => shown,
-    }),
-    vscode.commands.registerCommand(showThinking, async (thought: unknown) => {
-      shown = typeof thought === 'string' ? thought : '';
-      changed.fire(uri);
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    }),
-  );
 }

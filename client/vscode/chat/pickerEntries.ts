@@ -30,6 +30,11 @@ export interface PickerOptions extends InformationOptions {
   readonly isAllowed: (model: Model) => boolean;
 }
 
+/** How a model is called where models of several servers are shown. */
+export function labelOf({ name, server }: Pick<Model, 'name' | 'server'>): string {
+  return server === defaultServerName ? name : `${name} (${server})`;
+}
+
 /** How many removed models are still offered. */
 const maxGone = 5;
 
@@ -65,7 +70,8 @@ export function toModelInformation(
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
-const maxAnswerTokens = 8192;
+/** Room for the answer. The editor summarises a conversation that nearly fills the rest. */
+const maxAnswerTokens = 4_096;
 
 function toInformation(model: Model, { isStale, sizing }: InformationOptions): RunnerModelInformation {
   const { name, server, family, digest, capabilities, remote } = model;
@@ -78,7 +84,7 @@ function toInformation(model: Model, { isStale, sizing }: InformationOptions): R
   ];
   return {
     id: server === defaultServerName ? name : `${server}/${name}`,
-    name,
+    name: labelOf(model),
     family,
     version: digest?.slice(0, 12) ?? 'unknown',
     // With less than half of the window, the editor would send nothing at all.

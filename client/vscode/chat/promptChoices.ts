@@ -6,7 +6,12 @@ import { withoutIcons } from '../ui/safeText.ts';
 import { prompts as ownPrompts } from './prompt.ts';
 
 /** The slash commands of `@runner`, which come before prompts with their names. */
-export const participantCommands: readonly string[] = [...Object.keys(ownPrompts), 'model', 'prompts'];
+export const participantCommands: readonly string[] = [
+  ...Object.keys(ownPrompts),
+  'model',
+  'think',
+  'prompts',
+];
 
 /** What a row of the list does. */
 type Choice =

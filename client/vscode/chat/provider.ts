@@ -5,13 +5,15 @@ import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
 import { thinkingFormat } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { remediesFor } from '../ui/remedies.ts';
-import { createContextOffer } from './contextOffer.ts';
-import { createNotices, isChat } from './notices.ts';
+import { taskOf } from './editorTasks.ts';
+import { createNotices, isBuiltInChat, isChat } from './notices.ts';
 import type { OfferedModels } from './offeredModels.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
 import { thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
 import type { AskForRound } from './rounds.ts';
+import { thinkFor } from './thinking.ts';
 import { vendor } from './whoAnswers.ts';
 
 /** Offers the runner's models to the editor's own chat and to other extensions. */
@@ -22,6 +24,9 @@ export function registerProvider(options: ProviderOptions): vscode.Disposable {
 export interface ProviderOptions {
   readonly offered: OfferedModels;
   readonly ask: AskForRound;
+  /** For what the editor itself wants: waits for the requests of the user. */
+  readonly askBehind: AskForRound;
+  readonly reporter: ErrorReporter;
   /** Called before each request of the editor's own chat. */
   readonly onWillAnswerChat: () => void;
 }
@@ -30,7 +35,6 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
   readonly #options: ProviderOptions;
   readonly #tokens = createTokenCounter();
-  readonly #offerLargerContext = createContextOffer(vscode);
   readonly #notices = createNotices((sentence) => void vscode.window.showInformationMessage(sentence));
 
   constructor(options: ProviderOptions) {
@@ -49,19 +53,23 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { offered, ask, onWillAnswerChat } = this.#options;
+    const { offered, ask, askBehind, reporter, onWillAnswerChat } = this.#options;
     const answering = model ?? offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
     const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
-    if (isChat(partFor.initiator)) onWillAnswerChat();
+    const isOfChat = isChat(partFor.initiator);
+    if (isOfChat) onWillAnswerChat();
+    const task = isBuiltInChat(partFor.initiator) ? taskOf(params.messages) : 'chat';
+    const think = thinkFor(answering.name, offered.find(answering.name, answering.server), task);
     try {
-      const { usage } = await ask(
+      const { usage } = await (task === 'utility' ? askBehind : ask)(
         {
           ...params,
+          ...(think !== undefined && { think }),
           // The editor's own chat joins its blocks and the user's words into one text. Others get what they send.
-          ...(isChat(partFor.initiator) ? { context: 'leading' } : { dropContextTags: false }),
+          ...(isOfChat ? { context: 'leading' } : { dropContextTags: false }),
           thinkingFormat: thinkingPart ? 'separate' : 'quote',
         },
         (delta) => {
@@ -75,9 +83,10 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     } catch (error) {
       const failure = toLanguageModelError(error);
       const data = errorDataOf(error);
-      if (data?.kind === 'context-exceeded')
-        void this.#offerLargerContext(failure.message, remediesFor(data));
-      throw isChat(partFor.initiator) ? withoutStack(failure) : failure;
+      // An error in the editor's own chat has no buttons.
+      if (data?.kind === 'context-exceeded' && remediesFor(data).length > 0)
+        reporter.report(error, { showToUser: true });
+      throw isOfChat ? withoutStack(failure) : failure;
     }
   }
 

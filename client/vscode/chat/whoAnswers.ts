@@ -1,7 +1,7 @@
 import type { LanguageModelChat } from 'vscode';
 import type { ChatModelResult } from '../../../protocol/messages/models.ts';
 import { chooseAnotherModel, letPickerDecide, openModelPicker, type Remedy } from '../ui/remedies.ts';
-import { placeholderId } from './pickerEntries.ts';
+import { labelOf, placeholderId } from './pickerEntries.ts';
 
 /** The vendor id under which other extensions and the editor's own chat find the runner's models. */
 export const vendor = 'runner';
@@ -51,22 +51,22 @@ function withNote(model: NamedModel, note: AnswerNote | undefined) {
 /** The setting takes precedence over the picker, which shows another model. */
 function noteOfSetting(ruled: NamedModel, inPicker: NamedModel): AnswerNote | undefined {
   if (ruled.name === inPicker.name && ruled.server === inPicker.server) return undefined;
-  const sentence = `${ruled.name} answers, because the setting runner.chatModel names it. The picker shows ${inPicker.name}.`;
+  const sentence = `${labelOf(ruled)} answers, because the setting runner.chatModel names it. The picker shows ${labelOf(inPicker)}.`;
   return { sentence, remedies: [letPickerDecide] };
 }
 
-function noteOfMissing(gone: string, { name }: NamedModel): AnswerNote {
-  return { sentence: `${gone}${name} answers.`, remedies: [chooseAnotherModel, letPickerDecide] };
+function noteOfMissing(gone: string, model: NamedModel): AnswerNote {
+  return { sentence: `${gone}${labelOf(model)} answers.`, remedies: [chooseAnotherModel, letPickerDecide] };
 }
 
 /** The picker shows a model of somebody else, or one that is gone. */
 function noteOfPicker(
   gone: string,
-  { name }: NamedModel,
+  model: NamedModel,
   picked: NonNullable<AnsweringFacts['picked']>,
 ): AnswerNote {
   const isGone = picked.vendor === vendor && picked.id !== placeholderId;
-  const after = isGone ? ', which is not installed any more' : '';
-  const sentence = `${gone}${name} answers; the picker shows ${picked.name}${after}.`;
+  const after = isGone ? ', which is not there any more' : '';
+  const sentence = `${gone}${labelOf(model)} answers; the picker shows ${picked.name}${after}.`;
   return { sentence, remedies: gone === '' ? [openModelPicker] : [chooseAnotherModel] };
 }

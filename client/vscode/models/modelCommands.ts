@@ -26,6 +26,8 @@ export interface ModelCommandsDependencies {
   readonly chatSettings: ChatSettings;
   /** Reveals the row of a model that a command made, and knows the row that has the focus. */
   readonly sidebar: ShownModels;
+  /** Asks how much a model thinks. */
+  readonly setThinking: (row: ModelRow) => Promise<void>;
 }
 
 /** What a command does with one model. */
@@ -134,14 +136,12 @@ function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage):
       run: ({ model, server = defaultServerName }) => startPull(dependencies, { model, server }),
     },
     {
-      onRow: 'runner.duplicateModel',
-      inPalette: 'runner.duplicateAModel',
+      ...{ onRow: 'runner.duplicateModel', inPalette: 'runner.duplicateAModel' },
       title: 'Duplicate Which Model?',
       run: (row) => duplicate(daemon, sidebar, row),
     },
     {
-      onRow: 'runner.renameModel',
-      inPalette: 'runner.renameAModel',
+      ...{ onRow: 'runner.renameModel', inPalette: 'runner.renameAModel' },
       title: 'Rename Which Model?',
       run: (row) => rename({ daemon, sidebar, chatSettings, follow: (to) => details.follow(row, to) }, row),
     },
@@ -156,6 +156,12 @@ function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage):
       inPalette: 'runner.openPageOfAModel',
       title: 'Open the Page of Which Model?',
       run: (row) => openPage(daemon, row),
+    },
+    {
+      ...{ onRow: 'runner.setThinking', inPalette: 'runner.setThinkingOfAModel' },
+      title: 'Set the Thinking of Which Model?',
+      fits: ({ capabilities }) => capabilities.thinking.value !== false,
+      run: dependencies.setThinking,
     },
     { onRow: 'runner.copyModelName', run: async ({ model }) => vscode.env.clipboard.writeText(model) },
   ];

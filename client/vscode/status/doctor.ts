@@ -10,9 +10,9 @@ import { possible } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
-import { chatModel, completionModel, readSettings } from '../settings.ts';
+import { chatModel, completionModel, readSettings, settingProblems } from '../settings.ts';
 import type { Line, Page, Section } from '../ui/page.ts';
-import { inEditorWords, setAddress, startModelHere } from '../ui/remedies.ts';
+import { inEditorWords, openSetting, remediesForOffline, showDoctor } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import {
   adviseOnChat,
@@ -55,10 +55,15 @@ async function examine(daemon: DaemonConnection, facts: ServerFacts, version: st
   ];
   // A daemon that does not answer is named with each server.
   const engine = await daemon.request(engineStatusRequest, {}).then(adviseOnEngine, () => []);
+  const wrong = settingProblems().map(([name, problem]) => ({
+    state: 'bad' as const,
+    text: `${name}${problem}. It is left out.`,
+    links: [openSetting(name)],
+  }));
   const about = { text: `Runner ${version}, editor ${vscode.version}, workspace ${trust}`, links };
   return {
     title: 'Runner Doctor',
-    sections: [{ lines: [about] }, ...servers, ...engine],
+    sections: [{ lines: [about, ...wrong] }, ...servers, ...engine],
   };
 }
 
@@ -78,7 +83,7 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
       state: kind === 'ok' ? 'good' : 'bad',
       text: [inEditorWords(status, server), versionOf(status), nameAfter(status)].filter(Boolean).join(' '),
       ...(state === 'offline'
-        ? { links: [again, ...(isDefault ? [startModelHere] : []), setAddress(server)] }
+        ? { links: [again, ...remediesForOffline(status, server).filter((one) => one !== showDoctor)] }
         : {}),
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });

@@ -15,6 +15,7 @@ import {
   inEditorWords,
   pullModel,
   type Remedy,
+  remediesForOffline,
   setAddress,
   setToken,
   showDoctor,
@@ -99,11 +100,11 @@ const unknown: Status = { state: 'checking', kind: 'ok', message: 'Looking for t
 /** Only the sentence contains text from outside, so it has no links; the lines below it are ours. */
 function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownString {
   const { state } = status;
-  const links = state === 'offline' ? offlineLinks : [];
+  const links = state === 'offline' ? [tryServers, ...remediesForOffline(status)] : [];
   const sentence = [inEditorWords(status), versionOf(status), nameAfter(status)].filter(Boolean).join(' ');
-  const row = links.map(([title, id]) => `[${title}](command:${id})`).join(' · ');
+  const row = links.map(({ title, command }) => `[${title}](command:${command})`).join(' · ');
   const tooltip = new vscode.MarkdownString([plain(sentence), ...lines, row].filter(Boolean).join('\n\n'));
-  tooltip.isTrusted = { enabledCommands: links.map(([, id]) => id) };
+  tooltip.isTrusted = { enabledCommands: links.map(({ command }) => command) };
   return tooltip;
 }
 
@@ -117,12 +118,7 @@ function furtherServers(failures: OfferedModels['failures'], facts: ServerFacts)
   return describeServers(names, failures, nameOf).map(plain);
 }
 
-const offlineLinks = [
-  ['Try Again', 'runner.tryAgain'],
-  ['Start a Model Here', 'runner.startModelHere'],
-  ['Set Address', 'runner.setAddress'],
-  ['What Is Wrong?', 'runner.doctor'],
-] as const;
+const tryServers: Remedy = { title: 'Try Again', command: 'runner.tryAgain' };
 
 /** A model is offered where no runner answers, and what was started can be stopped. */
 function engineEntries(
@@ -144,7 +140,7 @@ async function openMenu(
 ): Promise<void> {
   const isWell = status?.kind === 'ok';
   const entries: readonly Remedy[] = [
-    ...(isWell ? [] : [{ title: '$(refresh) Try Again', command: 'runner.tryAgain' }]),
+    ...(isWell ? [] : [{ ...tryServers, title: '$(refresh) Try Again' }]),
     ...engine,
     { ...setAddress(), title: '$(server) Set Address…' },
     ...(isWell ? [] : [{ ...setToken(), title: '$(key) Set Token…' }]),

@@ -36,6 +36,12 @@ export function remediesFor(failure: ErrorData | undefined): readonly Remedy[] {
   return known?.remedies ?? remediesByKind[kind](failure);
 }
 
+/** The same for a server that does not answer, by what the daemon says of it. */
+export function remediesForOffline({ advice }: Pick<Advised, 'advice'>, server?: string): readonly Remedy[] {
+  const known = advice && editorAdvice({ advice, server });
+  return (known ?? advices['start-runner']({ server })).remedies;
+}
+
 /** The reporter of errors itself does what failed once more. */
 export const tryAgain: Remedy = { title: 'Try Again', command: '' };
 
@@ -110,8 +116,8 @@ function enlarging({ advice: { contextLength: fitting }, maximum }: Subject): re
   return [{ ...setContextLength, arguments: [maximum === undefined ? { fitting } : { fitting, maximum }] }];
 }
 
-const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> = {
-  'start-runner': ({ server }) => ({
+const advices = {
+  'start-runner': ({ server }: Pick<Subject, 'server'>) => ({
     text: 'Start it (for example with "ollama serve" or "llama-server"), or set its address.',
     remedies: [...(isDefault(server) ? [startModelHere] : []), setAddress(server), showDoctor],
   }),
@@ -166,7 +172,7 @@ const advices: Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>> 
     text: 'Set runner.catalogUrl to where a catalog answers; installed models work without it.',
     remedies: [setCatalogAddress, showLog],
   }),
-};
+} satisfies Readonly<Record<AdviceCode, (subject: Subject) => EditorAdvice>>;
 
 /** For failures without advice. Whoever reports the failure offers to try again. */
 const remediesByKind: Readonly<Record<ErrorKind, (failure: ErrorData) => readonly Remedy[]>> = {

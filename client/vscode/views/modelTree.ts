@@ -184,7 +184,9 @@ function modelItem(row: ViewRow, now: number, facts: ModelTreeOptions['facts']):
   item.description = description;
   item.iconPath = new vscode.ThemeIcon(row.icon);
   item.contextValue =
-    row.server === undefined ? `runner.${row.context}` : rowContext(row.context, facts, row.server);
+    row.server === undefined
+      ? `runner.${row.context}`
+      : rowContext(row.context, facts, row.server) + (row.capabilities.includes('thinking') ? ' thinks' : '');
   item.accessibilityInformation = { label };
   if (row.context === 'cloud')
     item.command = { command: 'runner.openModelPage', title: 'Open Page', arguments: [row] };
