@@ -31,7 +31,8 @@ export interface SettingSource {
 
 /**
  * The value that counts. Null if the setting has its default, or the wrong type: the editor underlines that, the doctor
- * names it, and the other settings still count, as do the other entries of a list. The values of an untrusted workspace are ignored, whatever the editor lets through.
+ * names it, and the other settings still count, as do the other entries of a list. The values of an untrusted workspace
+ * are ignored, whatever the editor lets through.
  */
 export function countingValue(
   merged: unknown,
@@ -45,7 +46,7 @@ export function countingValue(
   return value === undefined || isDefault || problemOf(value, schema) !== undefined ? null : value;
 }
 
-/** What is wrong with a value, such as `url is missing`; undefined if it matches its schema, as any does without one. */
+/** What is wrong with a value, such as `url is missing`; undefined if it matches its schema, or has none. */
 export function problemOf(value: unknown, schema: ValueSchema | undefined, name = 'it'): string | undefined {
   if (schema === undefined) return undefined;
   const { type, items, properties = {}, required = [], minimum = Number.NEGATIVE_INFINITY } = schema;

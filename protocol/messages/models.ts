@@ -110,7 +110,7 @@ export const chatModelRequest: RequestMessage<ServerParams, ChatModelResult> = {
   method: 'runner/models/chatModel',
 };
 
-/** Client to daemon: the user chose this model to chat with, or it answered; every client remembers it. `""` forgets. */
+/** Client to daemon: the user chose this model to chat with, or it answered. Clients remember it; `""` forgets. */
 export const chooseChatModelRequest: RequestMessage<ModelParams, Record<string, never>> = {
   method: 'runner/models/choose',
 };

@@ -17,7 +17,7 @@ export function taskOf(messages: readonly Message[]): Task {
   return has(ofInlineChat) ? 'small' : 'chat';
 }
 
-/** In ms: the editor asks for a title a moment before it sends the prompt, and the next round of an agent soon follows. */
+/** In ms: the editor asks for a title just before it sends the prompt, and an agent's next round soon follows. */
 const pause = 1_000;
 
 /**

@@ -9,7 +9,6 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import type { ProposedEdit } from '../edit/editCommand.ts';
 import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter } from './answerWriter.ts';
 import { toAside, toOurs } from './asides.ts';
@@ -18,6 +17,14 @@ import { toConversation } from './history.ts';
 import { labelOf } from './pickerEntries.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
+
+/** What a button below an answer passes: the lines of a file, counted from 0, and what to do with them. */
+export interface ProposedEdit {
+  readonly uri: string;
+  readonly first: number;
+  readonly last: number;
+  readonly instruction: string;
+}
 
 /** A prompt to `@runner`, as the editor passes it on. */
 export interface Turn {

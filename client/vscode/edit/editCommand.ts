@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { type EditResult, editDelta, editRequest } from '../../../protocol/messages/edit.ts';
 import type { AnsweringModels } from '../chat/answeringModel.ts';
+import type { ProposedEdit } from '../chat/editorToolLoop.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import { thinkFor } from '../chat/thinking.ts';
 import type { NamedModel } from '../chat/whoAnswers.ts';
@@ -14,14 +15,6 @@ export interface EditDependencies {
   readonly models: AnsweringModels;
   readonly offered: Pick<OfferedModels, 'find'>;
   readonly reporter: ErrorReporter;
-}
-
-/** What a button below an answer passes: the lines of a file, counted from 0, and what to do with them. */
-export interface ProposedEdit {
-  readonly uri: string;
-  readonly first: number;
-  readonly last: number;
-  readonly instruction: string;
 }
 
 /** "Edit with Runner": new lines in place of the selected ones, which the user accepts part by part. */
