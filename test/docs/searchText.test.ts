@@ -470,8 +470,8 @@ t.test('text and meaning are joined by their ranks', async (t) => {
   ]);
   const joined = joinRanks(['a', 'b'], near, (found) => found === 'd');
   t.strictSame(joined, [
-    { found: 'a', matched: 'text', place: undefined },
     { found: 'b', matched: 'both', place: 3 },
+    { found: 'a', matched: 'text', place: undefined },
     { found: 'c', matched: 'meaning', place: 0 },
     { found: 'd', matched: 'both', place: 1 },
   ]);
