@@ -60,7 +60,7 @@ const maxNear = 20_000;
 export async function findWords({ some, none }: Query, store: WordStore) {
   const clauses = [...some, ...none];
   const languages = await languagesOf(store);
-  const names = clauses.flatMap(({ tokens, joined = '' }) => [...tokens, joined]);
+  const names = clauses.flatMap(({ tokens, joined }) => [tokens, joined ?? []].flat());
   const forms = new Map(some.map((clause) => [clause, formsOf(clause, languages)]));
   const exact = await store.words([...new Set([...names, ...[...forms.values()].flat()])]);
   const words = new Map(exact.map((row) => [row.word, row]));
@@ -131,7 +131,7 @@ export function wordClause(row: WordRow): KnownClause {
   return toKnown(clause, { whole: [row], forms: [], languages: [] });
 }
 
-interface Found {
+interface Rows {
   readonly whole: readonly WordRow[];
   readonly forms: readonly WordRow[];
   readonly languages: readonly string[];
@@ -139,7 +139,7 @@ interface Found {
   readonly weight?: number;
 }
 
-function toKnown(clause: Clause, { whole, forms, languages, phrase = [], weight = 1 }: Found): KnownClause {
+function toKnown(clause: Clause, { whole, forms, languages, phrase = [], weight = 1 }: Rows): KnownClause {
   const sum = (some: readonly WordRow[]) => some.reduce((all, { documents }) => all + documents, 0);
   const isPhrase = phrase.length > 0 && phrase.every((some) => some.length > 0);
   const formed = weight * formWeight;
