@@ -16,7 +16,7 @@ import {
 } from '../support/editor.ts';
 import { type AskedModel, askProvider } from '../support/editorCalls.ts';
 import { needs } from '../support/parts.ts';
-import { startStandIn } from '../support/runnerStandIn.ts';
+import { type RecordedRequest, startStandIn } from '../support/runnerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const parts = needs(...editorParts);
@@ -517,11 +517,13 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
   await t.test('cancel reaches the runner', async (t) => {
     runner.tokens(5_000, { perSecond: 50 });
     const answer = ask(editor, '@runner count again');
-    await editor.page.getByText('1 2 3 4 5').nth(1).waitFor();
+    const asks = ({ path, body }: RecordedRequest) =>
+      path === '/api/chat' && /count again/.test(JSON.stringify(body));
+    await runner.waitFor(asks);
+    await editor.page.locator('.interactive-session').getByText('1 2 3 4 5').nth(1).waitFor();
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.cancel'));
     await answer;
-    const request = await runner.waitFor(({ path, aborted }) => path === '/api/chat' && aborted);
-    t.ok(request);
+    t.ok(await runner.waitFor((request) => asks(request) && request.aborted));
   });
 
   await t.test('another extension finds the models with their properties', async (t) => {
