@@ -10,19 +10,26 @@ export function headingsOf(text: string): readonly string[] {
 }
 
 /**
- * The first heading of a Markdown text without its marks, for a document without a title in its front matter. Raw HTML
- * counts only at the beginning.
+ * The first heading of the first level in a Markdown text, without its marks, for a document without a title in its
+ * front matter. Raw HTML counts only at the beginning.
  */
 export function tryFirstHeading(text: string): string | undefined {
+  return titlesIn(text)[0];
+}
+
+/** The same, and the heading of any level after it, for when many documents have the first one. */
+export function titlesIn(text: string): readonly [first: string | undefined, next: string | undefined] {
   const raw = tryRawHeading(text);
   const title =
-    raw === undefined ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
-  if (title !== '') return title;
-  for (const { heading } of headings(text)) {
+    raw?.depth !== 1 ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
+  const found = title === '' ? [] : [title];
+  for (const { heading, depth } of headings(text)) {
+    if (found.length === 0 && depth !== 1) continue;
     const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
-    if (plain !== '') return plain;
+    if (plain !== '') found.push(plain);
+    if (found.length === 2) break;
   }
-  return undefined;
+  return [found[0], found[1]];
 }
 
 /** A title from front matter on one line, without its marks and tags. Names such as `__init__` and `Map<T>` stay. */
@@ -57,6 +64,8 @@ const maxHeadingLength = 500;
 
 interface PlacedHeading {
   readonly heading: string;
+  /** 1 to 6. */
+  readonly depth: number;
   /** Where its first line begins, and where the last one ends. */
   readonly start: number;
   readonly end: number;
@@ -68,18 +77,33 @@ export function* headings(text: string): Generator<PlacedHeading> {
   let paragraphStart = 0;
   for (const { start, end, fence } of markdownLines(text)) {
     const line = text.slice(start, Math.min(end, start + maxHeadingLength)).trimEnd();
-    const heading = fence === undefined ? tryAtxHeading(line) : undefined;
+    const atx = fence === undefined ? tryAtxHeading(line) : undefined;
     const isUnderline = fence === undefined && /^ {0,3}(?:=+|-+)$/.test(line);
-    if (heading !== undefined) yield { heading, start, end };
-    else if (isUnderline && paragraph !== '') yield { heading: paragraph, start: paragraphStart, end };
+    if (atx !== undefined) yield { ...atx, start, end };
+    else if (isUnderline && paragraph !== '')
+      yield {
+        heading: withoutAnchors(paragraph),
+        depth: line.includes('=') ? 1 : 2,
+        start: paragraphStart,
+        end,
+      };
     if (paragraph === '') paragraphStart = start;
     paragraph = fence === undefined && !isUnderline && isProse(line) ? joined(paragraph, line) : '';
   }
 }
 
-function tryAtxHeading(line: string): string | undefined {
-  const mark = /^ {0,3}#{1,6}(?:[ \t]|$)/.exec(line);
-  return mark ? withoutClosingMarks(line.slice(mark[0].length).trim()) : undefined;
+function tryAtxHeading(line: string): Pick<PlacedHeading, 'heading' | 'depth'> | undefined {
+  const [mark] = /^ {0,3}#{1,6}(?:[ \t]|$)/.exec(line) ?? [];
+  if (mark === undefined) return undefined;
+  const heading = withoutAnchors(withoutClosingMarks(line.slice(mark.length).trim()));
+  return { heading, depth: mark.trim().length };
+}
+
+/** An empty `<a id="x"></a>` is the id of a heading, and no text of it. */
+function withoutAnchors(heading: string): string {
+  return heading.includes('<a ')
+    ? heading.replace(/\s*<a\s(?:id|name)="[^"<>]*"><\/a>/g, '').trim()
+    : heading;
 }
 
 function withoutClosingMarks(text: string): string {

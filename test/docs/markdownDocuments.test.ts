@@ -287,8 +287,12 @@ t.test('links lead to documents, files, addresses and places, or nowhere', async
       'a.md#%',
     ].map((href) => [href, none] as const),
   ];
-  for (const [href, want] of cases)
-    t.strictSame(resolveLink(href, 'guide/page.md'), want, JSON.stringify(href));
+  for (const [href, want] of cases) {
+    const { loose, ...found } = { loose: undefined, ...resolveLink(href, 'guide/page.md') };
+    // The last one stands for what other programs would find.
+    const documents = 'documents' in found && loose ? { documents: found.documents.slice(0, -1) } : {};
+    t.strictSame({ ...found, ...documents }, want, JSON.stringify(href));
+  }
   const names = [
     {
       href: 'other',
@@ -732,9 +736,12 @@ t.test('Markdown becomes XHTML', async (t) => {
       want: /^<div class="alert tip" role="note">.*Tip<\/p>\n<p>a<\/p>\n<\/div>\n<div class="alert note" role="note">.*Note<\/p>\n<p>b<sup>/,
     },
     {
-      name: 'quotes that are no alerts',
-      source: '> [!NOTE] a\n\n> [!OTHER]\n> b',
-      want: '<blockquote><p>[!NOTE] a</p>\n</blockquote>\n<blockquote><p>[!OTHER]\nb</p>\n</blockquote>\n',
+      name: 'alerts with a title, which may fold, and a quote that is none',
+      source: '> [!NOTE] *a*\n\n> [!TIP]- b\n> c\n\n> [!OTHER]\n> b',
+      want:
+        '<div class="alert note" role="note"><p class="label">a</p>\n</div>\n' +
+        '<details class="alert tip"><summary class="label">b</summary>\n<p>c</p>\n</details>\n' +
+        '<blockquote><p>[!OTHER]\nb</p>\n</blockquote>\n',
     },
     {
       name: 'formula',
@@ -803,7 +810,7 @@ t.test('only the raw HTML of Markdown is sanitised', async (t) => {
     {
       name: 'the same in code and not',
       source: '`<b id=x>`\n\n<b id=x>y</b>',
-      want: '`<b id=x>`\n\n<b>y</b>',
+      want: '`<b id=x>`\n\n<b id="x">y</b>',
     },
     { name: 'inline', source: 'a <b onclick="x()">c</b> <kbd>d</kbd>', want: 'a <b>c</b> <kbd>d</kbd>' },
     { name: 'script', source: '<script>\nalert(1)\n</script>\n\ntext', want: '\n\n\n\ntext' },
@@ -833,13 +840,13 @@ t.test('only the raw HTML of Markdown is sanitised', async (t) => {
     {
       name: 'footnote',
       source: 'a[^1]\n\n[^1]: b\n\n    <u id=x>c</u>\n',
-      want: 'a[^1]\n\n[^1]: b\n\n    <u>c</u>\n',
+      want: 'a[^1]\n\n[^1]: b\n\n    <u id="x">c</u>\n',
     },
     { name: 'vscode link', source: '[a](vscode:extension/x)', want: '[a](vscode:extension/x)' },
     {
       name: 'link with brackets',
       source: '[a \\[b\\] <u id=x>c</u>](<d.md>)',
-      want: '[a \\[b\\] <u>c</u>](<d.md>)',
+      want: '[a \\[b\\] <u id="x">c</u>](<d.md>)',
     },
     {
       name: 'a scheme that is not listed',
@@ -914,8 +921,7 @@ t.test('nothing in ordinary pages is disarmed', async (t) => {
     const source = readFileSync(path, 'utf8');
     return escapes(sanitiseMarkdown(source)) > escapes(source);
   });
-  // One row of its table has cells beyond the last column, where a reader without tables finds raw HTML.
-  t.strictSame(disarmed, ['node_modules/fastify/docs/Reference/Errors.md']);
+  t.strictSame(disarmed, []);
 });
 
 t.test(

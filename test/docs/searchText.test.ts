@@ -235,7 +235,7 @@ t.test('headings', async (t) => {
       name,
     );
   t.equal(
-    tryFirstHeading('#\n\ntext\n\n## The [*guide*](x.md) to `a<b>` &amp; <b>more</b>\n'),
+    tryFirstHeading('#\n\ntext\n\n# The [*guide*](x.md) to `a<b>` &amp; <b>more</b>\n'),
     'The guide to a<b> & more',
   );
   t.equal(tryFirstHeading('# &valueOf; &#x110000; &#65;'), '&valueOf; \ufffd A');

@@ -1,0 +1,94 @@
+/** The kinds of alerts that GitHub has. */
+export type AlertKind = 'note' | 'tip' | 'important' | 'warning' | 'caution';
+
+/** The alert that stands for a kind of any program; undefined for other words. */
+export function tryAlertKind(word: string): AlertKind | undefined {
+  return alerts.get(word.toLowerCase().replace(/[\s_-]/g, ''));
+}
+
+const alerts: ReadonlyMap<string, AlertKind> = new Map(
+  Object.entries({
+    note:
+      'note info abstract summary tldr todo example question help faq quote cite seealso topic versionadded ' +
+      'versionchanged admonition highlight new',
+    tip: 'tip hint success check done',
+    important: 'important',
+    warning: 'warning attention deprecated deprecation warn',
+    caution: 'caution danger error bug failure fail missing',
+  }).flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind as AlertKind] as const)),
+);
+
+/** What is shown behind its summary, in any program. */
+export function isDetails(word: string): boolean {
+  return /^(?:details|dropdown|spoiler|collapse|collapsible|accordion|accordion-?item|expandable|expand)$/i.test(
+    word,
+  );
+}
+
+/** A part of the text that is set off from the rest. */
+export interface Container {
+  readonly kind: 'alert' | 'details' | 'tab' | 'content';
+  readonly label: string;
+  /** The kind of an alert, as its author wrote it. */
+  readonly word?: string;
+  /** Whether a reader folds it: `-` if it is folded first. */
+  readonly fold?: '' | '-' | '+';
+}
+
+/** An alert or details; undefined if the word means neither. */
+export function tryContainer(
+  word: string,
+  label: string,
+  fold: Container['fold'] = '',
+): Container | undefined {
+  if (tryAlertKind(word) !== undefined) return { kind: 'alert', word, label, fold };
+  return isDetails(word) ? { kind: 'details', label, fold } : undefined;
+}
+
+/** The first line of an alert in GitHub's form. A label that says no more than the kind is left out. */
+export function alertLine({ word = 'note', label, fold = '' }: Container): string {
+  const kind = tryAlertKind(word) ?? 'note';
+  const shown = label.trim() || capitalised(word.replace(/[-_]+/g, ' '));
+  const isUsual = shown.toLowerCase() === kind && fold === '';
+  return `[!${kind.toUpperCase()}]${fold}${isUsual ? '' : ` ${shown}`}`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Markdown lines as they stand in a container, which is followed by an empty line. */
+export function containerLines(container: Container, inner: readonly string[]): readonly string[] {
+  switch (container.kind) {
+    case 'alert': {
+      const first = alertLine(container);
+      // With a label, so that the label is a paragraph of its own for every reader of Markdown.
+      const lines = first.endsWith(']') ? [first, ...inner] : [first, '', ...inner];
+      return [...lines.map((line) => (line === '' ? '>' : `> ${line}`)), ''];
+    }
+    case 'details': {
+      const summary = `<summary>${container.label.trim() || 'Details'}</summary>`;
+      const open = container.fold === '+' ? '<details open>' : '<details>';
+      return ['', open, summary, '', ...inner, '', '</details>', ''];
+    }
+    case 'tab':
+      return ['', `**${container.label.trim()}**`, '', ...inner, ''];
+    case 'content':
+      return ['', ...inner, ''];
+  }
+}
+
+/** Marks in the text where a container of tags begins or ends. No text has these characters. */
+export const mark = { start: '\ufdd0', end: '\ufdd1' } as const;
+
+export interface MarkedContainer extends Container {
+  readonly name: string;
+}
+
+export function openingMark(container: MarkedContainer): string {
+  return mark.start + JSON.stringify(container) + mark.end;
+}
+
+export function closingMark(name: string): string {
+  return `${mark.start}/${name}${mark.end}`;
+}

@@ -1,0 +1,327 @@
+import { attributeIn, cleanId } from '../headingAnchors.ts';
+import { withoutCode } from '../withoutCode.ts';
+import type { Dialect, Line } from './dialect.ts';
+import { containerLines, tryAlertKind } from './kinds.ts';
+import { withPlainWikilinks } from './wikilinks.ts';
+
+/**
+ * The lines of a text with what dialects write within a line: ids, lists of attributes, wikilinks, icons. An id becomes
+ * `<a id="x"></a>` in its heading or at the beginning of its block.
+ */
+export function withPlainMarks(lines: readonly Line[], dialect: Dialect): readonly Line[] {
+  const text = lines.map((line) => line.text).join('\n');
+  if (!marks.test(text)) return lines;
+  return new MarkReader(lines, dialect).read();
+}
+
+const marks =
+  /^ {0,3}<h[2-6][ >]|\{[:#.{]|\{ *[#.\w]|\{\/\*|\)=\s*$|\[\[|\[TOC\]|^ {0,3}:[ \t]|^\*\[|:(?:material|fontawesome|octicons|simple|fa)-|\^[\w-]+[ \t]*$|%%|(?:^|\s)#\p{L}/mu;
+
+/** In a longer line nothing is looked for. */
+const maxLine = 5_000;
+
+class MarkReader {
+  readonly #lines: readonly Line[];
+  readonly #dialect: Dialect;
+  readonly #prose: readonly string[];
+  readonly #out: Line[] = [];
+  /** How often each id was written. */
+  readonly #ids = new Map<string, number>();
+  /** Of the next block. */
+  #waiting: { readonly id?: string; readonly kind?: string } = {};
+
+  constructor(lines: readonly Line[], dialect: Dialect) {
+    const { isMdx, tree } = dialect;
+    const text = lines.map((line) => line.text).join('\n');
+    const shown = tree.isVault ? withoutPercents(text) : text;
+    this.#lines = shown.split('\n').map((one, at) => ({ text: one, line: lines[at]?.line ?? 1 }));
+    this.#prose = withoutCode(shown, { hasIndentedCode: !isMdx }).split('\n');
+    this.#dialect = dialect;
+  }
+
+  read(): readonly Line[] {
+    for (let at = 0; at < this.#lines.length; at += 1) {
+      const last = this.#definitionsFrom(at);
+      if (last !== undefined) at = last;
+      else this.#take(at);
+    }
+    return this.#out;
+  }
+
+  #take(at: number): void {
+    const { text, line } = this.#lines[at] ?? { text: '', line: 1 };
+    const prose = this.#prose[at] ?? '';
+    const html = this.#out.at(-1)?.text.trim() ? undefined : tryHtmlHeading(prose, text);
+    if (html !== undefined) this.#pushBlockStart(html, line);
+    else if (text.trim() === '' || (prose.trim() === '' && this.#waiting.id === undefined))
+      this.#push(text, line);
+    else if (isRemoved(prose)) this.#removeLine(prose, line);
+    else if (!this.#isForBlock(prose, line)) {
+      const isUnderlined = /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(this.#prose[at + 1] ?? '');
+      this.#pushBlockStart(this.#plain(text, prose, { line, isUnderlined }), line);
+    }
+  }
+
+  #push(text: string, line: number): void {
+    this.#out.push({ text, line });
+  }
+
+  /** A list item that only stands for the contents goes with their mark. */
+  #removeLine(prose: string, line: number): void {
+    const last = this.#out.at(-1);
+    if (prose.includes('{') && last && /^\s*(?:[-*+]|\d+[.)])\s/.test(last.text))
+      this.#out[this.#out.length - 1] = { ...last, text: '' };
+    this.#push('', line);
+  }
+
+  /** A line that only names the block before or after it. */
+  #isForBlock(prose: string, line: number): boolean {
+    const [, name] = /^\s*\(([^()\s]{1,200})\)=\s*$/.exec(prose) ?? [];
+    const [, listed] = /^[ \t>]*\{:?[ \t]*([^{}]{1,300})\}\s*$/.exec(prose) ?? [];
+    const found = name === undefined ? listed && tryAttributes(listed) : { id: name, classes: [] };
+    if (!found) return false;
+    const kind = found.classes.find((one) => tryAlertKind(one.replace(/-title$/, '')) !== undefined);
+    const isAfter = name === undefined && this.#out.at(-1)?.text.trim();
+    const id = found.id === undefined ? {} : { id: this.#newId(found.id, line) };
+    if (!isAfter) this.#waiting = { ...this.#waiting, ...id, ...(kind === undefined ? {} : { kind }) };
+    else this.#markBlockBefore({ ...id, ...(kind === undefined ? {} : { kind }) });
+    return true;
+  }
+
+  #markBlockBefore({ id, kind }: { readonly id?: string; readonly kind?: string }): void {
+    const start = this.#out.findLastIndex(({ text }) => text.trim() === '') + 1;
+    const first = this.#out[start];
+    if (first === undefined) return;
+    if (id !== undefined) this.#out.splice(start, 1, ...withAnchor(first, id));
+    if (kind === undefined) return;
+    const block = this.#out
+      .splice(start)
+      .map((one) => ({ ...one, text: one.text.replace(/^[ \t]*> ?/, '') }));
+    for (const text of containerLines(
+      { kind: 'alert', word: kind, label: '' },
+      block.map(({ text }) => text),
+    ))
+      this.#push(text, first.line);
+  }
+
+  #pushBlockStart(text: string, line: number): void {
+    const { id, kind } = this.#waiting;
+    this.#waiting = {};
+    for (const one of id === undefined ? [{ text, line }] : withAnchor({ text, line }, id))
+      this.#out.push(one);
+    if (kind !== undefined) {
+      const last = this.#out.pop();
+      const [word = '', isTitle] = kind.endsWith('-title') ? [kind.slice(0, -6), true] : [kind, false];
+      const label = isTitle ? (last?.text.replace(/^[ \t]*> ?/, '') ?? '') : '';
+      for (const one of containerLines({ kind: 'alert', word, label }, isTitle ? [] : [last?.text ?? '']))
+        if (one !== '') this.#push(one, line);
+    }
+  }
+
+  #plain(
+    text: string,
+    prose: string,
+    { line, isUnderlined }: { line: number; isUnderlined: boolean },
+  ): string {
+    if (text.length > maxLine || !/[{[^:#]/.test(text)) return text;
+    const isHeading = isUnderlined || /^[ \t>]*#{1,6}[ \t]/.test(prose);
+    let shown = isHeading ? this.#plainHeading(text, line) : text;
+    if (shown.includes('{')) shown = this.#plainAttributes(shown, line);
+    if (shown.includes('[[')) shown = withPlainWikilinks(shown, this.#dialect, line);
+    if (shown.includes(':') && icon.test(shown)) shown = replaceProse(shown, icon, () => '');
+    if (this.#dialect.tree.isVault && !isHeading) shown = this.#plainVaultMarks(shown, line);
+    return shown;
+  }
+
+  #plainHeading(text: string, line: number): string {
+    const [whole, before = '', comment, braces] =
+      /^(.*?)[ \t]*(?:\{\/\*[ \t]*#?([\w.:-]{1,200})[ \t]*\*\/\}|\\?\{:?[ \t]*([^{}\n]{1,300})\\?\})[ \t]*#*[ \t]*$/.exec(
+        text,
+      ) ?? [];
+    if (whole === undefined) return text;
+    const found = comment === undefined ? tryAttributes(braces ?? '') : { id: comment };
+    if (found === undefined && braces !== '-') return text;
+    const shown = before.replace(/[ \t]+#+$/, '');
+    return found?.id === undefined ? shown : `${shown} <a id="${this.#newId(found.id, line)}"></a>`;
+  }
+
+  /** `[text]{#id .class}`, and lists after anything else. */
+  #plainAttributes(text: string, line: number): string {
+    const roles = replaceProse(
+      text,
+      role,
+      (whole, name = '', written = '') => roleText(name, written) ?? whole,
+    );
+    const spans = replaceProse(roles, span, (whole, shown = '', list = '') => {
+      const found = tryAttributes(list);
+      return found === undefined ? whole : `${this.#anchor(found.id, line)}${shown}`;
+    });
+    return replaceProse(spans, attributes, (whole, colon = '', list = '') => {
+      const found = colon === '' ? tryAttributes(list) : (tryAttributes(list) ?? { classes: [] });
+      return found === undefined ? whole : this.#anchor(found.id, line);
+    });
+  }
+
+  #plainVaultMarks(text: string, line: number): string {
+    for (const [, tag = ''] of text.matchAll(vaultTag)) this.#dialect.tags.add(tag);
+    const [whole, before = '', id = ''] = /^(.*?)[ \t]*\^([\w-]{1,200})[ \t]*$/.exec(text) ?? [];
+    if (whole === undefined) return text;
+    const [, prefix = '', rest = ''] = /^([ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*)(.*)$/.exec(before) ?? [];
+    return `${prefix}${this.#anchor(id, line)}${rest}`;
+  }
+
+  #anchor(id: string | undefined, line: number): string {
+    return id === undefined ? '' : `<a id="${this.#newId(id, line)}"></a>`;
+  }
+
+  #newId(written: string, line: number): string {
+    const id = cleanId(written);
+    const used = this.#ids.get(id) ?? 0;
+    this.#ids.set(id, used + 1);
+    if (used === 0) return id;
+    this.#dialect.note('duplicate-id', id, line);
+    return this.#newId(`${id}-${used}`, line);
+  }
+
+  /** A term in a line, and its meanings after `: ` below it. Returns the last of its lines. */
+  #definitionsFrom(at: number): number | undefined {
+    if (!isMeaning(this.#lines[at + 1]?.text)) return undefined;
+    const { text, line } = this.#lines[at] ?? { text: '', line: 1 };
+    const before = this.#out.at(-1)?.text.trim() ?? '';
+    if (
+      before !== '' ||
+      text.trim() === '' ||
+      /^(?:[ \t]*[-*+#>|<:]| {4}|\t|[ \t]*\d+[.)]|[ \t]*(?:```|~~~))/.test(text)
+    )
+      return undefined;
+    this.#push('<dl>', line);
+    let next = at;
+    do {
+      next = this.#definition(next);
+    } while (isMeaning(this.#lines[next + 1]?.text) && this.#lines[next]?.text.trim());
+    this.#push('</dl>', line);
+    this.#push('', line);
+    return next - 1;
+  }
+
+  #definition(at: number): number {
+    let next = at;
+    const add = (name: string, text: string, from: number) => {
+      const { line = 1 } = this.#lines[from] ?? {};
+      for (const one of [`<${name}>`, '', this.#plain(text, text, { line, isUnderlined: false })])
+        this.#push(one, line);
+    };
+    const close = (name: string) => {
+      for (const one of ['', `</${name}>`]) this.#push(one, this.#lines[at]?.line ?? 1);
+    };
+    add('dt', this.#lines[next]?.text ?? '', next);
+    close('dt');
+    for (next += 1; isMeaning(this.#lines[next]?.text); next += 1) {
+      add('dd', (this.#lines[next]?.text ?? '').replace(/^ {0,3}:[ \t]+/, ''), next);
+      while (/^(?: {2,}|\t)\S/.test(this.#lines[next + 1]?.text ?? '')) {
+        next += 1;
+        this.#push((this.#lines[next]?.text ?? '').trim(), this.#lines[next]?.line ?? 1);
+      }
+      close('dd');
+    }
+    if (this.#lines[next]?.text.trim() === '' && isMeaning(this.#lines[next + 2]?.text)) next += 1;
+    return next;
+  }
+}
+
+/** A heading in HTML that has its line for itself, in Markdown. */
+function tryHtmlHeading(prose: string, text: string): string | undefined {
+  if (!/^ {0,3}<h[2-6][ >]/i.test(prose)) return undefined;
+  const [, depth, attributes = '', inner = ''] =
+    /^ {0,3}<h([2-6])((?:\s[^<>]*)?)>(.*)<\/h\1\s*>\s*$/i.exec(text) ?? [];
+  const id = attributeIn(attributes, 'id');
+  if (depth === undefined || inner.trim() === '') return undefined;
+  return `${'#'.repeat(Number(depth))} ${inner.trim()}${id ? ` <a id="${cleanId(id)}"></a>` : ''}`;
+}
+
+function isMeaning(text: string | undefined): boolean {
+  return text !== undefined && /^ {0,3}:[ \t]+\S/.test(text);
+}
+
+/** Contents that a program would make, and the meanings of abbreviations. */
+function isRemoved(prose: string): boolean {
+  return (
+    /^\s*(?:\[\[_?toc_?\]\]|\[TOC\]|\{:[ \t]*toc[ \t]*\}|\$\{toc\})\s*$/i.test(prose) ||
+    /^\*\[[^\]\n]+\]:[ \t]/.test(prose)
+  );
+}
+
+interface Attributes {
+  readonly id?: string;
+  readonly classes: readonly string[];
+}
+
+/** Undefined if it is no list of attributes: `{name}` is text. */
+function tryAttributes(list: string): Attributes | undefined {
+  const tokens = list.match(/[\w:@-]+=(?:"[^"]*"|'[^']*'|\S+)|\S+/g) ?? [];
+  if (
+    tokens.length === 0 ||
+    !tokens.every((token) => /^(?:[#.][\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:-]*|[\w:@-]+=.*)$/u.test(token))
+  )
+    return undefined;
+  const id = tokens.find((token) => token.startsWith('#'))?.slice(1);
+  const classes = tokens.filter((token) => token.startsWith('.')).map((token) => token.slice(1));
+  return { ...(id === undefined ? {} : { id }), classes };
+}
+
+/** The first line of a block with an id: within its text if it is a paragraph or a heading. */
+function withAnchor({ text, line }: Line, id: string): readonly Line[] {
+  const anchor = `<a id="${id}"></a>`;
+  if (/^ {0,3}#{1,6}[ \t]/.test(text)) return [{ text: `${text} ${anchor}`, line }];
+  if (!/^[ \t]*(?:[-*+>|<]|\d+[.)]|```|~~~|$)| {4}/.test(text)) return [{ text: `${anchor}${text}`, line }];
+  return [anchor, '', text].map((one) => ({ text: one, line }));
+}
+
+const icon = /:(?:material|fontawesome|octicons|simple|fa)-[\w-]+:/g;
+const span = /\[([^[\]\n]{0,500})\](?:\(\))?\{([^{}\n]{1,300})\}/g;
+const attributes = /[ \t]?\{(:?)[ \t]*([^{}\n]{1,300})\}/g;
+const role = /\{(ref|numref|doc|kbd|sub|sup|abbr)\}`([^`\n]{1,300})`/g;
+const vaultTag = /(?<=^|\s)#([\p{L}\p{N}_/-]*[\p{L}_/-][\p{L}\p{N}_/-]*)/gu;
+
+function roleText(name: string, written: string): string | undefined {
+  if (/^(?:kbd|sub|sup)$/.test(name)) return `<${name}>${written}</${name}>`;
+  if (name === 'abbr') return written.replace(/\s*\(.*\)$/, '');
+  const [, text, target] = /^(.*?)\s*<([^<>]+)>$/.exec(written) ?? [undefined, written, written];
+  return target && `[${text}](${name === 'doc' ? target : `#${target}`})`;
+}
+
+/** Replaces in a line what is not code. */
+function replaceProse(
+  text: string,
+  pattern: RegExp,
+  replace: (whole: string, ...groups: (string | undefined)[]) => string,
+): string {
+  const code = Array.from(
+    text.matchAll(/(?<!`)(`+)(?!`)[^`]+\1(?!`)/g),
+    ({ 0: whole, index }) => [index, index + whole.length] as const,
+  );
+  const out: string[] = [];
+  let [at, inCode] = [0, 0];
+  for (const { 0: whole, index, ...groups } of text.matchAll(pattern)) {
+    while ((code[inCode]?.[1] ?? Number.POSITIVE_INFINITY) <= index) inCode += 1;
+    if (index >= (code[inCode]?.[0] ?? Number.POSITIVE_INFINITY)) continue;
+    out.push(text.slice(at, index), replace(whole, groups[1], groups[2]));
+    at = index + whole.length;
+  }
+  return out.join('') + text.slice(at);
+}
+
+/** Comments of Obsidian. The lines stay. */
+function withoutPercents(text: string): string {
+  const parts = text.split('%%');
+  // Every second part is between two marks; the last mark may have no end.
+  return parts
+    .map((part, at) =>
+      at % 2 === 0 || at === parts.length - 1
+        ? at % 2 === 0
+          ? part
+          : `%%${part}`
+        : part.replace(/[^\n]/g, ''),
+    )
+    .join('');
+}
