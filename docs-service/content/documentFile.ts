@@ -59,6 +59,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   const named = take(fields.title) ?? bookTitle?.slice(9, -2).trim();
   const {
     text: body,
+    prose,
     lineOf: lineInFile,
     dialect,
   } = toCanonicalText({
@@ -110,7 +111,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ]
       .sort((one, other) => one.line - other.line)
       .slice(0, maxWarnings),
-    links: findWrittenLinks(path, body, lineInFile),
+    links: findWrittenLinks(path, body, lineInFile, prose),
     ...(isNamed ? { named: { slug, line: lineOf('slug') } } : {}),
     ...(state.due === undefined ? {} : { due: state.due }),
     ...(named === undefined && heading !== undefined

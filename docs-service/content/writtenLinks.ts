@@ -32,10 +32,16 @@ const maxOpen = 1_000;
  * Finds the links, pictures and anchors of a Markdown text, in linear time and without a parser.
  * @param path of the file, from the content folder
  * @param lineOf the line of the file for a line of the text
+ * @param known the text without its code, if it is there already
  */
-export function findWrittenLinks(path: string, whole: string, lineOf: (line: number) => number): FileLinks {
+export function findWrittenLinks(
+  path: string,
+  whole: string,
+  lineOf: (line: number) => number,
+  known?: string,
+): FileLinks {
   const text = whole.slice(0, maxTextLength);
-  const prose = withoutCode(text);
+  const prose = (text === whole ? known : undefined) ?? withoutCode(text);
   const places = [...markdownPlaces(prose), ...htmlPlaces(prose)]
     .filter(({ href }) => isChecked(href, path))
     .sort((one, other) => one.at - other.at)

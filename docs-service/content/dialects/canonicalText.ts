@@ -1,5 +1,6 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
 import { tryDecode } from '../links.ts';
+import { withoutCode } from '../withoutCode.ts';
 import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type TreeMarks } from './dialect.ts';
 import { type IncludeFile, withIncludes } from './includes.ts';
@@ -13,6 +14,8 @@ export interface CanonicalText {
   /** The line of the file for a line of the text, both counted from 1. */
   readonly lineOf: (line: number) => number;
   readonly dialect: Dialect;
+  /** The text without its code, if it was needed. */
+  readonly prose?: string;
 }
 
 export interface WrittenText {
@@ -39,6 +42,10 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
     foreign.test(body) ||
     (dialect.tree.isVault && /%%|(?:^|\s)#\S|\^/.test(body));
   if (!isForeign) return { text: body, lineOf, dialect };
+  const prose = withoutCode(body, { hasIndentedCode: !dialect.isMdx });
+  const isOnlyInCode =
+    !dialect.isMdx && !dialect.tree.isVault && !foreign.test(prose) && !foreignCode.test(body);
+  if (isOnlyInCode) return { text: body, prose, lineOf, dialect };
   const written = plainEnds(body);
   const own = written.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
   const whole = include === undefined ? own : withIncludes(own, dialect, include);
@@ -55,7 +62,11 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
 }
 
 const foreign =
-  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^ {0,3}<h[2-6][ >]|^[ \t]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-|8<-|<<<|:(?:material|fontawesome|octicons|simple|fa)-/m;
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^ {0,3}<h[2-6][ >]|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+
+/** What counts within code, or in the line that begins it. */
+const foreignCode =
+  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/m;
 
 /** `import` and `export` at the beginning of a line, up to an empty one. The lines stay. */
 function withoutImports(text: string): string {
