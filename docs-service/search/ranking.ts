@@ -62,21 +62,24 @@ const turn = 256;
 export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequest): Promise<Ranking> {
   const { some, among, watched } = request;
   const visible = documentsWith(blocks, anyNumber);
-  if (!request.drafts) keepOnly(visible, documentsWith(blocks, draftNumber), false);
+  const hidden = request.drafts ? new Uint8Array() : documentsWith(blocks, draftNumber);
+  for (let key = 0; key < hidden.length; key++) if (hidden[key] === 1) visible[key] = 0;
+  const size = visible.length;
   const passes = visible.slice();
   for (const word of request.filters) keepOnly(passes, documentsWith(blocks, word));
-  const documents = visible.reduce((sum, one) => sum + one, 0);
-  const counter = new ClauseCounter(blocks, textShares(blocks, visible));
+  const { shares, documents } = textsOf(blocks, visible);
+  const counter = new ClauseCounter(blocks, shares);
   for (const clause of request.none) for (const key of await counter.count(clause)) passes[key] = 0;
-  const found = [new Uint32Array(passes.length), new Uint32Array(passes.length)] as const;
-  const scored = { passes, found, scores: new Float64Array(passes.length) };
+  const found = [new Uint32Array(size), new Uint32Array(size)] as const;
+  const scored = { passes, found, scores: new Float64Array(size) };
   const weights: number[] = [];
   for (const [at, clause] of some.entries()) {
     const having = await counter.count(clause);
     const weight = clauseWeight(clause, countVisible(having, visible), documents);
     weights.push(weight);
     addScores(scored, having, { at, counts: counter.counts, weight });
-    if (clause.clause.isQuoted) keepOnly(passes, counter.counts);
+    if (clause.clause.isQuoted)
+      for (let key = 0; key < size; key++) if (counter.counts[key] === 0) passes[key] = 0;
   }
   const missing = (key: number) =>
     weights.flatMap((_, at) => (((found[at >> 5]?.[key] ?? 0) & (1 << at)) === 0 ? [at] : []));
@@ -113,7 +116,7 @@ function addScores(
 function bestOf({ passes, found, scores }: Scored, { some, among, areWholeFirst, most }: RankRequest) {
   const best = new BestKeys(most);
   const [low, high] = found;
-  const [allLow, allHigh] = [lowBits(some.length), lowBits(some.length - 32)];
+  const [allLow, allHigh] = [2 ** Math.min(32, some.length) - 1, 2 ** Math.max(0, some.length - 32) - 1];
   let [total, allWords] = [0, 0];
   for (let key = 0; key < passes.length; key++) {
     if (passes[key] === 0 || (among && !among.has(key))) continue;
@@ -124,15 +127,6 @@ function bestOf({ passes, found, scores }: Scored, { some, among, areWholeFirst,
     best.add(key, (scores[key] ?? 0) + (isWhole && areWholeFirst ? wholeBonus : 0));
   }
   return { best: best.take(), total, allWords };
-}
-
-function lowBits(count: number): number {
-  return 2 ** Math.min(32, Math.max(0, count)) - 1;
-}
-
-/** Keeps those that have something, or those that have not. */
-function keepOnly(passes: Uint8Array, having: Uint8Array | Float64Array, has = true): void {
-  for (let key = 0; key < passes.length; key++) if ((having[key] !== 0) !== has) passes[key] = 0;
 }
 
 /** How much a clause says: the fewer documents have it, the more. */
@@ -160,8 +154,12 @@ function documentsWith(blocks: ReadonlyMap<number, Block>, word: number | undefi
   return having;
 }
 
-/** How much the words of each text count: less in a long one, of those that the reader may see. */
-function textShares(blocks: ReadonlyMap<number, Block>, visible: Uint8Array): Float64Array {
+function keepOnly(passes: Uint8Array, having: Uint8Array): void {
+  for (let key = 0; key < passes.length; key++) if (having[key] === 0) passes[key] = 0;
+}
+
+/** How many documents the reader may see, and how much the words of each text count: less in a long one. */
+function textsOf(blocks: ReadonlyMap<number, Block>, visible: Uint8Array) {
   const marks = new Uint8Array(visible.length);
   const counts = new Float64Array(256);
   for (const [number, block] of blocks) {
@@ -173,15 +171,18 @@ function textShares(blocks: ReadonlyMap<number, Block>, visible: Uint8Array): Fl
       counts[countOf(entry)] = (counts[countOf(entry)] ?? 0) + (visible[key] ?? 0);
     }
   }
-  let [documents, length] = [assumedDocuments, assumedDocuments * assumedLength];
+  let [documents, length] = [0, assumedDocuments * assumedLength];
   for (const [mark, count] of counts.entries()) {
     documents += count;
     length += count * markToLength(mark);
   }
+  const usualLength = length / (documents + assumedDocuments);
   const ofMark = counts.map(
-    (_, mark) => 1 / (1 - lengthShare + (lengthShare * markToLength(mark) * documents) / length),
+    (_, mark) => 1 / (1 - lengthShare + (lengthShare * markToLength(mark)) / usualLength),
   );
-  return Float64Array.from(marks, (mark) => ofMark[mark] ?? 1);
+  const shares = new Float64Array(marks.length);
+  for (let key = 0; key < marks.length; key++) shares[key] = ofMark[marks[key] ?? 0] ?? 1;
+  return { shares, documents };
 }
 
 /** Counts a clause in all documents. */
