@@ -2,7 +2,7 @@ import { markdownLines } from '../content/markdownLines.ts';
 import { withoutScripts } from '../content/withoutScripts.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
-import { stemWord } from './stems.ts';
+import { otherBeginnings, stemMark, stemWord } from './stems.ts';
 
 export interface Snippet {
   readonly text: string;
@@ -161,12 +161,15 @@ function clauseFinder(clauses: readonly Clause[]): (token: string) => readonly C
   for (const clause of clauses)
     for (const word of wordsOf(clause)) byWord.set(word, [...(byWord.get(word) ?? []), clause]);
   const languages = [...new Set(clauses.flatMap((clause) => clause.languages ?? []))];
+  // Most stems begin as their words do, and making them takes long.
+  const beginnings = new Set(Array.from(byWord.keys(), (word) => word.replace(stemMark, '')[0]));
+  const others = languages.filter((language) => otherBeginnings.has(language));
   const found = new Map<string, readonly Clause[]>();
   const find = (token: string) => {
     let some = found.get(token);
     if (some) return some;
     some = byWord.get(token) ?? [];
-    for (const language of languages) {
+    for (const language of beginnings.has(token[0]) ? languages : others) {
       const more = byWord.get(stemWord(token, language) ?? token);
       if (more && more !== some) some = [...new Set([...some, ...more])];
     }

@@ -64,10 +64,22 @@ function stemIn(language: string, word: string): string {
   if (stem !== undefined) return stem;
   if (!hasForms.test(word)) return word;
   if (known.size === maxKnown) known.clear();
-  const made = stemmers[language]?.(word) ?? word;
+  const made = cut(language, word);
   known.set(word, made);
   return made;
 }
+
+/** Some stemmers fail for some words, as that of Bulgarian does, or leave nothing. */
+function cut(language: string, word: string): string {
+  try {
+    return stemmers[language]?.(word) || word;
+  } catch {
+    return word;
+  }
+}
+
+/** Languages of which stems may begin in another way than their words: those of Serbian have other letters. */
+export const otherBeginnings = new Set(['ar', 'ga', 'id', 'sr', 'ta']);
 
 const hasForms = /^\p{L}[\p{L}\p{M}]{2,}$/u;
 /** By language and word: texts repeat their words. */
