@@ -123,22 +123,6 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await ask(editor, '@runner what is it?');
   });
 
-  await t.test('thinking is readable above the answer if the setting asks for it', async (t) => {
-    const setting = (value: unknown) =>
-      editor.evaluate(
-        ({ vscode, argument }) =>
-          vscode.workspace
-            .getConfiguration('runner')
-            .update('thinkingAboveAnswer', argument, vscode.ConfigurationTarget.Global),
-        value,
-      );
-    await setting('quote');
-    runner.say('Forty-three.', { thinking: ['hm](command:x) ', '(one) more'] });
-    await ask(editor, '@runner and next?');
-    t.ok(await transcript(editor, /Thought for a moment\s+hm\]\(command:x\) \(one\) more\s+Forty-three/));
-    await setting(undefined);
-  });
-
   await t.test('/think sets how much a model thinks', async (t) => {
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     await ask(editor, '@runner /model thinker:8b');

@@ -1212,7 +1212,6 @@ const promptCases: Readonly<Record<string, Case<AskedPrompt>>> = {
   },
   'a thought of some paragraphs': {
     asked: { prompt: 'Why?', picked: gemma3 },
-    settings: { thinkingAboveAnswer: 'quote' },
     before: (runner) =>
       runner.say('So.', { thinking: [`${'a'.repeat(299)}\n\n`, `${'b'.repeat(300)}\n\n`, 'c(d)'] }),
   },

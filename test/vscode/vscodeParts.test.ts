@@ -284,7 +284,7 @@ t.test("the model for the editor's agents, and what the user is asked before", a
 });
 
 /** What a writer shows, in its order. */
-function writerLike(above: 'quote' | 'line') {
+function writerLike() {
   const shown: string[] = [];
   const kept: (readonly string[])[] = [];
   let now = 5_000;
@@ -295,7 +295,7 @@ function writerLike(above: 'quote' | 'line') {
     markdown: (text: string | MarkdownString) => shown.push(typeof text === 'string' ? text : text.value),
   };
   const writer = createAnswerWriter(stream as never, {
-    ...{ now: () => now, above, toOurs },
+    ...{ now: () => now, toOurs },
     keep: (id, thought) => kept.push([id, thought]),
   });
   const write = (kind: 'text' | 'thinking', text: string) =>
@@ -312,7 +312,7 @@ const thoughtLine = (time: string, thought: string) =>
     .replaceAll(')', '%29')})\n\n`;
 
 t.test('an answer is written as it arrives, with the thinking above it', async (t) => {
-  const { shown, writer, write, pass } = writerLike('quote');
+  const { shown, writer, write, pass } = writerLike();
   t.equal(writer.elapsed, 0, 'nothing has come yet');
   pass(700);
   t.equal(writer.elapsed, 0);
@@ -324,7 +324,7 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   pass(499);
   write('text', 'One, ');
   write('text', 'two.');
-  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'ours: > hm (so)\n\n', 'One, ', 'two.']);
+  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'One, ', 'two.']);
   t.equal(writer.elapsed, 999, 'from the first part');
   write('thinking', 'again');
   pass(1_000);
@@ -337,7 +337,6 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   t.strictSame(shown.splice(0), [
     'Thinking …',
     thoughtLine('1 s', 'again'),
-    'ours: > again\n\n',
     'ours: \n\n> $(info) Of $\u2060(x).\n\n',
   ]);
   writer.write({ streamId: 's', seq: 0, kind: 'toolCall', toolCall: { id: 'c', name: 'f', arguments: {} } });
@@ -345,12 +344,12 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   t.strictSame(shown, [], 'a call is no text, and what was shown is not shown again');
   t.equal(asideOf('No.', 'error'), '\n\n> $(error) No.\n\n');
 
-  const blank = writerLike('quote');
+  const blank = writerLike();
   blank.write('thinking', '\n \n');
   blank.write('text', 'Hi.');
   t.strictSame(blank.shown, ['Thinking …', 'Hi.'], 'a thought without words has no line');
 
-  const line = writerLike('line');
+  const line = writerLike();
   line.write('thinking', 'hm');
   line.pass(2_600);
   line.writer.end();
@@ -358,7 +357,7 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
 });
 
 t.test('thinking is shown in steps that end with a sentence, and is kept up to a limit', async (t) => {
-  const { shown, kept, write, writer, pass } = writerLike('line');
+  const { shown, kept, write, writer, pass } = writerLike();
   const line =
     'ours runner.showThinking: [$(lightbulb) Thinking](command:runner.showThinking?%5B%225000%22%5D)\n\n';
   const [a, b] = ['a'.repeat(299), 'b'.repeat(300)];
@@ -385,11 +384,11 @@ t.test('thinking is shown in steps that end with a sentence, and is kept up to a
     [20_000, false],
     [20_001, true],
   ] as const) {
-    const long = writerLike('quote');
+    const long = writerLike();
     long.write('thinking', 'x'.repeat(length));
     long.writer.end();
     const kept = `${'x'.repeat(20_000)}${isCut ? '\n\n(cut)' : ''}`;
-    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept), `ours: > ${'x'.repeat(1_500)} …\n\n`]);
+    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept)]);
   }
 });
 
