@@ -489,7 +489,7 @@ t.test('a chat is kept with its prompt, its answer and how it ended', async (t) 
       if (!isSilent) await send({ streamId: params.streamId, seq: 4, kind: 'text', text: 'Ye' });
       return answer();
     },
-    { sessions: { get: async () => store }, log },
+    { sessions: { get: async () => store }, places: { nameOf: (_, model) => model }, log },
   );
   const seen: object[] = [];
   const ask = (params: Partial<ChatParams>) =>

@@ -27,7 +27,7 @@ export async function chooseModel(
       `The model "${showLine(unasked.missing)}" of "chatModel" is not installed, or cannot chat.${unasked.model ? ` ${showLine(unasked.model.name)} answers instead.` : ''}`,
     );
   if (unasked.model) return unasked.model.name;
-  const { models, stale } = await daemon.request(listModelsRequest, {});
+  const { models, stale } = await daemon.request(listModelsRequest, { everywhere: true });
   const able = models.filter(canChat);
   if (named !== undefined) {
     const found = findModel(models, named);
@@ -58,7 +58,9 @@ export function howToGet({ can }: Pick<Status, 'can'>): string {
 
 /** The model with this name, or else a sentence with similar names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const found = models.find(({ name }) => fullModelName(name) === fullModelName(text));
+  const isIt = (name: string) => fullModelName(name) === fullModelName(text);
+  const found =
+    models.find(({ name }) => isIt(name)) ?? models.find(({ name, server }) => isIt(ownName(name, server)));
   if (found) return found;
   const near = nearestNames(
     text,
@@ -66,6 +68,21 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   );
   const hint = near.length > 0 ? ` Did you mean ${near.map(showLine).join(' or ')}?` : '';
   return `There is no model "${showLine(text)}".${hint}`;
+}
+
+/** @throws {TerminalError} with similar names, if it is not installed. A list may be out of date. */
+export async function findInstalled(
+  daemon: Daemon,
+  named: string,
+): Promise<Pick<Model, 'name'> & Partial<Pick<Model, 'server' | 'size' | 'running'>>> {
+  const { models } = await daemon.request(listModelsRequest, { refresh: true, everywhere: true });
+  const found = findModel(models, named);
+  return typeof found === 'string' ? { name: await chooseModel(daemon, named) } : found;
+}
+
+/** The name that the server itself has for a model, without the server's own. */
+export function ownName(name: string, server = ''): string {
+  return server !== '' && name.startsWith(`${server}/`) ? name.slice(server.length + 1) : name;
 }
 
 /** The same error, with similar names in it if the named model does not exist. */

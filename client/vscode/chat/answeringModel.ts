@@ -37,7 +37,7 @@ export function createAnsweringModels(
   };
   const byRule = async () => {
     try {
-      return await daemon.request(chatModelRequest, {});
+      return await daemon.request(chatModelRequest, { server: defaultServerName });
     } catch {
       // The chat reports the reason later.
       return {};
