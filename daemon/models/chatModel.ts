@@ -63,20 +63,6 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
     return withoutTemplate;
   };
 
-  /** A model that can chat, where the name places it on another server than the one at `host`. */
-  const elsewhere = async (name: string, signal: AbortSignal): Promise<Model | undefined> => {
-    if (name === '' || places.all.length === 1) return undefined;
-    const { runner, model } = await places.find({ model: name }, signal);
-    if (runner.server.name === servers.server().name) return undefined;
-    const listed = await models.list(runner, { refresh: false }, signal).catch(() => undefined);
-    const found = listed?.models.find((one) => canChat(one) && modelKey(one.name) === modelKey(model));
-    return found && named(found);
-  };
-  const named = (model: Model): Model => ({
-    ...model,
-    name: places.nameOf({ name: model.server }, model.name),
-  });
-
   const find: ChatModels['find'] = async (runner, signal) => {
     const { models: listed } = await models.list(runner, { refresh: false }, signal);
     const able = listed.filter(canChat);
@@ -94,6 +80,36 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
     return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
   };
 
+  return {
+    find,
+    findAnywhere: findAnywhere(options, find),
+    async choose(params) {
+      const { server, model } = places.read(params);
+      if (model !== '') checkFreeName(model);
+      if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
+    },
+  };
+}
+
+/** The same rule for all servers: `find` applies it to one. */
+function findAnywhere(
+  { models, servers, places, settings, choices }: ChatModelsOptions,
+  find: ChatModels['find'],
+): ChatModels['findAnywhere'] {
+  /** A model that can chat, where the name places it on another server than the one at `host`. */
+  const elsewhere = async (name: string, signal: AbortSignal): Promise<Model | undefined> => {
+    if (name === '' || places.all.length === 1) return undefined;
+    const { runner, model } = await places.find({ model: name }, signal);
+    if (runner.server.name === servers.server().name) return undefined;
+    const listed = await models.list(runner, { refresh: false }, signal).catch(() => undefined);
+    const found = listed?.models.find((one) => canChat(one) && modelKey(one.name) === modelKey(model));
+    return found && named(found);
+  };
+  const named = (model: Model): Model => ({
+    ...model,
+    name: places.nameOf({ name: model.server }, model.name),
+  });
+
   const tryAt = async (
     { name }: Server,
     signal: AbortSignal,
@@ -106,29 +122,21 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
     }
   };
 
-  return {
-    find,
-    async findAnywhere(signal) {
-      const set = await elsewhere(settings().chatModel ?? '', signal);
-      if (set) return { model: set, from: 'setting' };
-      const usual = servers.server();
-      const { error, ...first } = await tryAt(usual, signal);
-      const chosen =
-        first.from === 'setting' ? undefined : await elsewhere((await choices.last(usual.url)) ?? '', signal);
-      if (chosen && !chosen.remote) return { ...first, model: chosen, from: 'choice' };
-      if (first.model) return { ...first, model: named(first.model) };
-      for (const server of places.all.slice(1)) {
-        const { model, from } = await tryAt(server, signal);
-        if (model && from) return { ...first, model: named(model), from };
-      }
-      if (error !== undefined) throw error;
-      return first;
-    },
-    async choose(params) {
-      const { server, model } = places.read(params);
-      if (model !== '') checkFreeName(model);
-      if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
-    },
+  return async (signal) => {
+    const set = await elsewhere(settings().chatModel ?? '', signal);
+    if (set) return { model: set, from: 'setting' };
+    const usual = servers.server();
+    const { error, ...first } = await tryAt(usual, signal);
+    const chosen =
+      first.from === 'setting' ? undefined : await elsewhere((await choices.last(usual.url)) ?? '', signal);
+    if (chosen && !chosen.remote) return { ...first, model: chosen, from: 'choice' };
+    if (first.model) return { ...first, model: named(first.model) };
+    for (const server of places.all.slice(1)) {
+      const { model, from } = await tryAt(server, signal);
+      if (model && from) return { ...first, model: named(model), from };
+    }
+    if (error !== undefined) throw error;
+    return first;
   };
 }
 

@@ -50,32 +50,8 @@ export interface ModelsDependencies {
  * requests.
  */
 export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies): Commands {
-  const { models, chatModels, lifecycle, servers, places } = dependencies;
-  endpoint.onRequest(
-    listModelsRequest,
-    listParamsSchema,
-    async ({ server, refresh = false, examine = false, everywhere = false }, signal) => {
-      if (everywhere) return places.list({ refresh, examine }, signal);
-      return models.list(await servers.runner(server, signal), { refresh, examine }, signal);
-    },
-  );
-  endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>
-    server === undefined
-      ? chatModels.findAnywhere(signal)
-      : chatModels.find(await servers.runner(server, signal), signal),
-  );
-  endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async (params) => {
-    await chatModels.choose(params);
-    return {};
-  });
-  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
-    models: await models.running(await servers.runner(server, signal), signal),
-  }));
-  endpoint.onRequest(showModelRequest, modelParamsSchema, async (params, signal) => {
-    const { runner, model } = await places.find(params, signal);
-    return models.show(runner, model, signal);
-  });
-
+  serveLists(endpoint, dependencies);
+  const { lifecycle, places } = dependencies;
   const pull = async ({ workDoneToken: token, ...params }: PullModelParams, requested: AbortSignal) => {
     const { runner, model } = await places.place(params, requested);
     const work = { title: `Pulling ${model}`, token, signal: requested };
@@ -112,4 +88,40 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
     commandOf(lifecycleCommands.stop, modelParamsSchema, stop),
     commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
   ];
+}
+
+/** What is asked about models. */
+function serveLists(
+  endpoint: Endpoint,
+  {
+    models,
+    chatModels,
+    servers,
+    places,
+  }: Pick<ModelsDependencies, 'models' | 'chatModels' | 'servers' | 'places'>,
+): void {
+  endpoint.onRequest(
+    listModelsRequest,
+    listParamsSchema,
+    async ({ server, refresh = false, examine = false, everywhere = false }, signal) => {
+      if (everywhere) return places.list({ refresh, examine }, signal);
+      return models.list(await servers.runner(server, signal), { refresh, examine }, signal);
+    },
+  );
+  endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>
+    server === undefined
+      ? chatModels.findAnywhere(signal)
+      : chatModels.find(await servers.runner(server, signal), signal),
+  );
+  endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async (params) => {
+    await chatModels.choose(params);
+    return {};
+  });
+  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
+    models: await models.running(await servers.runner(server, signal), signal),
+  }));
+  endpoint.onRequest(showModelRequest, modelParamsSchema, async (params, signal) => {
+    const { runner, model } = await places.find(params, signal);
+    return models.show(runner, model, signal);
+  });
 }

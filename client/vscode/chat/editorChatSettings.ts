@@ -3,7 +3,7 @@ import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { ChatSettings } from '../models/modelCopies.ts';
-import type { ModelRow } from '../models/modelRow.ts';
+import { idOf, type ModelRow } from '../models/modelRow.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
 import { labelOf } from './pickerEntries.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
@@ -33,8 +33,8 @@ export interface UserSettings {
  * editor summarises the conversation before nearly every step of a task.
  */
 const agentNeeds = 20_480;
-const taskNeeds = 40_960;
-const agentWindow = 65_536;
+export const taskNeeds = 40_960;
+export const agentWindow = 65_536;
 
 /**
  * A model on this machine with tools, whose window can hold an agent's first message: the one that the setting of the
@@ -49,7 +49,7 @@ export function modelForAgents(
     const isLargeEnough = (context.maximum ?? agentNeeds) >= agentNeeds;
     return canChat(model) && !remote && capabilities.tools.value !== false && isLargeEnough;
   });
-  const chosen = able.find(({ name, server }) => server === defaultServerName && name === chatModel);
+  const chosen = able.find(({ name, server }) => idOf({ model: name, server }) === chatModel);
   return chosen ?? able.find((model) => model === preferred) ?? able[0];
 }
 
@@ -128,8 +128,7 @@ const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 /** How a setting of the editor names a model. */
 function inSetting(key: string, model: NamedModel): string {
   const { name, server } = model;
-  if (key === inline) return `${labelOf(model)} (${vendor})`;
-  return `${vendor}/${server === defaultServerName ? name : `${server}/${name}`}`;
+  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf({ model: name, server })}`;
 }
 
 /** The changes that give a model its new name in the user's settings. */

@@ -8,7 +8,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { chatModel, completionModel, updateSetting } from '../settings.ts';
 import { isRunning } from './modelLists.ts';
 import { type CopyNameOptions, copyNameOf, problemOfName } from './modelNames.ts';
-import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
+import { idOf, isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
 import { runWork } from './work.ts';
 
 type Sidebar = Pick<ShownModels, 'revealInstalled'>;
@@ -53,7 +53,7 @@ export async function rename(
   const settings = [...own.map((key) => `runner.${key}`), ...chatSettings.naming(row)];
   if (!(await mayRename(row, to, { isLoaded, settings }))) return;
   if (!(await copy(daemon, { row, to, title: `Renaming ${row.model}` }))) return;
-  for (const key of own) await updateSetting(key, to);
+  for (const key of own) await updateSetting(key, idOf({ ...row, model: to }));
   await chatSettings.rename(row, to);
   follow({ ...row, model: to });
   await daemon.request(deleteModelRequest, { ...paramsOf(row), stop: isLoaded });
@@ -94,11 +94,11 @@ async function copy(daemon: DaemonConnection, { row, to, title }: Copying): Prom
   return (await runWork(daemon, title, [createModelRequest, params])) !== undefined;
 }
 
-/** The settings that would name a model that is gone. They name models of the default server. */
+/** The settings that would name a model that is gone. */
 function settingsNaming(row: ModelRow): readonly string[] {
   const values = { chatModel: chatModel(), completionModel: completionModel() };
   return Object.entries(values).flatMap(([key, model]) =>
-    model !== '' && isSameModel({ model }, row) ? [key] : [],
+    model !== '' && isSameModel({ model }, { model: idOf(row) }) ? [key] : [],
   );
 }
 
