@@ -20,6 +20,7 @@ export async function chooseModel(
   daemon: Daemon,
   named: string | undefined,
   onDidMiss: (sentence: string) => Promise<void> = async () => undefined,
+  isOffered: (model: Model) => boolean = canChat,
 ): Promise<string> {
   const unasked = named === undefined ? await daemon.request(chatModelRequest, {}) : {};
   if (unasked.missing !== undefined)
@@ -33,7 +34,7 @@ export async function chooseModel(
     const found = findModel(models, named);
     if (typeof found !== 'string') return found.name;
     if (stale) return named;
-    throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
+    throw new TerminalError('model-not-found', `${found} ${namesOf(models.filter(isOffered))}`);
   }
   const get = howToGet(await daemon.request(statusRequest, {}));
   if (able.length > 0)
@@ -86,10 +87,15 @@ export function ownName(name: string, server = ''): string {
 }
 
 /** The same error, with similar names in it if the named model does not exist. */
-export async function withNearModels(daemon: Daemon, named: string, error: unknown): Promise<unknown> {
+export async function withNearModels(
+  daemon: Daemon,
+  named: string,
+  error: unknown,
+  isOffered?: (model: Model) => boolean,
+): Promise<unknown> {
   if (failureOf(error).kind !== 'model-not-found') return error;
   try {
-    await chooseModel(daemon, named);
+    await chooseModel(daemon, named, undefined, isOffered);
     return error;
   } catch (better) {
     return better instanceof TerminalError ? better : error;
@@ -101,7 +107,7 @@ export async function orNearModels<T>(daemon: Daemon, named: string, work: Promi
   try {
     return await work;
   } catch (error) {
-    throw await withNearModels(daemon, named, error);
+    throw await withNearModels(daemon, named, error, () => true);
   }
 }
 
