@@ -134,7 +134,6 @@ export function activate(context: vscode.ExtensionContext): void {
       reporter,
       pulls,
       interrupted: createInterruptedPulls(context.workspaceState),
-      chatSettings: keptChanges,
       sidebar,
       async setThinking({ model, server }) {
         const known = await offered.lookUp(model, server);

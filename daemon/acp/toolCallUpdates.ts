@@ -95,9 +95,10 @@ export function askedCall(
 }
 
 /**
- * Such as `read_file (files) path=README.md`, or `Edit src/a.ts` for a tool of ours, on one line and without escape sequences, because none of it is ours. It
- * has no colon, since some editors show only what precedes one. Some editors ask about this line alone, so names are
- * cut before they could push the server out of it, and long arguments come last.
+ * Such as `read_file (files) path=README.md`, or `Edit src/a.ts` for a tool of ours, on one line and without escape
+ * sequences, because none of it is ours. It has no colon, since some editors show only what precedes one. Some editors
+ * ask about this line alone, so names are cut before they could push the server out of it, and long arguments come
+ * last.
  */
 function titleOf(
   { name, arguments: given }: ToolCall,

@@ -38,7 +38,7 @@ export interface ContextLength {
 }
 
 export interface Model {
-  /** With its tag, such as `qwen3:8b`; of another server than the usual one, such as `box/qwen3:8b`: see `everywhere`. */
+  /** With its tag, such as `qwen3:8b`. Where models of all servers are listed, also such as `box/qwen3:8b`. */
   readonly name: string;
   readonly server: string;
   /** Bytes on disk. */
@@ -113,9 +113,9 @@ export interface ChatModelResult {
 }
 
 /**
- * Client to daemon: which model answers. Clients ask when a conversation begins. Without a `server` it may be one of any
- * server, with a name as for `everywhere`; other servers than the one at `host` count if they were chosen, or if it has
- * no such model.
+ * Client to daemon: which model answers. Clients ask when a conversation begins. Without a `server` it may be one of
+ * any server, with a name as for `everywhere`; a model of another server than the one at `host` counts if it was
+ * chosen, or if that has none.
  */
 export const chatModelRequest: RequestMessage<ServerParams, ChatModelResult> = {
   method: 'runner/models/chatModel',

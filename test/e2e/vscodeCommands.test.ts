@@ -150,15 +150,6 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         does: ['mine:1b is a copy of qwen3:8b.'],
       },
       {
-        run: 'renameAModel',
-        answers: ['mine:1b', 'ours:1b'],
-        asks: [
-          /^Rename Which/,
-          'Rename mine:1b | mine:1b',
-          /^Rename mine:1b to ours:1b\? \| mine:1b is copied.* then deleted\. Modelfiles .* not changed\. \| Rename$/,
-        ],
-      },
-      {
         run: 'updateAModel',
         answers: ['qwen3:8b', 'Chat with It'],
         asks: [/^Update Which/, 'Pulled qwen3:8b. | Chat with It'],

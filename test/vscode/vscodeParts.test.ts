@@ -204,50 +204,6 @@ t.test('a setting that was changed twice is taken back to what the user had', as
   t.strictSame(await kept.takeBack(), ['a', 'b'], 'each once');
 });
 
-t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
-  const [inline, utility, small] = ['inlineChat.defaultModel', 'chat.utilityModel', 'chat.utilitySmallModel'];
-  const defaults = { [inline]: '', [utility]: '', [small]: '' };
-  const mine: ModelRow = { model: 'mine:latest' };
-  const renamed = async (set: Record<string, unknown>, of: ModelRow = mine, to = 'ours:1b') => {
-    const { settings } = settingsLike(defaults, set);
-    const kept = createKeptChanges(memoryLike(), settings);
-    const named = kept.naming(of);
-    await kept.rename(of, to);
-    return [named, set];
-  };
-  const others = { [small]: 'runner/other:1b' };
-  t.strictSame(
-    await renamed({ [inline]: 'mine:latest (runner)', [utility]: 'runner/mine:latest', ...others }),
-    [[inline, utility], { [inline]: 'ours:1b (runner)', [utility]: 'runner/ours:1b', ...others }],
-  );
-  t.strictSame(await renamed({ [inline]: 'mine:latest (runner)' }, mine, 'hf.co:8/ours'), [
-    [inline],
-    { [inline]: 'hf.co:8/ours:latest (runner)' },
-  ]);
-  t.strictSame(await renamed({ [utility]: 'runner/box/mine:latest' }, { ...mine, server: 'box' }), [
-    [utility],
-    { [utility]: 'runner/box/ours:1b' },
-  ]);
-  const foreign = { [inline]: 'mine:latest (copilot)', [utility]: 'runner/box/mine:latest' };
-  t.strictSame(await renamed({ ...foreign }), [[], foreign]);
-  const { settings, set } = settingsLike(defaults);
-  const kept = createKeptChanges(memoryLike(), settings);
-  await kept.make([
-    { key: inline, value: 'mine:latest (runner)', before: 'old', why: '' },
-    { key: utility, value: 'runner/mine:latest', why: '' },
-  ]);
-  set[utility] = 'runner/other:1b';
-  await kept.rename(mine, 'ours:1b');
-  t.strictSame(set, { [inline]: 'ours:1b (runner)', [utility]: 'runner/other:1b' });
-  t.strictSame(await kept.takeBack(), [inline], 'also what has a new name since');
-  t.strictSame(set, { [inline]: 'old', [utility]: 'runner/other:1b' });
-  await kept.make([{ key: inline, value: 'other:1b (runner)', before: 'old', why: '' }]);
-  set[inline] = 'mine:latest (runner)';
-  await kept.rename(mine, 'ours:1b');
-  t.strictSame(await kept.takeBack(), [], 'what the user chose since stays under its new name');
-  t.equal(set[inline], 'ours:1b (runner)');
-});
-
 t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
   const able = (name: string, more: Partial<Model> = {}) => model(name, more, { tools: yes });
   const near = able('near', { context: { maximum: 20_480 } });

@@ -11,7 +11,7 @@ import { type Answering, type NamedModel, vendor, whoAnswers } from './whoAnswer
 export interface AnsweringModels {
   /**
    * The setting decides, else the editor's picker if the prompt comes from there, else the daemon's rule. Where the
-   * picker has shown the chosen model and now shows another one, the user has picked that since: the setting is cleared.
+   * picker showed the chosen model and now shows another one, the user has picked that since: the setting is cleared.
    */
   answering(picked?: vscode.LanguageModelChat): Promise<Answering>;
   /**

@@ -1,9 +1,7 @@
 import type { Memento } from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
-import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import type { ChatSettings } from '../models/modelCopies.ts';
-import { idOf, type ModelRow } from '../models/modelRow.ts';
+import { idOf } from '../models/modelRow.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
 import { labelOf } from './pickerEntries.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
@@ -131,20 +129,6 @@ function inSetting(key: string, model: NamedModel): string {
   return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf({ model: name, server })}`;
 }
 
-/** The changes that give a model its new name in the user's settings. */
-function renamesOf(
-  { inspect }: Pick<UserSettings, 'inspect'>,
-  model: NamedModel,
-  to: string,
-): readonly { readonly key: string; readonly value: string; readonly before: string }[] {
-  return [inline, ...utilities].flatMap((key) => {
-    const before = inSetting(key, model);
-    // The editor knows a model only by its whole name.
-    const value = inSetting(key, { ...model, name: /:[^/]*$/.test(to) ? to : `${to}:latest` });
-    return inspect(key)?.globalValue === before ? [{ key, value, before }] : [];
-  });
-}
-
 /** Undefined if the window is large enough, or if the model can have no larger one. */
 function windowChange(set: unknown, model: Model): SettingChange | undefined {
   const now = windowOf(set, model);
@@ -168,7 +152,7 @@ function memoryFor(tokens: number, { size = 0, running, context: { allocated = 0
 }
 
 /** The settings that were changed, until they are taken back. */
-export interface KeptChanges extends ChatSettings {
+export interface KeptChanges {
   isAny(): boolean;
   make(changes: readonly SettingChange[]): Promise<void>;
   /** Takes back what the user has not changed since, and returns the keys. */
@@ -179,8 +163,6 @@ const memoryKey = 'runner.editorChatSettings';
 
 export function createKeptChanges(memory: Memento, settings: UserSettings): KeptChanges {
   const kept = () => memory.get<readonly SettingChange[]>(memoryKey) ?? [];
-  const renames = ({ model, server = defaultServerName }: ModelRow, to: string) =>
-    renamesOf(settings, { name: model, server }, to);
   return {
     isAny: () => kept().length > 0,
     async make(changes) {
@@ -193,18 +175,6 @@ export function createKeptChanges(memory: Memento, settings: UserSettings): Kept
       for (const { key, before } of ours) await settings.update(key, before);
       await memory.update(memoryKey, undefined);
       return ours.map(({ key }) => key);
-    },
-    naming: (row) => renames(row, row.model).map(({ key }) => key),
-    // What was changed can still be taken back after it.
-    async rename(row, to) {
-      for (const { key, value, before } of renames(row, to)) {
-        await settings.update(key, value);
-        const isSame = (change: SettingChange) => change.key === key && change.value === before;
-        await memory.update(
-          memoryKey,
-          kept().map((change) => (isSame(change) ? { ...change, value } : change)),
-        );
-      }
     },
   };
 }

@@ -75,7 +75,7 @@ export function withoutCodebase(prompt: string): string {
   return namesCodebase(prompt) ? prompt.replace(codebase, '').trim() : prompt;
 }
 
-/** The model that `/model` names as the picker does, or by its name alone; a model of the default server comes first. */
+/** The model that `/model` names as the picker does, or by its name alone; the default server's comes first. */
 export function findNamedModel(name: string, models: readonly Model[]): Model | undefined {
   const called = models.filter(
     ({ name: model, server }) =>
