@@ -121,7 +121,7 @@ export class ModelPlaces {
     const { name, url } = server;
     const ask = async (limited: AbortSignal) =>
       models.list(await servers.runner(name, limited), options, limited);
-    if (server === this.all[0]) return ask(signal);
+    if (name === servers.server().name) return ask(signal);
     const reason = new RunnerError('server-unreachable', `The server "${name}" at ${url} does not answer.`);
     if (now() < (this.#silent.get(url) ?? 0)) throw reason;
     const list = await withTimeLimit({ limit: listWithin, reason, signal }, ask).catch((error: unknown) => {

@@ -194,13 +194,11 @@ local function actions_of(model)
     end,
   }
   -- The daemon says what another server cannot do.
-  local function may(ability)
-    return model.server ~= 'default' or status.can(ability)
-  end
+  local is_further = model.server ~= 'default'
   local actions = {
     { M.can_chat(model), chat },
-    { may(model.running and 'unload' or 'load'), change },
-    { may('delete'), remove },
+    { is_further or status.can(model.running and 'unload' or 'load'), change },
+    { is_further or status.can('delete'), remove },
     { true, copy_name },
   }
   return vim.tbl_map(function(action)
