@@ -325,15 +325,15 @@ t.test('managing models in a real VS Code', parts, async (t) => {
       'qwen',
       'qwen3:8b',
       'qwen3:4b',
-      'ours:latest',
+      'mine:latest',
       'coder:1b',
       'mistral:7b',
     ]);
     await order('Name');
     await rows(page, 'Local Models', [
       'coder:1b',
+      'mine:latest',
       'mistral:7b',
-      'ours:latest',
       'qwen',
       'qwen3:4b',
       'qwen3:8b',
