@@ -40,7 +40,7 @@ export async function readSecrets({ store, url, log, auth, fd }: ReadSecretsOpti
       for (const line of await readUserAuth(source, new URL(url).origin)) store.set(line);
     }
   } catch (error) {
-    log.warn(messageOf(error));
+    log.warn(messageOf(error), { code: 'configuration' });
   }
 }
 
@@ -135,7 +135,9 @@ async function runCommand([program, ...args]: readonly [string, ...string[]]): P
 }
 
 async function readPrivateFile(path: string): Promise<string> {
-  const { mode } = await stat(path);
+  const { mode } = await stat(path).catch((error: unknown) => {
+    throw new Error(`The "file" of "auth" in the configuration cannot be read: ${messageOf(error)}.`);
+  });
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new Error(`The secret file ${path} can be read by others. Run: chmod 600 ${path}`);
   }

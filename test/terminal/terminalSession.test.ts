@@ -367,6 +367,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
   t.equal(json.stderr.text(), 'The runner stopped. Ask again.\n');
   const cases = [
     { args: ['chat'], input: ' \n', code: 2, kind: 'usage', says: /no prompt/ },
+    { args: ['chat'], input: 'a\0b', code: 2, kind: 'usage', says: /Standard input is no text\./ },
     {
       args: ['chat'],
       input: 'x'.repeat(10 * 1024 * 1024 + 1),

@@ -103,7 +103,7 @@ async function namesOfModels(
   isOffered: (model: Model) => boolean = () => true,
 ): Promise<readonly Candidate[]> {
   return withDaemon(toRunner(context), { timeouts }, async (daemon) => {
-    const { models } = await daemon.request(listModelsRequest, {});
+    const { models } = await daemon.request(listModelsRequest, { everywhere: true });
     return models
       .filter((model) => isPlain(model.name) && isOffered(model))
       .map((model) => [model.name, describeBriefly(model)]);

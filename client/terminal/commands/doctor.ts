@@ -10,6 +10,7 @@ import {
   discoverRequest,
   nameAfter,
   type Product,
+  serversRequest,
   statusRequest,
 } from '../../../protocol/messages/status.ts';
 import { builtinServer, listToolsRequest } from '../../../protocol/messages/tools.ts';
@@ -66,6 +67,7 @@ async function* examine(context: CommandContext): AsyncGenerator<Finding> {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
     const namedBy = namedRunner(context)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
+    yield* examineFurther(daemon);
     yield* examineTools(daemon);
     const faults = warnings.filter(({ code }) => code === 'configuration');
     if (faults.length === 0 || file.state !== 'ok') yield file;
@@ -157,6 +159,24 @@ async function* examineEngine(daemon: Daemon, isOffline: boolean): AsyncGenerato
     const mend =
       product === 'ollama' ? 'Start it with "ollama serve".' : 'Start it with "runner engine start FILE".';
     yield { check: 'installed', state: 'warn', found, mend };
+  }
+}
+
+/** The further servers of the configuration. One of them may be the usual one. */
+async function* examineFurther(daemon: Daemon): AsyncGenerator<Finding> {
+  const { servers } = await daemon.request(serversRequest, {});
+  for (const { name, url, status } of servers.filter(({ url }) => url !== servers[0]?.url)) {
+    const { kind, state } = status;
+    const check = `server ${name}`;
+    const problem = status.advice?.problem ?? status.message;
+    const mend = `Start it at ${url}, or correct its entry in "servers".`;
+    if (state === 'offline') yield { check, state: 'fail', found: problem, mend };
+    else
+      yield {
+        check,
+        state: kind === 'ok' ? 'ok' : 'warn',
+        found: `${forTerminal(status)} ${nameAfter(status)}`.trim(),
+      };
   }
 }
 

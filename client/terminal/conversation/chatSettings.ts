@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { extname, resolve } from 'node:path';
@@ -206,15 +207,29 @@ async function readWhole(cwd: string, path: string, limit: number): Promise<Buff
   const whole = expandPath(cwd, path);
   try {
     const file = await stat(whole);
-    if (!file.isFile()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
+    if (file.isDirectory()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
     if (file.size > limit) throw tooLarge(path, file.size, limit);
-    return await readFile(whole);
+    return file.isFile() ? await readFile(whole) : await readPipe(whole, limit);
   } catch (cause) {
     if (cause instanceof TerminalError) throw cause;
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (path === '-')
+      throw new TerminalError('usage', 'Pipe it in without --file: standard input is sent with the prompt.');
     const why = isMissing ? 'is not there' : `cannot be read: ${messageOf(cause)}`;
     throw new TerminalError('usage', `${showLine(path)} ${why}.`, { cause });
   }
+}
+
+/** Such as `<(git diff)` or `/dev/stdin`. More than the limit is not waited for. */
+async function readPipe(path: string, limit: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of createReadStream(path)) {
+    parts.push(part);
+    size += part.length;
+    if (size > limit) throw tooLarge(path, size, limit);
+  }
+  return Buffer.concat(parts);
 }
 
 function tooLarge(path: string, bytes: number, limit: number): TerminalError {
