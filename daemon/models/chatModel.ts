@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Models } from './models.ts';
 import { checkFreeName, modelKey } from './name.ts';

@@ -69,7 +69,8 @@ async function serveSample(
     await service.close();
     return 0;
   } finally {
-    await rm(data, { recursive: true, force: true });
+    // Windows keeps files that are open, as they may be if starting failed, and that is the reason to report.
+    await rm(data, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
 }
 

@@ -121,7 +121,7 @@ function describeBriefly(model: Model): string {
 
 /** The models of the list that `runner library` got last; no catalog is asked. Behind a colon, their sizes. */
 async function namesOfLibrary(context: CommandContext, typed: string): Promise<readonly Candidate[]> {
-  const cacheDir = cacheFolder(context.terminal.env, process.platform);
+  const cacheDir = cacheFolder(context.terminal.env);
   const options = withoutUndefined<InitializationOptions>({ timeouts, cacheDir });
   return withDaemon(toRunner(context), options, async (daemon) => {
     const { entries } = await daemon.request(libraryRequest, { cached: true });
