@@ -755,8 +755,8 @@ t.test('prompts lie beside the configuration of the user', async (t) => {
     [{ HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada/runner'],
     [{ HOME: '/home/ada', XDG_CONFIG_HOME: 'ada' }, '/home/ada/.config/runner'],
   ] as const) {
-    t.equal(userConfigFile(env), `${folder}/config.json`);
-    t.equal(userPrompts(env), `${folder}/prompts`);
+    t.equal(userConfigFile(env), join(folder, 'config.json'));
+    t.equal(userPrompts(env), join(folder, 'prompts'));
   }
 });
 
@@ -767,14 +767,14 @@ t.test(
     const foreign = '#!/bin/sh\necho foreign\n';
     const folder = await temporaryFolder(t, {
       'work/tool.cmd': foreign,
-      'work/taskkill.exe': foreign,
+      'work/foreign.exe': foreign,
       'bin/tool.cmd': `@"${process.execPath}" "%~dp0\\words.cjs" %*\n`,
       'bin/words.cjs': 'console.log(JSON.stringify(process.argv.slice(2)))',
       // In the place of the command processor, it says what that would read.
       'windows/System32/cmd.exe': '#!/bin/sh\nprintf "%s " "$@"',
     });
     await Promise.all(
-      ['work/tool.cmd', 'work/taskkill.exe', 'windows/System32/cmd.exe'].map((path) =>
+      ['work/tool.cmd', 'work/foreign.exe', 'windows/System32/cmd.exe'].map((path) =>
         chmod(join(folder, path), 0o755),
       ),
     );
@@ -790,7 +790,7 @@ t.test(
     const script = join(folder, 'bin', 'tool.cmd').replaceAll('/', '\\');
     const line = `/d /s /c "${script} ^^^"a^^^ b^^^" ^^^"^^^" ^^^"^^^%PATH^^^%^^^" ^^^"\\^^^"x\\^^^"^^^&y^^^" ^^^"^^^^^^^!^^^" ^^^"C:\\e\\\\^^^""`;
     t.equal((await text(started.stdout)).trim(), onWindows ? JSON.stringify(words) : line);
-    const [failure] = await once(startProgram('taskkill', [], options), 'error');
+    const [failure] = await once(startProgram('foreign', [], options), 'error');
     t.match(failure, { code: 'ENOENT' });
   },
 );

@@ -30,7 +30,8 @@ const timeouts = { connect: 500, list: 1_500 };
 export async function printCandidates(context: CommandContext, commands: Commands): Promise<number> {
   const { stdout } = context.terminal;
   const { words } = context.commandLine;
-  const [current = ''] = words.slice(-1);
+  const [last = ''] = words.slice(-1);
+  const current = last === '""' ? '' : last;
   const before = words.slice(0, -1);
   // The value may stand in the same word as its flag.
   const [, flag = '', typed = current] = /^(--[^=]+=)(.*)$/s.exec(current) ?? [];
