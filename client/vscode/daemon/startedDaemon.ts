@@ -1,9 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import type * as vscode from 'vscode';
 import type { ConfigurationParams, LanguageClient } from 'vscode-languageclient/node';
-import { startProgram } from '../../../protocol/base/platform/program.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
@@ -156,10 +155,11 @@ interface RunnerdProcess {
 
 /** Starts `runnerd` with the editor's own runtime. */
 function spawnRunnerd(path: string): RunnerdProcess {
-  const child = startProgram(process.execPath, [path, '--stdio', '--secrets-fd', '3'], {
+  const child = spawn(process.execPath, [path, '--stdio', '--secrets-fd', '3'], {
     // This variable makes Electron run as Node; Node itself ignores it.
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
     // A workspace may be gone or on another machine, and no program in it must be found by chance.
     cwd: dirname(path),
   });

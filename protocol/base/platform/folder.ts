@@ -56,6 +56,7 @@ export async function findPath(path: string): Promise<string | undefined> {
   return name === undefined || others.length > 0 ? undefined : join(folder, name);
 }
 
-function folded(name: string): string {
+/** Equal for names that differ in case or the form of Unicode. */
+export function folded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
