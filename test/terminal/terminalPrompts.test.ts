@@ -489,7 +489,7 @@ t.test('prompts in a row are one turn, which is taken back as a whole', async (t
 t.test('the clipboard program of each system', async (t) => {
   const first = (platform: NodeJS.Platform, env: Record<string, string>) =>
     clipboardPrograms(platform, env).map(([command]) => command);
-  t.strictSame(first('darwin', {}), ['pbcopy']);
+  t.strictSame(clipboardPrograms('darwin', {}), [['env', 'LC_CTYPE=UTF-8', 'pbcopy']]);
   t.match(
     first('win32', {}),
     [/^C:\\Windows.System32.*powershell\.exe$/],

@@ -14,7 +14,8 @@ export function clipboardPrograms(
   env: Environment,
 ): readonly (readonly [string, ...string[]])[] {
   if (env['SSH_CONNECTION']) return [];
-  if (platform === 'darwin') return [['pbcopy']];
+  // Without a language, as in an editor that the Dock has started, `pbcopy` would not read UTF-8.
+  if (platform === 'darwin') return [['env', 'LC_CTYPE=UTF-8', 'pbcopy']];
   if (platform === 'win32') {
     const powershell = systemProgram('WindowsPowerShell\\v1.0\\powershell.exe', env);
     return [[powershell, '-NoProfile', '-NonInteractive', '-Command', takeUnicode]];
@@ -34,9 +35,7 @@ const takeUnicode =
 /** Resolves with whether the program has taken all of it. Some stay alive to serve the clipboard, in the background. */
 function feed([command, ...args]: readonly [string, ...string[]], text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    // Without a language, as in an editor that the Dock has started, `pbcopy` would not read UTF-8.
-    const env = { ...process.env, LC_CTYPE: 'UTF-8' };
-    const child = startProgram(command, args, { stdio: ['pipe', 'ignore', 'ignore'], env });
+    const child = startProgram(command, args, { stdio: ['pipe', 'ignore', 'ignore'] });
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
     child.stdin?.on('error', () => resolve(false));
