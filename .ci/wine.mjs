@@ -2,9 +2,9 @@
 // programs, processes, paths and files as they are there. A newcomer's `npm start` is run first.
 // Usage: node .ci/wine.mjs [NAME…]   such as `chat` for test/daemon/chat.test.ts; without a name, every file that needs
 // no editor. Where Wine cannot be installed, it says so and ends with 0.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runNpm } from './npm.mjs';
 import { runTestFiles } from './testFiles.mjs';
@@ -28,8 +28,14 @@ if (!existsSync(clone)) run('git', ['clone', '-q', '-c', 'core.autocrlf=true', r
 run('git', ['-C', clone, 'fetch', '-q', resolve('.'), commit]);
 run('git', ['-C', clone, 'reset', '-q', '--hard', commit]);
 process.chdir(clone);
+// As long as this program runs, so does Wine's server: several that start it at the same time would have none.
+const open = resolve('.tap-build', 'open');
 installPackages();
 run(wine, ['esbuild.mjs', '--tests']);
+writeFileSync(open, '');
+spawn(wine, ['-e', `setInterval(() => require('fs').existsSync('.tap-build/open') || process.exit(), 500)`], {
+  stdio: 'ignore',
+});
 run(wine, ['dist/terminal.cjs', '--version']);
 
 const chosen = process.argv.slice(2);
@@ -40,6 +46,7 @@ const seconds = 200;
 const env = { ...process.env, RUNNER_TEST_PARTS: 'none', RUNNER_TEST_SECONDS: `${seconds + 10}` };
 const runs = names.map((name) => ({ file: `.tap-build/${name}.test.mjs`, node: wine, env, seconds }));
 const { passed, failed, files } = await runTestFiles(runs, 'node_modules/.runner/secondsOfWine.json');
+rmSync(open);
 for (const [name, { failures, why }] of Object.entries(known))
   if (isLeftOut(name) || names.includes(name)) console.log(`known: ${name}: ${failures} (${why})`);
 const worse = files.filter(({ name, failed }) => failed > (known[name]?.failures ?? 0));
