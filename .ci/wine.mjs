@@ -33,9 +33,8 @@ const open = resolve('.tap-build', 'open');
 installPackages();
 run(wine, ['esbuild.mjs', '--tests']);
 writeFileSync(open, '');
-spawn(wine, ['-e', `setInterval(() => require('fs').existsSync('.tap-build/open') || process.exit(), 500)`], {
-  stdio: 'ignore',
-});
+const keeper = `setInterval(() => require('fs').existsSync('.tap-build/open') || process.exit(), 500)`;
+spawn(wine, ['-e', keeper], { stdio: 'ignore', env: { ...process.env, RUNNER_TEST_SECONDS: '7200' } });
 run(wine, ['dist/terminal.cjs', '--version']);
 
 const chosen = process.argv.slice(2);
