@@ -75,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
   const consent = createConsent(globalState);
-  const ids = createOfferedIds(globalState, stateFolder(process.env, process.platform));
+  const ids = createOfferedIds(globalState, stateFolder(process.env));
   const offered = new OfferedModels({ daemon, memory: globalState, ids, consent, log });
   const rounds = createRounds(daemon);
   const { ask, askBehind } = createOrder(withConsent(rounds, offered, consent));

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import {
   type ChatModelResult,
@@ -7,7 +8,7 @@ import {
   type ModelParams,
 } from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ModelPlaces } from './modelPlaces.ts';

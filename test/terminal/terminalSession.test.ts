@@ -2345,7 +2345,11 @@ t.test('the browser is started without a shell, and only if there is a screen', 
     { platform: 'linux', env: {}, want: undefined },
     { platform: 'linux', env: { DISPLAY: ':0', SSH_CONNECTION: 'x' }, want: undefined },
     { platform: 'darwin', env: {}, want: ['open', url] },
-    { platform: 'win32', env: {}, want: ['rundll32', 'url.dll,FileProtocolHandler', url] },
+    {
+      platform: 'win32',
+      env: { SystemRoot: 'D:\\W' },
+      want: [join('D:\\W', 'System32', 'rundll32.exe'), 'url.dll,FileProtocolHandler', url],
+    },
   ] as const)
     t.strictSame(openerOf(url, platform, env), want);
   t.equal(openerOf('file:///etc/passwd', 'darwin', {}), undefined);

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isOpenToOthers } from '../../../protocol/base/platform/privateFile.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
 import { engineNames, engineOffersRequest, engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
@@ -257,7 +258,7 @@ export async function examineConfiguration(env: Environment): Promise<Finding> {
       mend: `Run: chmod u+r ${path}`,
     };
   const mend = `Run: chmod 600 ${path}`;
-  if (process.platform === 'win32' || (file.mode & 0o077) === 0) return { check, state: 'ok', found: path };
+  if (!isOpenToOthers(file)) return { check, state: 'ok', found: path };
   const verb = (file.mode & 0o022) === 0 ? 'read' : 'change';
   return { check, state: 'warn', found: `others can ${verb} ${path}`, mend };
 }
