@@ -265,7 +265,7 @@ export const commands: Commands = new Map<string, Command>([
     'completion',
     {
       usage: 'completion SHELL',
-      summary: 'prints what completes commands in bash, zsh, fish or powershell',
+      summary: 'prints a script that completes commands, for bash, zsh, fish or powershell',
       group: 'This machine',
       words: oneShell,
       run: printCompletion,
