@@ -5,6 +5,7 @@ import { Ends } from './markdownLines.ts';
  * code. It takes one pass: a part that was searched for an end is not searched again.
  */
 export function withoutScripts(text: string): string {
+  if (!/<(?:!--|[a-z])/i.test(text)) return text;
   const ends = new Ends(text);
   const parts: string[] = [];
   let at = 0;

@@ -10,9 +10,8 @@ import type {
 } from '../content/document.ts';
 
 /**
- * The indexed library, for reading. SQLite and PostgreSQL have the same interface: the same calls give the same
- * documents, totals and tiers of relevance on both. Each call sees one state of the library. Calls reject with
- * `IndexUnavailableError` while the database is down.
+ * The indexed library, for reading: the same on SQLite and PostgreSQL. Each call sees one state of the library. Calls
+ * reject with `IndexUnavailableError` while the database is down.
  */
 export interface DocumentIndex {
   /** Grows whenever something that readers can see has changed. Answers may be cached while it stays the same. */

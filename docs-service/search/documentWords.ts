@@ -69,84 +69,84 @@ export function analyseStored({ metadata, ...stored }: StoredText): DocumentWord
 
 export type StoredText = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
-export function documentWords({ title, path, body, ...document }: WordSource): DocumentWords {
+export function documentWords(document: WordSource): DocumentWords {
+  const { title, path, body } = document;
   const text = withoutScripts(body);
-  const found = new Map<string, FoundWord>();
-  countField(found, fields.name, fileName(path));
-  countField(found, fields.headings, ...headingsOf(text));
-  countField(found, fields.title, title);
-  addPlaces(found, title, { begin: 0, most: textBegin - 1, counts: false });
-  const length = addPlaces(found, text, { begin: textBegin, most: maxTextTokens, counts: true });
-  addStems(found, stemLanguage(document.lang));
-  found.set(anyWord, { ...newWord(), count: lengthMark(length) });
-  for (const facet of documentFacets({ path, ...document })) found.set(facet, { ...newWord(), weight: 1 });
-  return {
-    words: [...found.keys()],
-    entries: Uint32Array.from(found.values(), ({ weight, count }) => entryOf(weight, count)),
-    places: encodePlaces(Array.from(found.values(), ({ places }) => places)),
-    isDraft: document.draft,
-  };
+  const counts = new WordCounts();
+  counts.addField(fields.name, fileName(path));
+  counts.addField(fields.headings, ...headingsOf(text));
+  counts.addField(fields.title, title);
+  counts.addPlaces(title, { begin: 0, most: textBegin - 1, isText: false });
+  const length = counts.addPlaces(text, { begin: textBegin, most: maxTextTokens, isText: true });
+  counts.addStems(stemLanguage(document.lang));
+  counts.add(anyWord, 0, lengthMark(length));
+  for (const facet of documentFacets(document)) counts.add(facet, 1, 0);
+  return { ...counts.encode(), isDraft: document.draft };
 }
 
-interface FoundWord {
-  /** In the short fields. */
-  weight: number;
-  /** In the text. */
-  count: number;
-  /** Ascending. */
-  readonly places: number[];
-}
+/** Counts the words of a document, which have numbers here. */
+class WordCounts {
+  readonly #numbers = new Map<string, number>();
+  /** By the numbers of the words: how much they count in the short fields, and how often they are in the text. */
+  readonly #weights: number[] = [];
+  readonly #counts: number[] = [];
+  /** Ascending, with the number of the word at each. */
+  readonly #places: number[] = [];
+  readonly #placed: number[] = [];
 
-function newWord(): FoundWord {
-  return { weight: 0, count: 0, places: [] };
-}
-
-function wordIn(found: Map<string, FoundWord>, token: string): FoundWord {
-  let word = found.get(token);
-  if (!word) found.set(token, (word = newWord()));
-  return word;
-}
-
-function countField(
-  found: Map<string, FoundWord>,
-  { weight, share, usualLength }: (typeof fields)[keyof typeof fields],
-  ...texts: readonly string[]
-): void {
-  const all = texts.flatMap((text) => [...words(text)]).slice(0, maxTextTokens);
-  const one = weight / (1 - share + (share * all.length) / usualLength);
-  for (const { token, joined = [] } of all)
-    for (const name of [token, ...joined.map(({ token }) => token)]) wordIn(found, name).weight += one;
-}
-
-/** Returns the number of words. */
-function addPlaces(
-  found: Map<string, FoundWord>,
-  text: string,
-  { begin, most, counts }: { readonly begin: number; readonly most: number; readonly counts: boolean },
-): number {
-  let length = 0;
-  const add = (token: string) => {
-    const word = wordIn(found, token);
-    word.places.push(begin + length);
-    if (counts) word.count += 1;
-  };
-  for (const { token, joined = [] } of words(text)) {
-    if (length === most) break;
-    add(token);
-    for (const one of joined) add(one.token);
-    length += 1;
+  add(word: string, weight: number, count: number): number {
+    const known = this.#numbers.get(word);
+    if (known === undefined) {
+      this.#numbers.set(word, this.#weights.length);
+      this.#counts.push(count);
+      return this.#weights.push(weight) - 1;
+    }
+    this.#weights[known] = (this.#weights[known] ?? 0) + weight;
+    this.#counts[known] = (this.#counts[known] ?? 0) + count;
+    return known;
   }
-  return length;
-}
 
-/** A stem counts what all of its forms count; nobody asks for its places. */
-function addStems(found: Map<string, FoundWord>, language: string): void {
-  for (const [token, { weight, count }] of [...found]) {
-    const stem = stemWord(token, language);
-    if (stem === undefined) continue;
-    const word = wordIn(found, stem);
-    word.weight += weight;
-    word.count += count;
+  addField({ weight, share, usualLength }: (typeof fields)[keyof typeof fields], ...texts: string[]): void {
+    const all = texts.flatMap((text) => [...words(text)]).slice(0, maxTextTokens);
+    const one = weight / (1 - share + (share * all.length) / usualLength);
+    for (const { token, joined = [] } of all)
+      for (const name of [token, ...joined.map(({ token }) => token)]) this.add(name, one, 0);
+  }
+
+  /** Returns the number of words. */
+  addPlaces(
+    text: string,
+    { begin, most, isText }: { readonly begin: number; readonly most: number; readonly isText: boolean },
+  ): number {
+    let length = 0;
+    for (const { token, joined } of words(text)) {
+      if (length === most) break;
+      this.#place(token, begin + length, isText);
+      if (joined) for (const one of joined) this.#place(one.token, begin + length, isText);
+      length += 1;
+    }
+    return length;
+  }
+
+  #place(token: string, place: number, isText: boolean): void {
+    this.#placed.push(this.add(token, 0, isText ? 1 : 0));
+    this.#places.push(place);
+  }
+
+  /** A stem counts what all of its forms count; nobody asks for its places. */
+  addStems(language: string): void {
+    for (const [word, number] of [...this.#numbers]) {
+      const stem = stemWord(word, language);
+      if (stem !== undefined) this.add(stem, this.#weights[number] ?? 0, this.#counts[number] ?? 0);
+    }
+  }
+
+  encode(): Pick<DocumentWords, 'words' | 'entries' | 'places'> {
+    return {
+      words: [...this.#numbers.keys()],
+      entries: Uint32Array.from(this.#weights, (weight, at) => entryOf(weight, this.#counts[at] ?? 0)),
+      places: encodePlaces(this.#weights.length, this.#placed, this.#places),
+    };
   }
 }
 
@@ -169,14 +169,7 @@ export function markToLength(mark: number): number {
 const lengthSteps = 14;
 const lengths = Float64Array.from({ length: 256 }, (_, mark) => 2 ** ((mark - 1) / lengthSteps) - 1);
 
-function documentFacets({
-  slug,
-  type,
-  tags,
-  draft,
-  lang,
-  path,
-}: Omit<WordSource, 'title' | 'body'>): Set<string> {
+function documentFacets({ slug, type, tags, draft, lang, path }: WordSource): Set<string> {
   const folders = [...path.matchAll(/\//g)].slice(0, maxFolders);
   return new Set([
     ...(draft ? [draftWord] : []),
@@ -193,12 +186,8 @@ const maxFolders = 32;
 
 /** The words that a document must have to pass a filter. */
 export function filterWords({ type, tag, folder }: DocumentFilter): string[] {
-  const some = [
-    [type, 'type'],
-    [tag, 'tag'],
-    [folder, 'in'],
-  ] as const;
-  return some.flatMap(([value, kind]) => (value === undefined ? [] : [facet(kind, value)]));
+  const some = Object.entries({ type, tag, in: folder });
+  return some.flatMap(([kind, value]) => (value === undefined ? [] : [facet(kind, value)]));
 }
 
 /** The word of the documents with this part in their slug. */
@@ -207,6 +196,14 @@ export function slugWord(part: string): string {
 }
 
 /** Any text, which a token cannot be. */
-function facet(kind: 'type' | 'tag' | 'in', value: string): string {
-  return `§${kind}:${createHash('sha256').update(value).digest('base64url').slice(0, 22)}`;
+function facet(kind: string, value: string): string {
+  const known = knownFacets.get(value);
+  if (known !== undefined) return `§${kind}:${known}`;
+  if (knownFacets.size === maxKnownFacets) knownFacets.clear();
+  const name = createHash('sha256').update(value).digest('base64url').slice(0, 22);
+  knownFacets.set(value, name);
+  return `§${kind}:${name}`;
 }
+
+const knownFacets = new Map<string, string>();
+const maxKnownFacets = 10_000;

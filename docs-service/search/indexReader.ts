@@ -28,7 +28,7 @@ import {
 import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
-import { createSearchStore } from './searchStore.ts';
+import { SearchStore } from './searchStore.ts';
 
 interface Stored {
   readonly path: string;
@@ -50,7 +50,7 @@ export class IndexReader implements Reading {
   }
 
   search(query: SearchQuery): Promise<SearchPage> {
-    return searchWith(createSearchStore(this.#database, query.drafts), query);
+    return searchWith(new SearchStore(this.#database, query.drafts), query);
   }
 
   async list(query: ListQuery): Promise<DocumentPage> {
@@ -167,14 +167,8 @@ export class IndexReader implements Reading {
   async nearSlugs(slug: string, limit: number): Promise<readonly string[]> {
     const wrong = storable(slug);
     const near: string[] = [];
-    for (const [column, value] of [
-      ['slug', wrong],
-      ['reversed', reversed(wrong)],
-    ] as const)
-      for (const [comparison, order] of [
-        ['>=', ''],
-        ['<', 'DESC'],
-      ] as const) {
+    for (const [column, value] of Object.entries({ slug: wrong, reversed: reversed(wrong) }))
+      for (const [comparison, order] of Object.entries({ '>=': '', '<': 'DESC' })) {
         const rows = await this.#database.rows<{ slug: string }>(
           `SELECT slug FROM docs_documents WHERE ${column} ${comparison} ? AND draft <= ?
            ORDER BY ${column} ${order} LIMIT ${maxNeighbours}`,
@@ -182,7 +176,7 @@ export class IndexReader implements Reading {
         );
         near.push(...rows.map((row) => row.slug));
       }
-    const sharing = await slugsLike(createSearchStore(this.#database, false), wrong);
+    const sharing = await slugsLike(new SearchStore(this.#database, false), wrong);
     return nearestSlugs(slug, [...near, ...sharing], limit);
   }
 

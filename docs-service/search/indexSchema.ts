@@ -1,10 +1,10 @@
 import { analyserRules } from './analyser.ts';
 import { anyWord, draftWord } from './documentWords.ts';
 import type { IndexDatabase } from './indexDatabase.ts';
-import { anyNumber, draftNumber } from './searchEngine.ts';
+import { anyNumber, draftNumber } from './postings.ts';
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-export const schemaVersion = `18 ${analyserRules}`;
+export const schemaVersion = `19 ${analyserRules}`;
 
 /** How an engine writes the types of columns. */
 export interface ColumnTypes {
@@ -21,15 +21,8 @@ export interface ColumnTypes {
   readonly longText: string;
 }
 
-export function createTables({
-  number,
-  identity,
-  text,
-  flag,
-  bytes,
-  inOrder,
-  longText,
-}: ColumnTypes): string {
+export function createTables(types: ColumnTypes): string {
+  const { number, identity, text, flag, bytes, inOrder, longText } = types;
   return `
 -- The JSON of all collections, of their problems and of the warnings about links, whether the index is complete, its
 -- id, how many changes readers have seen, the number of the next word, and which documents wait for their postings.

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { analyseStored, type StoredText } from './documentWords.ts';
 import { type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
 import { PostingChanges } from './postingChanges.ts';
-import { blockSize, changedRow, rowId, toBytes } from './postings.ts';
-import { readWords, type StoredPostings, toPostings } from './searchStore.ts';
+import { blockSize, changedRow, rowId, type StoredPostings, toBytes, toPostings } from './postings.ts';
+import { readWords } from './searchStore.ts';
 
 /**
  * Writes the words of documents. While the library is read for the first time they wait until a block is full, so that
@@ -67,7 +67,8 @@ export class PostingQueue {
 }
 
 async function writePostings(database: IndexDatabase, changes: PostingChanges): Promise<void> {
-  const words = changes.words();
+  // In their order, neighbours are on the same page of the file.
+  const words = changes.words().toSorted((one, other) => (one.word < other.word ? -1 : 1));
   if (words.length === 0) return;
   const { any } = database.dialect;
   const changed = changes.rows(await countWords(database, words)).map(({ block, word, ...change }) => ({

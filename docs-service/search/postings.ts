@@ -7,6 +7,13 @@ export interface PostingRow {
   readonly places: Uint8Array;
 }
 
+/** The rows of words in one block, by the numbers of the words. */
+export type Block = ReadonlyMap<number, PostingRow>;
+
+/** The numbers of two words that every index has. */
+export const anyNumber = 0;
+export const draftNumber = 1;
+
 /** So many documents have one row of a word. */
 export const blockSize = 4_096;
 
@@ -28,23 +35,48 @@ export function countOf(entry: number): number {
   return entry & 255;
 }
 
-/** Lists of ascending numbers, one after another: the length of each, and the differences. */
-export function encodePlaces(lists: readonly (readonly number[])[]): Uint8Array {
-  const bytes: number[] = [];
-  const write = (number: number) => {
-    let left = number;
-    for (; left > 127; left >>>= 7) bytes.push((left & 127) | 128);
-    bytes.push(left);
-  };
-  for (const list of lists) {
-    write(list.length);
-    let before = 0;
-    for (const place of list) {
-      write(place - before);
-      before = place;
-    }
+/**
+ * The places of words in a document, one list after another: the length of each in bytes, and the differences.
+ * @param words the number of the word at each of the places, which ascend
+ */
+export function encodePlaces(count: number, words: readonly number[], places: readonly number[]): Uint8Array {
+  const sizes = new Uint32Array(count);
+  const differences = new Uint32Array(words.length);
+  const latest = new Uint32Array(count);
+  for (let at = 0; at < words.length; at++) {
+    const [word, place] = [words[at] ?? 0, places[at] ?? 0];
+    const difference = place - (latest[word] ?? 0);
+    differences[at] = difference;
+    sizes[word] = (sizes[word] ?? 0) + numberSize(difference);
+    latest[word] = place;
   }
-  return Uint8Array.from(bytes);
+  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + numberSize(size) + size, 0));
+  const ends = new Uint32Array(count);
+  let end = 0;
+  for (let word = 0; word < count; word++) {
+    const size = sizes[word] ?? 0;
+    ends[word] = writeNumber(bytes, end, size);
+    end = (ends[word] ?? 0) + size;
+  }
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? 0;
+    ends[word] = writeNumber(bytes, ends[word] ?? 0, differences[at] ?? 0);
+  }
+  return bytes;
+}
+
+/** Returns where the next one begins. */
+function writeNumber(bytes: Uint8Array, at: number, number: number): number {
+  let [end, left] = [at, number];
+  for (; left > 127; left >>>= 7) bytes[end++] = (left & 127) | 128;
+  bytes[end++] = left;
+  return end;
+}
+
+function numberSize(number: number): number {
+  let size = 1;
+  for (let left = number >>> 7; left > 0; left >>>= 7) size += 1;
+  return size;
 }
 
 /** Reads such lists. A damaged one ends early. */
@@ -57,13 +89,13 @@ export class PlaceReader {
     this.#bytes = bytes;
   }
 
-  /** The next list. */
-  read(): number[] {
-    const places: number[] = [];
-    let place = 0;
-    for (let left = this.#number(); left > 0 && this.at < this.#bytes.length; left--)
-      places.push((place += this.#number()));
-    return places;
+  /** Writes the next list to the beginning of another one, and returns its length. */
+  read(into: number[]): number {
+    const size = this.#number();
+    const end = Math.min(this.#bytes.length, this.at + size);
+    let length = 0;
+    for (let place = 0; this.at < end; ) into[length++] = place += this.#number();
+    return length;
   }
 
   /** The bytes of the next list. */
@@ -74,7 +106,8 @@ export class PlaceReader {
 
   /** Returns where the list after the next one begins. */
   skipTo(): number {
-    for (let left = this.#number(); left > 0 && this.at < this.#bytes.length; left--) this.#number();
+    const size = this.#number();
+    this.at += size;
     return this.at;
   }
 
@@ -88,6 +121,32 @@ export class PlaceReader {
     return number;
   }
 }
+
+/** Reads the places of a word in one document after another. */
+export class PlaceCursor {
+  readonly #entries: Uint32Array;
+  readonly #reader: PlaceReader;
+  #at = 0;
+
+  constructor({ entries, places }: PostingRow) {
+    [this.#entries, this.#reader] = [entries, new PlaceReader(places)];
+  }
+
+  /** Whether the document has the word. Documents must come in their order. */
+  moveTo(offset: number): boolean {
+    for (; offsetOf(this.#entries[this.#at] ?? endOfRow) < offset; this.#at++) this.#reader.skipTo();
+    return offsetOf(this.#entries[this.#at] ?? endOfRow) === offset;
+  }
+
+  /** Writes the places in this document to the beginning of a list, once, and returns how many there are. */
+  read(into: number[]): number {
+    this.#at += 1;
+    return this.#reader.read(into);
+  }
+}
+
+/** The entry of a document behind all others. */
+const endOfRow = 0xffffffff;
 
 /** A row without some of its documents, and with others; undefined if none is left. */
 export function changedRow(
@@ -134,13 +193,18 @@ export function rowId(block: number, word: number): number {
 
 export const wordsInBlock = 2 ** 26;
 
-/** Bytes of a database, which may begin anywhere in memory. */
-export function toEntries(bytes: ArrayBuffer | Uint8Array): Uint32Array {
-  return new Uint32Array(bytes instanceof Uint8Array ? new Uint8Array(bytes).buffer : bytes);
+/** A row of postings as its engine gives it. Its bytes may begin anywhere in memory. */
+export interface StoredPostings {
+  readonly id: number;
+  readonly entries: ArrayBuffer | Uint8Array;
+  readonly places?: ArrayBuffer | Uint8Array;
 }
 
-export function toPlaces(bytes: ArrayBuffer | Uint8Array = new Uint8Array()): Uint8Array {
-  return bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes);
+export function toPostings({ entries, places = new Uint8Array() }: StoredPostings): PostingRow {
+  return {
+    entries: new Uint32Array(entries instanceof Uint8Array ? new Uint8Array(entries).buffer : entries),
+    places: places instanceof Uint8Array ? places : new Uint8Array(places),
+  };
 }
 
 export function toBytes(entries: Uint32Array): Uint8Array {

@@ -1,18 +1,22 @@
 import { markToLength } from './documentWords.ts';
-import { blockSize, countOf, offsetOf, PlaceReader, type PostingRow, weightOf } from './postings.ts';
+import {
+  anyNumber,
+  type Block,
+  blockSize,
+  countOf,
+  draftNumber,
+  offsetOf,
+  PlaceCursor,
+  weightOf,
+} from './postings.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
-
-/** The postings of the words of a query in one block, by the numbers of the words. */
-export type Block = ReadonlyMap<number, PostingRow>;
 
 /** What a search asks of the postings. Words are named by their numbers. */
 export interface RankRequest {
   readonly some: readonly KnownClause[];
   readonly none: readonly KnownClause[];
-  /** The word that all documents have. */
-  readonly any: number;
-  /** Words that no document of the result may have. */
-  readonly hidden: readonly number[];
+  /** Whether the reader sees them. */
+  readonly drafts: boolean;
   /** Words that each of them must have; undefined stands for one that no document has. */
   readonly filters: readonly (number | undefined)[];
   /** Where only these documents may be found. */
@@ -40,6 +44,8 @@ export interface Ranking {
   readonly passing: ReadonlyMap<number, boolean>;
   /** How much each clause says. */
   readonly weights: readonly number[];
+  /** The places of the clauses that a document does not have. */
+  missing(key: number): readonly number[];
 }
 
 /** BM25F's constants: how soon more of a word stops mattering, and how much the length of a text matters. */
@@ -49,254 +55,223 @@ const lengthShare = 0.65;
 const [assumedDocuments, assumedLength] = [12, 300];
 /** More than any score, so that a document with all clauses is before one without. */
 const wholeBonus = 1e6;
-/** Blocks that are scored at a time. */
-const turn = 64;
+/** Rows that are counted at a time. */
+const turn = 256;
 
-/** Scores every document that has a clause, by BM25F. */
+/** Scores every document that has a clause, by BM25F: clause by clause, in arrays as long as the index. */
 export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequest): Promise<Ranking> {
-  const { some, among, watched, areWholeFirst } = request;
-  const { weights, usualLength } = statisticsOf(blocks, request);
-  const best = new BestKeys(request.most);
-  const passing = new Map<number, boolean>();
-  let [total, allWords, seen] = [0, 0, 0];
-  for (const [number, block] of blocks) {
-    // Other requests have their turn.
-    if (++seen % turn === 0) await new Promise(setImmediate);
-    if (watched.size === 0 && some.length > 0 && !mayHaveOne(block, some)) continue;
-    const { passes, found, scores } = scoreBlock(block, request, { weights, usualLength });
-    for (let offset = 0; offset < blockSize; offset++) {
-      if (passes[offset] === 0) continue;
-      const key = number * blockSize + offset;
-      const clauses = found[offset] ?? 0;
-      if (among && !among.has(key)) continue;
-      if (watched.has(key)) passing.set(key, clauses > 0);
-      if (clauses === 0 && some.length > 0) continue;
-      const isWhole = clauses === some.length;
-      total += 1;
-      if (isWhole) allWords += 1;
-      best.add(key, (scores[offset] ?? 0) + (isWhole && areWholeFirst ? wholeBonus : 0));
-    }
+  const { some, among, watched } = request;
+  const visible = documentsWith(blocks, anyNumber);
+  const hidden = request.drafts ? new Uint8Array() : documentsWith(blocks, draftNumber);
+  for (let key = 0; key < hidden.length; key++) if (hidden[key] === 1) visible[key] = 0;
+  const size = visible.length;
+  const passes = visible.slice();
+  for (const word of request.filters) {
+    const having = documentsWith(blocks, word);
+    for (let key = 0; key < size; key++) if (having[key] === 0) passes[key] = 0;
   }
-  return { best: best.take(), total, allWords, passing, weights };
-}
-
-function mayHaveOne(block: Block, some: readonly KnownClause[]): boolean {
-  return some.some(({ words, phrase }) => phrase !== undefined || words.some(({ id }) => block.has(id)));
-}
-
-/** What the reader's part of the library says about the clauses and about the lengths of texts. */
-interface Statistics {
-  /** How much each clause says: the fewer documents have it, the more. */
-  readonly weights: readonly number[];
-  readonly usualLength: number;
-}
-
-function statisticsOf(blocks: ReadonlyMap<number, Block>, request: RankRequest): Statistics {
-  let [documents, length] = [0, 0];
-  // Several words of a clause are often in the same documents.
-  const having = request.some.map((one) => (one.words.length > 1 || one.phrase ? 0 : one.documents));
-  for (const block of blocks.values()) {
-    const visible = visibleDocuments(block, request);
-    const all = block.get(request.any)?.entries ?? noEntries;
-    for (let at = 0; at < all.length; at++) {
-      const entry = all[at] ?? 0;
-      if (visible[offsetOf(entry)] === 0) continue;
-      documents += 1;
-      length += markToLength(countOf(entry));
-    }
-    for (const [at, { words, phrase }] of request.some.entries())
-      if (words.length > 1 || phrase) having[at] = (having[at] ?? 0) + countVisible(block, words, visible);
+  const { shares, documents } = textsOf(blocks, visible);
+  const counter = new ClauseCounter(blocks, shares);
+  for (const clause of request.none) for (const key of await counter.count(clause)) passes[key] = 0;
+  const found = [new Uint32Array(size), new Uint32Array(size)] as const;
+  const scored = { passes, found, scores: new Float64Array(size) };
+  const weights: number[] = [];
+  for (const [at, clause] of some.entries()) {
+    const having = await counter.count(clause);
+    const weight = clauseWeight(clause, countVisible(having, visible), documents);
+    weights.push(weight);
+    addScores(scored, having, { at, counts: counter.counts, weight });
+    if (clause.clause.isQuoted)
+      for (let key = 0; key < size; key++) if (counter.counts[key] === 0) passes[key] = 0;
   }
-  const weights = request.some.map(({ clause, documents: most }, at) => {
-    const count = Math.min(Math.max(having[at] ?? 0, Math.min(most, 1)), documents);
-    return clause.count * Math.log(1 + (documents - count + 0.5) / (count + 0.5));
-  });
-  const usualLength = (length + assumedLength * assumedDocuments) / (documents + assumedDocuments);
-  return { weights, usualLength };
+  const missing = (key: number) =>
+    weights.flatMap((_, at) => (((found[at >> 5]?.[key] ?? 0) & (1 << at)) === 0 ? [at] : []));
+  const passing = [...watched].filter((key) => passes[key] === 1 && (among?.has(key) ?? true));
+  return {
+    ...{ ...bestOf(scored, request), weights, missing },
+    passing: new Map(passing.map((key) => [key, missing(key).length < some.length])),
+  };
 }
 
-/** How many visible documents have one of the words. */
-function countVisible(block: Block, words: readonly CountedWord[], visible: Uint8Array): number {
-  const left = visible.slice();
+/** By the numbers of the documents. */
+interface Scored {
+  /** 1 for each that may be found. */
+  readonly passes: Uint8Array;
+  /** Which clauses it has, a bit for each: of the first 32, and of the others. A query has at most 64. */
+  readonly found: readonly [Uint32Array, Uint32Array];
+  readonly scores: Float64Array;
+}
+
+function addScores(
+  { found, scores }: Scored,
+  having: Uint32Array,
+  { at, counts, weight }: { readonly at: number; readonly counts: Float64Array; readonly weight: number },
+): void {
+  const bits = found[at < 32 ? 0 : 1];
+  for (let next = 0; next < having.length; next++) {
+    const key = having[next] ?? 0;
+    const count = counts[key] ?? 0;
+    bits[key] = (bits[key] ?? 0) | (1 << at);
+    scores[key] = (scores[key] ?? 0) + (weight * count) / (saturation + count);
+  }
+}
+
+function bestOf({ passes, found, scores }: Scored, { some, among, areWholeFirst, most }: RankRequest) {
+  const best = new BestKeys(most);
+  const [low, high] = found;
+  const [allLow, allHigh] = [2 ** Math.min(32, some.length) - 1, 2 ** Math.max(0, some.length - 32) - 1];
+  let [total, allWords] = [0, 0];
+  for (let key = 0; key < passes.length; key++) {
+    if (passes[key] === 0 || (among && !among.has(key))) continue;
+    if (low[key] === 0 && high[key] === 0 && some.length > 0) continue;
+    const isWhole = low[key] === allLow && high[key] === allHigh;
+    total += 1;
+    if (isWhole) allWords += 1;
+    best.add(key, (scores[key] ?? 0) + (isWhole && areWholeFirst ? wholeBonus : 0));
+  }
+  return { best: best.take(), total, allWords };
+}
+
+/** How much a clause says: the fewer documents have it, the more. */
+function clauseWeight({ clause, documents }: KnownClause, having: number, visible: number): number {
+  const count = Math.min(Math.max(having, Math.min(documents, 1)), visible);
+  return clause.count * Math.log(1 + (visible - count + 0.5) / (count + 0.5));
+}
+
+function countVisible(keys: Uint32Array, visible: Uint8Array): number {
   let count = 0;
-  for (const { id } of words) {
-    const entries = block.get(id)?.entries ?? noEntries;
-    for (let at = 0; at < entries.length; at++) {
-      const offset = offsetOf(entries[at] ?? 0);
-      count += left[offset] ?? 0;
-      left[offset] = 0;
-    }
-  }
+  for (let at = 0; at < keys.length; at++) count += visible[keys[at] ?? 0] ?? 0;
   return count;
 }
 
 const noEntries = new Uint32Array();
 
-/** 1 for each document that the reader may see. */
-function visibleDocuments(block: Block, { any, hidden }: RankRequest): Uint8Array {
-  const visible = documentsWith(block, [any]);
-  for (const word of hidden) for (const entry of block.get(word)?.entries ?? []) visible[offsetOf(entry)] = 0;
-  return visible;
-}
-
-/** 1 for each document that has one of the words. */
-function documentsWith(block: Block, some: Iterable<number>): Uint8Array {
-  const having = new Uint8Array(blockSize);
-  for (const word of some) {
-    const entries = block.get(word)?.entries ?? noEntries;
-    for (let at = 0; at < entries.length; at++) having[offsetOf(entries[at] ?? 0)] = 1;
+/** 1 for each document that has the word. */
+function documentsWith(blocks: ReadonlyMap<number, Block>, word: number | undefined): Uint8Array {
+  const having = new Uint8Array((Math.max(-1, ...blocks.keys()) + 1) * blockSize);
+  for (const [number, block] of blocks) {
+    const entries = (word === undefined ? undefined : block.get(word)?.entries) ?? noEntries;
+    const first = number * blockSize;
+    for (let at = 0; at < entries.length; at++) having[first + offsetOf(entries[at] ?? 0)] = 1;
   }
   return having;
 }
 
-interface ScoredBlock extends Readonly<Record<'passes' | 'found', Uint8Array>> {
-  /** For each document: 1 if it may be found, how many clauses it has, and its score. */
-  readonly scores: Float64Array;
+/** How many documents the reader may see, and how much the words of each text count: less in a long one. */
+function textsOf(blocks: ReadonlyMap<number, Block>, visible: Uint8Array) {
+  const marks = new Uint8Array(visible.length);
+  const counts = new Float64Array(256);
+  for (const [number, block] of blocks) {
+    const entries = block.get(anyNumber)?.entries ?? noEntries;
+    for (let at = 0; at < entries.length; at++) {
+      const entry = entries[at] ?? 0;
+      const key = number * blockSize + offsetOf(entry);
+      marks[key] = countOf(entry);
+      counts[countOf(entry)] = (counts[countOf(entry)] ?? 0) + (visible[key] ?? 0);
+    }
+  }
+  let [documents, length] = [0, assumedDocuments * assumedLength];
+  for (const [mark, count] of counts.entries()) {
+    documents += count;
+    length += count * markToLength(mark);
+  }
+  const usualLength = length / (documents + assumedDocuments);
+  const ofMark = counts.map(
+    (_, mark) => 1 / (1 - lengthShare + (lengthShare * markToLength(mark)) / usualLength),
+  );
+  const shares = new Float64Array(marks.length);
+  for (let key = 0; key < marks.length; key++) shares[key] = ofMark[marks[key] ?? 0] ?? 1;
+  return { shares, documents };
 }
 
-function scoreBlock(block: Block, request: RankRequest, { weights, usualLength }: Statistics): ScoredBlock {
-  const passes = visibleDocuments(block, request);
-  for (const word of request.filters) {
-    const having = documentsWith(block, word === undefined ? [] : [word]);
-    for (let offset = 0; offset < blockSize; offset++)
-      passes[offset] = (passes[offset] ?? 0) & (having[offset] ?? 0);
-  }
-  const scored = { passes, found: new Uint8Array(blockSize), scores: new Float64Array(blockSize) };
-  const lengths = lengthFactors(block.get(request.any), usualLength);
-  const counts = new Float64Array(blockSize);
-  for (const clause of request.none) {
-    countClause(block, clause, { counts, lengths });
-    for (let offset = 0; offset < blockSize; offset++) if (counts[offset] !== 0) passes[offset] = 0;
-    counts.fill(0);
-  }
-  for (const [at, clause] of request.some.entries()) {
-    if (clause.documents === 0 && !clause.clause.isQuoted) continue;
-    countClause(block, clause, { counts, lengths });
-    addScores({ ...scored, counts }, weights[at] ?? 0, clause.clause.isQuoted);
-    counts.fill(0);
-  }
-  return scored;
-}
+/** Counts a clause in all documents. */
+class ClauseCounter {
+  readonly #blocks: ReadonlyMap<number, Block>;
+  readonly #shares: Float64Array;
+  /** How much each document has of the latest clause. */
+  readonly counts: Float64Array;
+  /** The documents that have it. */
+  readonly #having: Uint32Array;
+  #length = 0;
+  #rows = 0;
 
-function addScores(
-  { passes, found, scores, counts }: ScoredBlock & { readonly counts: Float64Array },
-  weight: number,
-  isRequired: boolean,
-): void {
-  for (let offset = 0; offset < blockSize; offset++) {
-    const count = counts[offset] ?? 0;
-    if (count > 0) {
-      found[offset] = (found[offset] ?? 0) + 1;
-      scores[offset] = (scores[offset] ?? 0) + (weight * count) / (saturation + count);
-    } else if (isRequired) passes[offset] = 0;
+  constructor(blocks: ReadonlyMap<number, Block>, shares: Float64Array) {
+    [this.#blocks, this.#shares] = [blocks, shares];
+    [this.counts, this.#having] = [new Float64Array(shares.length), new Uint32Array(shares.length)];
   }
-}
 
-/** By what the count of a word in a text is divided: more in a long text. */
-function lengthFactors(row: PostingRow | undefined, usualLength: number): Float64Array {
-  const factors = new Float64Array(blockSize);
-  const entries = row?.entries ?? noEntries;
-  for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at] ?? 0;
-    const length = markToLength(countOf(entry));
-    factors[offsetOf(entry)] = 1 - lengthShare + (lengthShare * length) / usualLength;
+  /** Returns the documents that have the clause. */
+  async count({ words, phrases }: KnownClause): Promise<Uint32Array> {
+    this.counts.fill(0);
+    this.#length = 0;
+    for (const [number, block] of this.#blocks) {
+      const first = number * blockSize;
+      for (const word of words) {
+        // Other requests have their turn.
+        if (++this.#rows % turn === 0) await new Promise(setImmediate);
+        this.#countWord(first, block.get(word.id)?.entries ?? noEntries, word);
+      }
+      for (const adjacent of phrases)
+        for (const [offset, count] of phraseCounts(block, adjacent)) this.#countPhrase(first + offset, count);
+    }
+    return this.#having.subarray(0, this.#length);
   }
-  return factors;
-}
 
-/** How much each document has of a clause, and by what counts in its text are divided. */
-type Counts = Readonly<Record<'counts' | 'lengths', Float64Array>>;
-
-/** Adds what the documents of a block have of a clause. */
-function countClause(block: Block, { words, phrase }: KnownClause, { counts, lengths }: Counts): void {
-  for (const word of words) {
-    const row = block.get(word.id);
-    if (row) countWord(row.entries, word, { counts, lengths });
-  }
-  for (const [offset, places] of phrase ? phrasePlaces(block, phrase) : [])
-    counts[offset] = (counts[offset] ?? 0) + places.length / (lengths[offset] ?? 1);
-}
-
-function countWord(
-  entries: Uint32Array,
-  { weight, more = weight }: CountedWord,
-  { counts, lengths }: Counts,
-): void {
-  for (let at = 0; at < entries.length; at++) {
-    const entry = entries[at] ?? 0;
-    const offset = offsetOf(entry);
-    const before = counts[offset] ?? 0;
-    const own = weightOf(entry) + countOf(entry) / (lengths[offset] ?? 1);
-    counts[offset] = before + (before > 0 ? more : weight) * own;
-  }
-}
-
-/** Where a phrase ends, by the numbers of the documents that have it; of all, or of only one. */
-function phrasePlaces(
-  block: Block,
-  phrase: readonly (readonly number[])[],
-  only?: number,
-): ReadonlyMap<number, readonly number[]> {
-  const having = phrase.map((some) => documentsWith(block, some));
-  let ends: Map<number, readonly number[]> | undefined;
-  for (const some of phrase) {
-    const before = ends;
-    const mayPass = (offset: number) =>
-      (only ?? offset) === offset && (before ? before.has(offset) : having.every((one) => one[offset] === 1));
-    const next = new Map<number, readonly number[]>();
-    for (const word of some) {
-      const { entries, places } = block.get(word) ?? { entries: noEntries, places: new Uint8Array() };
-      const reader = new PlaceReader(places);
-      for (let at = 0; at < entries.length; at++) {
-        const offset = offsetOf(entries[at] ?? 0);
-        if (!mayPass(offset)) reader.skipTo();
-        else addPlaces(next, offset, following(before?.get(offset), reader.read()));
+  #countWord(first: number, entries: Uint32Array, { weight, more = weight }: CountedWord): void {
+    const [counts, shares, having] = [this.counts, this.#shares, this.#having];
+    let length = this.#length;
+    for (let at = 0; at < entries.length; at++) {
+      const entry = entries[at] ?? 0;
+      const key = first + offsetOf(entry);
+      const count = weightOf(entry) + countOf(entry) * (shares[key] ?? 1);
+      const before = counts[key] ?? 0;
+      if (before > 0) counts[key] = before + more * count;
+      else if (count > 0) {
+        counts[key] = weight * count;
+        having[length++] = key;
       }
     }
-    ends = next;
+    this.#length = length;
   }
-  return ends ?? new Map();
-}
 
-function addPlaces(places: Map<number, readonly number[]>, offset: number, more: readonly number[]): void {
-  const known = places.get(offset);
-  if (more.length > 0)
-    places.set(offset, known ? [...known, ...more].sort((one, other) => one - other) : more);
-}
-
-/** The places behind one of the earlier ones. Both ascend. */
-function following(earlier: readonly number[] | undefined, places: readonly number[]): readonly number[] {
-  let at = 0;
-  return places.filter((place) => {
-    while (earlier && (earlier[at] ?? place) < place - 1) at++;
-    return earlier === undefined || earlier[at] === place - 1;
-  });
-}
-
-/** The clauses that a document does not have, as the reader wrote them. */
-export function missingClauses(
-  blocks: ReadonlyMap<number, Block>,
-  some: readonly KnownClause[],
-  key: number,
-): readonly string[] {
-  const [block, offset] = [blocks.get(Math.floor(key / blockSize)) ?? new Map(), key % blockSize];
-  const isIn = (word: number) => hasEntry(block.get(word)?.entries ?? noEntries, offset);
-  const missing = some.filter(({ clause, words, phrase }) => {
-    if (clause.isQuoted || words.some(({ id }) => isIn(id))) return false;
-    const mayBePhrase = phrase?.every((some) => some.some(isIn)) === true;
-    return !mayBePhrase || !phrasePlaces(block, phrase, offset).has(offset);
-  });
-  return missing.map(({ clause }) => clause.written);
-}
-
-function hasEntry(entries: Uint32Array, offset: number): boolean {
-  let [from, to] = [0, entries.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (offsetOf(entries[middle] ?? 0) < offset) from = middle + 1;
-    else to = middle;
+  #countPhrase(key: number, count: number): void {
+    const before = this.counts[key] ?? 0;
+    if (before === 0) this.#having[this.#length++] = key;
+    this.counts[key] = before + count * (this.#shares[key] ?? 1);
   }
-  return from < entries.length && offsetOf(entries[from] ?? 0) === offset;
+}
+
+/** How often the documents of a block have adjacent words, by their numbers in it. */
+function phraseCounts(block: Block, words: readonly number[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  const rows = words.flatMap((word) => block.get(word) ?? []);
+  if (rows.length < words.length) return found;
+  const cursors = rows.map((row) => new PlaceCursor(row));
+  const [rarest] = rows.sort((one, other) => one.entries.length - other.entries.length);
+  const [ends, places]: [number[], number[]] = [[], []];
+  for (const entry of rarest?.entries ?? noEntries) {
+    const offset = offsetOf(entry);
+    if (!cursors.every((one) => one.moveTo(offset))) continue;
+    let count = cursors[0]?.read(ends) ?? 0;
+    for (let at = 1; at < cursors.length && count > 0; at++)
+      count = follow(ends, count, cursors[at]?.read(places) ?? 0, places);
+    if (count > 0) found.set(offset, count);
+  }
+  return found;
+}
+
+/** Keeps the places behind one of the earlier ones, in their list. All ascend. */
+function follow(earlier: number[], length: number, count: number, places: readonly number[]): number {
+  let [at, kept] = [0, 0];
+  for (let next = 0; next < count; next++) {
+    const place = places[next] ?? 0;
+    while (at < length && (earlier[at] ?? 0) < place - 1) at++;
+    if (at === length) break;
+    if (earlier[at] !== place - 1) continue;
+    at++;
+    earlier[kept++] = place;
+  }
+  return kept;
 }
 
 /** Keeps the documents with the highest scores. */

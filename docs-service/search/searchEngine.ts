@@ -1,33 +1,14 @@
 import type { Clause, DocumentFilter, SearchHit, SearchPage, SearchQuery } from './documentIndex.ts';
-import { type DocumentRecord, parseMetadata } from './documentRecord.ts';
+import { parseMetadata } from './documentRecord.ts';
 import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
+import { anyNumber, type Block, draftNumber } from './postings.ts';
 import { parseQuery } from './query.ts';
-import { type Block, missingClauses, type Ranked, rank } from './ranking.ts';
-import { findWords, type KnownClause, type WordStore, wordClause } from './vocabulary.ts';
-
-/** What an engine reads for a search, in one state of the library. Documents and words are named by their numbers. */
-export interface SearchStore extends WordStore {
-  /** The rows of these words in all blocks, or in one. Only a phrase needs their places. */
-  postings(
-    words: readonly number[],
-    options: { readonly hasPlaces: boolean },
-  ): Promise<ReadonlyMap<number, Block>>;
-  /** The documents that have changed since, in milliseconds since 1970. */
-  changedSince(time: number): Promise<readonly number[]>;
-  keysOf(slugs: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** These documents in the order of their slugs. */
-  bySlug(keys: readonly number[]): Promise<readonly number[]>;
-  read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredDocument>>;
-}
-
-export type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
-
-/** The numbers of two words that every index has. */
-export const anyNumber = 0;
-export const draftNumber = 1;
+import { type Ranked, rank } from './ranking.ts';
+import type { SearchStore } from './searchStore.ts';
+import { findWords, type KnownClause, wordClause } from './vocabulary.ts';
 
 /** Documents beyond this place of the order cannot be read. */
 const maxRanked = 2_000;
@@ -47,9 +28,8 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const blocks = await readBlocks(store, [...some, ...none], filters);
   const { near, limit, offset } = asked;
   const nearKeys = await store.keysOf([...new Set(near?.sections.map(({ slug }) => slug))]);
-  const { best, total, allWords, passing, weights } = await rank(blocks, {
-    ...{ some, none, any: anyNumber, hidden: asked.drafts ? [] : [draftNumber] },
-    filters,
+  const { best, total, allWords, passing, weights, missing } = await rank(blocks, {
+    ...{ some, none, filters, drafts: asked.drafts },
     among:
       asked.changedSince === undefined ? undefined : new Set(await store.changedSince(asked.changedSince)),
     areWholeFirst: query.some.length <= maxWhole,
@@ -65,9 +45,10 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const all = joinRanks(byText, nearest, (key) => !isAlone && passing.get(key) === true);
   const clauses = some.map(({ clause }, at) => ({ ...clause, weight: weights[at] ?? 0 }));
   const hits = await readHits(store, all.slice(offset, offset + limit), clauses);
+  const writtenAt = (at: number) => (clauses[at]?.isQuoted ? [] : (clauses[at]?.written ?? []));
   const meant = all.filter(({ matched }) => matched === 'meaning').length;
   return {
-    items: hits.map(({ key, ...hit }) => ({ ...hit, missing: missingClauses(blocks, some, key) })),
+    items: hits.map(({ key, ...hit }) => ({ ...hit, missing: missing(key).flatMap(writtenAt) })),
     total: isAlone ? all.length : total + meant,
     allWords: isAlone ? 0 : allWords,
     ...{ corrected, clauses, approximate: some.length < known.some.length },
@@ -97,15 +78,15 @@ async function readBlocks(
   clauses: readonly KnownClause[],
   filters: readonly (number | undefined)[],
 ): Promise<ReadonlyMap<number, Block>> {
-  const phrases = new Set(clauses.flatMap(({ phrase }) => phrase?.flat() ?? []));
+  const phrases = new Set(clauses.flatMap((clause) => clause.phrases.flat()));
   const others = new Set([
     ...[anyNumber, draftNumber],
     ...filters.flatMap((word) => word ?? []),
     ...clauses.flatMap(({ words }) => words.map(({ id }) => id).filter((word) => !phrases.has(word))),
   ]);
-  const blocks = await store.postings([...others], { hasPlaces: false });
+  const blocks = await store.postings([...others], false);
   if (phrases.size === 0) return blocks;
-  const placed = await store.postings([...phrases], { hasPlaces: true });
+  const placed = await store.postings([...phrases], true);
   return new Map(
     Array.from(blocks, ([number, block]) => [number, new Map([...block, ...(placed.get(number) ?? [])])]),
   );
@@ -138,12 +119,10 @@ async function readHits(
 /** The slugs of visible documents that have most of the words of a slug. */
 export async function slugsLike(store: SearchStore, slug: string): Promise<readonly string[]> {
   const rows = await store.words(slugParts(slug).map(slugWord));
-  const blocks = await store.postings([anyNumber, draftNumber, ...rows.map(({ id }) => id)], {
-    hasPlaces: false,
-  });
+  const blocks = await store.postings([anyNumber, draftNumber, ...rows.map(({ id }) => id)], false);
   const { best } = await rank(blocks, {
     some: rows.map((row) => wordClause(row)),
-    ...{ none: [], any: anyNumber, hidden: [draftNumber], filters: [], among: undefined },
+    ...{ none: [], drafts: false, filters: [], among: undefined },
     ...{ areWholeFirst: true, most: maxNeighbours, watched: new Set() },
   });
   const found = await store.read(best.slice(0, maxNeighbours).map(({ key }) => key));

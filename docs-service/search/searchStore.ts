@@ -1,84 +1,114 @@
-import { storable } from './documentRecord.ts';
+import { type DocumentRecord, storable } from './documentRecord.ts';
 import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
-import { blockSize, type PostingRow, rowId, toEntries, toPlaces, wordsInBlock } from './postings.ts';
-import type { SearchStore, StoredDocument } from './searchEngine.ts';
-import type { WordRow } from './vocabulary.ts';
+import {
+  type Block,
+  blockSize,
+  type PostingRow,
+  rowId,
+  type StoredPostings,
+  toPostings,
+  wordsInBlock,
+} from './postings.ts';
 
-/** A row of postings as its engine gives it. */
-export interface StoredPostings {
+/** A word of the library, with the number of the documents that have it and that the reader may see. */
+export interface WordRow {
   readonly id: number;
-  readonly entries: ArrayBuffer | Uint8Array;
-  readonly places?: ArrayBuffer | Uint8Array;
+  readonly word: string;
+  readonly documents: number;
 }
 
-export function toPostings({ entries, places }: StoredPostings): PostingRow {
-  return { entries: toEntries(entries), places: toPlaces(places) };
+/** Words with a beginning: the commonest ones, equal ones in their order. */
+export interface WordRange {
+  readonly beginning: string;
+  /** In UTF-16 units. */
+  readonly minLength: number;
+  readonly maxLength: number;
+  readonly limit: number;
 }
 
-/**
- * What a search reads.
- * @param drafts whether the reader sees them
- */
-export function createSearchStore(database: IndexDatabase, drafts: boolean): SearchStore {
-  const { any } = database.dialect;
-  const visible = drafts ? 'documents' : '(documents - drafts)';
-  const wordRows = (condition: string, ...values: readonly SqlValue[]) =>
-    readWords(database, visible, `${visible} > 0 AND ${condition}`, ...values);
-  return {
-    words: (names) => wordRows(any('word'), names.map(storable)),
-    wordsFrom: async (ranges) => {
-      const found: WordRow[] = [];
-      const statement =
-        'word >= ? AND word < ? AND length(word) BETWEEN ? AND ? ORDER BY 2 DESC, word LIMIT ?';
-      for (const { beginning, minLength, maxLength, limit } of ranges) {
-        const lengths = [minLength, maxLength];
-        found.push(...(await wordRows(statement, beginning, `${beginning}\u{10ffff}`, ...lengths, limit)));
-      }
-      return found;
-    },
-    postings: async (words, { hasPlaces }) => {
-      const [last] = await database.rows<{ key: number | null }>(
-        'SELECT max(key) AS key FROM docs_documents',
-      );
-      const blocks = Math.floor((last?.key ?? 0) / blockSize);
-      const ids = Array.from({ length: blocks + 1 }, (_, block) =>
-        words.map((word) => rowId(block, word)),
-      ).flat();
-      const rows = await database.rows<StoredPostings>(
-        `SELECT id, entries${hasPlaces ? ', places' : ''} FROM docs_postings WHERE ${any('id')} ORDER BY id`,
-        ids,
-      );
-      const found = new Map<number, Map<number, PostingRow>>();
-      for (const row of rows) {
-        const number = Math.floor(row.id / wordsInBlock);
-        const block = found.get(number) ?? new Map();
-        found.set(number, block.set(row.id % wordsInBlock, toPostings(row)));
-      }
-      return found;
-    },
-    changedSince: async (time) =>
-      keysOf(await database.rows('SELECT key FROM docs_documents WHERE changed >= ?', time)),
-    keysOf: async (slugs) => {
-      const rows = await database.rows<{ key: number; slug: string }>(
-        `SELECT key, slug FROM docs_documents WHERE ${any('slug')}`,
-        slugs.map(storable),
-      );
-      return new Map(rows.map(({ key, slug }) => [slug, key]));
-    },
-    bySlug: async (keys) =>
-      keysOf(await database.rows(`SELECT key FROM docs_documents WHERE ${any('key')} ORDER BY slug`, keys)),
-    read: async (keys) => {
-      const rows = await database.rows<StoredDocument & { readonly key: number }>(
-        `SELECT key, path, metadata, body FROM docs_documents JOIN docs_bodies USING (key) WHERE ${any('key')}`,
-        keys,
-      );
-      return new Map(rows.map((row) => [row.key, row]));
-    },
-  };
-}
+type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
-function keysOf(rows: readonly { readonly key: number }[]): readonly number[] {
-  return rows.map(({ key }) => key);
+/** What a search reads, in one state of the library. Documents and words are named by their numbers. */
+export class SearchStore {
+  readonly #database: IndexDatabase;
+  /** How many documents with a word the reader may see, in SQL. */
+  readonly #visible: string;
+
+  /** @param drafts whether the reader sees them */
+  constructor(database: IndexDatabase, drafts: boolean) {
+    this.#database = database;
+    this.#visible = drafts ? 'documents' : '(documents - drafts)';
+  }
+
+  /** Words that no visible document has are left out. */
+  words(names: readonly string[]): Promise<readonly WordRow[]> {
+    return this.#words(this.#database.dialect.any('word'), names.map(storable));
+  }
+
+  async wordsFrom(ranges: readonly WordRange[]): Promise<readonly WordRow[]> {
+    const found: WordRow[] = [];
+    const condition = 'word >= ? AND word < ? AND length(word) BETWEEN ? AND ? ORDER BY 2 DESC, word LIMIT ?';
+    for (const { beginning, minLength, maxLength, limit } of ranges) {
+      const lengths = [minLength, maxLength];
+      found.push(...(await this.#words(condition, beginning, `${beginning}\u{10ffff}`, ...lengths, limit)));
+    }
+    return found;
+  }
+
+  #words(condition: string, ...values: readonly SqlValue[]): Promise<readonly WordRow[]> {
+    const isVisible = `${this.#visible} > 0 AND ${condition}`;
+    return readWords(this.#database, this.#visible, isVisible, ...values);
+  }
+
+  /** The rows of these words in all blocks. Only a phrase needs their places. */
+  async postings(words: readonly number[], hasPlaces: boolean): Promise<ReadonlyMap<number, Block>> {
+    const [last] = await this.#database.rows<{ key: number | null }>(
+      'SELECT max(key) AS key FROM docs_documents',
+    );
+    const blocks = Math.floor((last?.key ?? 0) / blockSize);
+    const ids = Array.from({ length: blocks + 1 }, (_, block) => words.map((word) => rowId(block, word)));
+    const rows = await this.#database.rows<StoredPostings>(
+      `SELECT id, entries${hasPlaces ? ', places' : ''} FROM docs_postings
+       WHERE ${this.#database.dialect.any('id')} ORDER BY id`,
+      ids.flat(),
+    );
+    const found = new Map<number, Map<number, PostingRow>>();
+    for (const row of rows) {
+      const number = Math.floor(row.id / wordsInBlock);
+      const block = found.get(number) ?? new Map();
+      found.set(number, block.set(row.id % wordsInBlock, toPostings(row)));
+    }
+    return found;
+  }
+
+  /** The documents that have changed since, in milliseconds since 1970. */
+  async changedSince(time: number): Promise<readonly number[]> {
+    const changed = 'SELECT key FROM docs_documents WHERE changed >= ?';
+    return (await this.#database.rows<{ key: number }>(changed, time)).map(({ key }) => key);
+  }
+
+  async keysOf(slugs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#database.rows<{ key: number; slug: string }>(
+      `SELECT key, slug FROM docs_documents WHERE ${this.#database.dialect.any('slug')}`,
+      slugs.map(storable),
+    );
+    return new Map(rows.map(({ key, slug }) => [slug, key]));
+  }
+
+  /** These documents in the order of their slugs. */
+  async bySlug(keys: readonly number[]): Promise<readonly number[]> {
+    const sorted = `SELECT key FROM docs_documents WHERE ${this.#database.dialect.any('key')} ORDER BY slug`;
+    return (await this.#database.rows<{ key: number }>(sorted, keys)).map(({ key }) => key);
+  }
+
+  async read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredDocument>> {
+    const rows = await this.#database.rows<StoredDocument & { readonly key: number }>(
+      `SELECT key, path, metadata, body FROM docs_documents JOIN docs_bodies USING (key)
+       WHERE ${this.#database.dialect.any('key')}`,
+      keys,
+    );
+    return new Map(rows.map((row) => [row.key, row]));
+  }
 }
 
 /**

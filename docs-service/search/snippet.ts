@@ -2,7 +2,7 @@ import { markdownLines } from '../content/markdownLines.ts';
 import { withoutScripts } from '../content/withoutScripts.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
-import { stemWord } from './stems.ts';
+import { otherBeginnings, stemMark, stemWord } from './stems.ts';
 
 export interface Snippet {
   readonly text: string;
@@ -18,13 +18,10 @@ export interface Snippet {
  */
 export function snippet(body: string, clauses: readonly Clause[]): Snippet {
   const text = withoutScripts(body.length > maxScanned ? body.slice(0, maxScanned) : body);
-  const regions = [...regionsOf(text)].filter(
-    ({ start, end, isFence }) => !isFence || end - start <= maxSnippetLength,
-  );
-  const best = bestHit(text, regions, clauses);
+  const best = bestHit(placedHits(text, clauses), clauses);
   const found = { line: best && lineAt(text, best.hit.start), parts: best?.parts ?? 0 };
   if (best?.region.isFence) return { text: text.slice(best.region.start, best.region.end), ...found };
-  const region = best?.region ?? regions.find(({ isFence }) => !isFence) ?? regions[0];
+  const region = best?.region ?? firstRegion(text);
   return { text: region ? excerpt(text, region, best?.hit.start ?? region.start) : '', ...found };
 }
 
@@ -45,15 +42,16 @@ const maxBefore = 80;
 /** A code fence, or the lines between two of them, without blank lines around. */
 interface Region {
   readonly start: number;
-  readonly end: number;
+  end: number;
   readonly isFence: boolean;
 }
 
+/** Long fences cannot be shown, and so they are left out. */
 function* regionsOf(text: string): Generator<Region> {
   let region: (Region & { readonly fence: number | undefined }) | undefined;
   for (const { start, end, fence } of markdownLines(text)) {
     if (region && region.fence === fence) {
-      region = { ...region, end };
+      region.end = end;
       continue;
     }
     if (region) yield* trimmed(text, region);
@@ -62,8 +60,17 @@ function* regionsOf(text: string): Generator<Region> {
   if (region) yield* trimmed(text, region);
 }
 
+/** The first prose, or else the first fence. */
+function firstRegion(text: string): Region | undefined {
+  const regions = [...regionsOf(text)];
+  return regions.find(({ isFence }) => !isFence) ?? regions[0];
+}
+
 function* trimmed(text: string, { start, end, isFence }: Region): Generator<Region> {
-  if (isFence) return yield { start, end, isFence };
+  if (isFence) {
+    if (end - start <= maxSnippetLength) yield { start, end, isFence };
+    return;
+  }
   const prose = text.slice(start, end);
   const from = start + (blanks.exec(prose)?.[0].length ?? 0);
   const to = start + prose.trimEnd().length;
@@ -89,22 +96,17 @@ interface PlacedHit {
 
 /** Where the parts of the query that are close together say most; of several such places, the first. */
 function bestHit(
-  text: string,
-  regions: readonly Region[],
+  placed: Iterable<PlacedHit>,
   clauses: readonly Clause[],
 ): (PlacedHit & Pick<Snippet, 'parts'>) | undefined {
   let best: (PlacedHit & Pick<Snippet, 'parts'>) | undefined;
   let most = 0;
   // Hits that fit into one excerpt with the latest of them.
-  let near: PlacedHit[] = [];
-  for (const placed of placedHits(hits(text, clauses), regions)) {
-    const { hit, region } = placed;
-    near = [
-      ...near.filter(
-        (other) => other.region === region && hit.end - other.hit.start <= maxSnippetLength - maxBefore,
-      ),
-      placed,
-    ].slice(-maxNear);
+  const near: PlacedHit[] = [];
+  for (const one of placed) {
+    near.push(one);
+    while (near[0] && (near.length > maxNear || !isNear(near[0], one))) near.shift();
+    if (near.some(({ hit }, at) => hit.clause === one.hit.clause && at < near.length - 1)) continue;
     const different = new Set(near.map(({ hit }) => hit.clause));
     const sum = [...different].reduce((all, { weight = 1 }) => all + weight, 0);
     if (near[0] && (best === undefined || sum > most))
@@ -114,16 +116,21 @@ function bestHit(
   return best;
 }
 
+function isNear({ hit, region }: PlacedHit, latest: PlacedHit): boolean {
+  return region === latest.region && latest.hit.end - hit.start <= maxSnippetLength - maxBefore;
+}
+
 /** At most this many hits are kept, so that the work stays linear. */
 const maxNear = 32;
 
 /** The hits inside one of the regions. */
-function* placedHits(hits: Iterable<Hit>, regions: readonly Region[]): Generator<PlacedHit> {
-  let index = 0;
-  for (const hit of hits) {
-    while (index < regions.length && (regions[index]?.end ?? 0) <= hit.start) index++;
-    const region = regions[index];
-    if (region && region.start <= hit.start && hit.end <= region.end) yield { hit, region };
+function* placedHits(text: string, clauses: readonly Clause[]): Generator<PlacedHit> {
+  const regions = regionsOf(text);
+  let region = regions.next().value;
+  for (const hit of hits(text, clauses)) {
+    while (region && region.end <= hit.start) region = regions.next().value;
+    if (!region) return;
+    if (region.start <= hit.start && hit.end <= region.end) yield { hit, region };
   }
 }
 
@@ -154,14 +161,19 @@ function clauseFinder(clauses: readonly Clause[]): (token: string) => readonly C
   for (const clause of clauses)
     for (const word of wordsOf(clause)) byWord.set(word, [...(byWord.get(word) ?? []), clause]);
   const languages = [...new Set(clauses.flatMap((clause) => clause.languages ?? []))];
+  // Most stems begin as their words do, and making them takes long.
+  const beginnings = new Set(Array.from(byWord.keys(), (word) => word.replace(stemMark, '')[0]));
+  const others = languages.filter((language) => otherBeginnings.has(language));
   const found = new Map<string, readonly Clause[]>();
   const find = (token: string) => {
     let some = found.get(token);
-    if (!some) {
-      const stems = languages.flatMap((language) => stemWord(token, language) ?? []);
-      some = [...new Set([token, ...stems].flatMap((word) => byWord.get(word) ?? []))];
-      found.set(token, some);
+    if (some) return some;
+    some = byWord.get(token) ?? [];
+    for (const language of beginnings.has(token[0]) ? languages : others) {
+      const more = byWord.get(stemWord(token, language) ?? token);
+      if (more && more !== some) some = [...new Set([...some, ...more])];
     }
+    found.set(token, some);
     return some;
   };
   finders.set(clauses, find);

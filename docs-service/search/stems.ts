@@ -1,66 +1,35 @@
-import { stemmer as arabic } from '@orama/stemmers/arabic';
-import { stemmer as armenian } from '@orama/stemmers/armenian';
-import { stemmer as bulgarian } from '@orama/stemmers/bulgarian';
-import { stemmer as danish } from '@orama/stemmers/danish';
-import { stemmer as dutch } from '@orama/stemmers/dutch';
-import { stemmer as finnish } from '@orama/stemmers/finnish';
-import { stemmer as french } from '@orama/stemmers/french';
-import { stemmer as german } from '@orama/stemmers/german';
-import { stemmer as greek } from '@orama/stemmers/greek';
-import { stemmer as hungarian } from '@orama/stemmers/hungarian';
-import { stemmer as indian } from '@orama/stemmers/indian';
-import { stemmer as indonesian } from '@orama/stemmers/indonesian';
-import { stemmer as irish } from '@orama/stemmers/irish';
-import { stemmer as italian } from '@orama/stemmers/italian';
-import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
-import { stemmer as nepali } from '@orama/stemmers/nepali';
-import { stemmer as norwegian } from '@orama/stemmers/norwegian';
-import { stemmer as portuguese } from '@orama/stemmers/portuguese';
-import { stemmer as romanian } from '@orama/stemmers/romanian';
-import { stemmer as russian } from '@orama/stemmers/russian';
-import { stemmer as serbian } from '@orama/stemmers/serbian';
-import { stemmer as spanish } from '@orama/stemmers/spanish';
-import { stemmer as swedish } from '@orama/stemmers/swedish';
-import { stemmer as tamil } from '@orama/stemmers/tamil';
-import { stemmer as turkish } from '@orama/stemmers/turkish';
-import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
-import { stemmer as english } from 'stemmer';
+import { stemmer as ar } from '@orama/stemmers/arabic';
+import { stemmer as hy } from '@orama/stemmers/armenian';
+import { stemmer as bg } from '@orama/stemmers/bulgarian';
+import { stemmer as da } from '@orama/stemmers/danish';
+import { stemmer as nl } from '@orama/stemmers/dutch';
+import { stemmer as fi } from '@orama/stemmers/finnish';
+import { stemmer as fr } from '@orama/stemmers/french';
+import { stemmer as de } from '@orama/stemmers/german';
+import { stemmer as el } from '@orama/stemmers/greek';
+import { stemmer as hu } from '@orama/stemmers/hungarian';
+import { stemmer as hi } from '@orama/stemmers/indian';
+import { stemmer as id } from '@orama/stemmers/indonesian';
+import { stemmer as ga } from '@orama/stemmers/irish';
+import { stemmer as it } from '@orama/stemmers/italian';
+import { stemmer as lt } from '@orama/stemmers/lithuanian';
+import { stemmer as ne } from '@orama/stemmers/nepali';
+import { stemmer as no } from '@orama/stemmers/norwegian';
+import { stemmer as pt } from '@orama/stemmers/portuguese';
+import { stemmer as ro } from '@orama/stemmers/romanian';
+import { stemmer as ru } from '@orama/stemmers/russian';
+import { stemmer as sr } from '@orama/stemmers/serbian';
+import { stemmer as es } from '@orama/stemmers/spanish';
+import { stemmer as sv } from '@orama/stemmers/swedish';
+import { stemmer as ta } from '@orama/stemmers/tamil';
+import { stemmer as tr } from '@orama/stemmers/turkish';
+import { stemmer as uk } from '@orama/stemmers/ukrainian';
+import { stemmer as en } from 'stemmer';
 
 /** By Snowball's rules. The English of `@orama/stemmers` takes `connection` for another word than `connect`. */
 const stemmers: Readonly<Record<string, (word: string) => string>> = {
-  ...{
-    ar: arabic,
-    bg: bulgarian,
-    da: danish,
-    de: german,
-    el: greek,
-    en: english,
-    es: spanish,
-    fi: finnish,
-    fr: french,
-  },
-  ...{
-    ga: irish,
-    hi: indian,
-    hu: hungarian,
-    hy: armenian,
-    id: indonesian,
-    it: italian,
-    lt: lithuanian,
-    ne: nepali,
-    nl: dutch,
-  },
-  ...{
-    no: norwegian,
-    pt: portuguese,
-    ro: romanian,
-    ru: russian,
-    sr: serbian,
-    sv: swedish,
-    ta: tamil,
-    tr: turkish,
-    uk: ukrainian,
-  },
+  ...{ ar, bg, da, de, el, en, es, fi, fr, ga, hi, hu, hy, id, it, lt },
+  ...{ ne, nl, no, pt, ro, ru, sr, sv, ta, tr, uk },
 };
 
 /** @param tag the BCP 47 tag of a document; without one it counts as English */
@@ -86,18 +55,29 @@ export const stemMark = '~';
 
 /** The part of a word that its forms share, which need not be a word. */
 function stemIn(language: string, word: string): string {
-  if (!hasForms.test(word) || !Object.hasOwn(stemmers, language)) return word;
-  const known = knownStems.get(language) ?? new Map<string, string>();
-  knownStems.set(language, known);
-  let stem = known.get(word);
-  if (stem === undefined) {
-    if (known.size === maxKnown) known.clear();
-    known.set(word, (stem = stemmers[language]?.(word) ?? word));
+  let known = knownStems.get(language);
+  if (!known) {
+    if (!Object.hasOwn(stemmers, language)) return word;
+    knownStems.set(language, (known = new Map()));
   }
-  return stem;
+  const stem = known.get(word);
+  if (stem !== undefined) return stem;
+  if (!hasForms.test(word)) return word;
+  if (known.size === maxKnown) known.clear();
+  let made = word;
+  try {
+    made = stemmers[language]?.(word) || word;
+  } catch {
+    // That of Bulgarian fails for some words.
+  }
+  known.set(word, made);
+  return made;
 }
+
+/** Languages of which stems may begin in another way than their words: those of Serbian have other letters. */
+export const otherBeginnings = new Set(['ar', 'ga', 'id', 'sr', 'ta']);
 
 const hasForms = /^\p{L}[\p{L}\p{M}]{2,}$/u;
 /** By language and word: texts repeat their words. */
 const knownStems = new Map<string, Map<string, string>>();
-const maxKnown = 50_000;
+const maxKnown = 100_000;

@@ -3,37 +3,16 @@ import { maxTokenLength } from './analyser.ts';
 import type { Clause, Correction } from './documentIndex.ts';
 import { languageMark } from './documentWords.ts';
 import type { Query } from './query.ts';
+import type { SearchStore, WordRange, WordRow } from './searchStore.ts';
 import { formWords, stemMark } from './stems.ts';
-
-/** A word of the library, with the number of the documents that have it and that the reader may see. */
-export interface WordRow {
-  readonly id: number;
-  readonly word: string;
-  readonly documents: number;
-}
-
-/** Words with a beginning: the commonest ones, equal ones in their order. */
-export interface WordRange {
-  readonly beginning: string;
-  /** In UTF-16 units. */
-  readonly minLength: number;
-  readonly maxLength: number;
-  readonly limit: number;
-}
-
-/** Finds words of the library. Those that no visible document has are left out. */
-export interface WordStore {
-  words(names: readonly string[]): Promise<readonly WordRow[]>;
-  wordsFrom(ranges: readonly WordRange[]): Promise<readonly WordRow[]>;
-}
 
 /** A clause with the words that stand for it. */
 export interface KnownClause {
   readonly clause: Clause;
   /** In their order. */
   readonly words: readonly CountedWord[];
-  /** The words that may stand at each place of the phrase; undefined if it is none, or no document can have it. */
-  readonly phrase: readonly (readonly number[])[] | undefined;
+  /** The phrases that stand for it: several only where the last word is a beginning. */
+  readonly phrases: readonly (readonly number[])[];
   /** At most so many documents have it. */
   readonly documents: number;
 }
@@ -57,7 +36,7 @@ const maxBeginnings = { letter: 32, more: 64 };
 const maxNear = 20_000;
 
 /** Finds the words of the library that stand for those of a query. */
-export async function findWords({ some, none }: Query, store: WordStore) {
+export async function findWords({ some, none }: Query, store: SearchStore) {
   const clauses = [...some, ...none];
   const languages = await languagesOf(store);
   const names = clauses.flatMap(({ tokens, joined }) => [tokens, joined ?? []].flat());
@@ -89,7 +68,7 @@ function formsOf(clause: Clause, languages: readonly string[]): readonly string[
 }
 
 /** The commonest languages of the library. */
-async function languagesOf(store: WordStore): Promise<readonly string[]> {
+async function languagesOf(store: SearchStore): Promise<readonly string[]> {
   const range = { ...anyLength, beginning: languageMark, limit: maxLanguages };
   return (await store.wordsFrom([range])).map(({ word }) => word.slice(languageMark.length));
 }
@@ -151,7 +130,9 @@ function toKnown(clause: Clause, { whole, forms, languages, phrase = [], weight 
       ...forms.map(({ id }) => ({ id, weight: formed })),
       ...whole.map((row) => ({ id: row.id, weight, more: isCounted(row) ? weight - formed : weight })),
     ],
-    phrase: isPhrase ? phrase.map((some) => some.map(({ id }) => id)) : undefined,
+    phrases: isPhrase
+      ? (phrase.at(-1) ?? []).map(({ id }) => [...phrase.slice(0, -1).flatMap(([one]) => one?.id ?? []), id])
+      : [],
     documents: sum([...whole, ...forms]) + (isPhrase ? Math.min(...phrase.map(sum)) : 0),
   };
 }
@@ -165,7 +146,7 @@ function isCorrectable(clause: Clause): boolean {
 /** The nearest words of the library in place of those that it does not have. */
 async function findCorrections(
   unknown: readonly KnownClause[],
-  { store, languages }: { readonly store: WordStore; readonly languages: readonly string[] },
+  { store, languages }: { readonly store: SearchStore; readonly languages: readonly string[] },
 ) {
   const found = new Map<KnownClause, { readonly known: KnownClause; readonly correction: Correction }>();
   for (const one of unknown) {

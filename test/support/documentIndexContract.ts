@@ -252,7 +252,8 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     };
     const german = emptyDocument('german', { lang: 'de', body: 'Die Häuser der Stadt' });
     const texts = Object.entries(bodies).map(([slug, body]) => emptyDocument(slug, { title: 'x', body }));
-    await index.apply({ put: [...texts, german] });
+    const bulgarian = emptyDocument('bulgarian', { lang: 'bg', body: 'В театър има сцени.' });
+    await index.apply({ put: [...texts, german, bulgarian] });
     const cases: readonly (readonly [query: string, want: readonly string[]])[] = [
       ['C++', ['code']],
       ['.NET', ['code']],
@@ -280,6 +281,8 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       ['属性', ['letters']],
       ['性名前', ['letters']],
       ['Haus', ['german']],
+      ['театър', ['bulgarian']],
+      ['сцена', ['bulgarian']],
       ['xx', []],
     ];
     for (const [query, want] of cases)

@@ -1,3 +1,4 @@
+import { folded } from '../../../protocol/base/platform/folder.ts';
 import { isFolderPage } from '../../content/slug.ts';
 import { untilChange } from '../../library/wholeIndex.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
@@ -133,6 +134,13 @@ export function neighboursInTree(
   const isShown = ({ draft }: LocatedMetadata) => !draft;
   if (at < 0) return [undefined, undefined];
   return [documents.slice(0, at).findLast(isShown), documents.slice(at + 1).find(isShown)];
+}
+
+/** The folder at this path, or the only one whose path differs from it in case or the form of Unicode. */
+export function folderAt(folders: Folders, path: string): Folder | undefined {
+  const wanted = path.replace(/\/?$/, '/');
+  const [folder, ...others] = [...folders.values()].filter((one) => folded(one.path) === folded(wanted));
+  return folders.get(wanted) ?? (others.length === 0 ? folder : undefined);
 }
 
 /** The folder that a file or a folder is in. */

@@ -120,10 +120,9 @@ export function toIndexDatabase(database: Database): IndexDatabase {
     insert: async (table, all, more = '') => {
       const [first] = all;
       if (!first) return;
-      const row = `(${Object.keys(first)
-        .map(() => '?')
-        .join(', ')})`;
-      const into = `INSERT INTO ${table} (${Object.keys(first).join(', ')}) VALUES`;
+      const columns = Object.keys(first);
+      const row = `(${columns.map(() => '?').join(', ')})`;
+      const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`;
       for (const piece of piecesOf(all, rowsAtOnce)) {
         const statement = prepared(`${into} ${piece.map(() => row).join(', ')} ${more}`);
         statement.run(...piece.flatMap((one) => Object.values(one).map(toEngine)));
