@@ -1,4 +1,4 @@
-import { type Container, isDetails, tryAlertKind, tryContainer } from './kinds.ts';
+import { type Container, tryAlertKind, tryContainer } from './kinds.ts';
 
 /** A line that begins a container. */
 export interface Opening extends Container {
@@ -8,8 +8,8 @@ export interface Opening extends Container {
   readonly size: number;
   readonly indent: number;
   /** The text after its name, where that is its first line. */
-  readonly first?: string;
-  readonly id?: string;
+  readonly first?: string | undefined;
+  readonly id?: string | undefined;
   /** Its name, if nobody knows what it means. */
   readonly unknown?: string;
   /** Options of MyST, such as `:class: warning`, may follow. */
@@ -48,92 +48,62 @@ export function tryOpening(text: string, { isSlashClosed, mayBeIndented }: Aroun
 function tryColon(text: string, indent: number): Opening | undefined {
   const [, colons = '', rest = ''] = /^(:{3,})[ \t]*(.*?)[ \t]*$/.exec(text) ?? [];
   if (rest === '') return undefined;
-  const base = { form: 'colon', size: colons.length, indent, fold: '' } as const;
+  const base = { form: 'colon', size: colons.length, indent } as const;
   const [, directive, argument = ''] = /^\{([\w:-]+)\}[ \t]*(.*)$/.exec(rest) ?? [];
-  if (directive !== undefined)
-    return { ...directiveOf(directive, argument), ...base, fold: directiveFold(directive) };
-  const [, attributes] = /^\{([^{}]*)\}/.exec(rest) ?? [];
+  if (directive !== undefined) return { ...base, ...directiveOf(directive, argument) };
+  const [, attributes = /^callout-[\w-]+/.exec(rest)?.[0].replace(/^/, '.')] =
+    /^\{([^{}]*)\}/.exec(rest) ?? [];
   if (attributes !== undefined) return { ...base, ...divOf(attributes) };
-  const [, name = '', more = ''] = /^([A-Za-z][\w-]*)(.*)$/.exec(rest) ?? [];
+  const [, name = '', bracketed, plain = ''] =
+    /^([A-Za-z][\w-]*)(?:\[(.*?)\](?=\{|$|\s))?(.*)$/.exec(rest) ?? [];
   if (name === '') return undefined;
-  if (/^callout-/.test(name)) return { ...base, ...divOf(`.${name}`) };
-  const [, bracketed, plain = ''] = /^(?:\[(.*?)\](?=\{|$|\s))?(.*)$/.exec(more) ?? [];
   const label = bracketed ?? plain.replace(/\{[^{}]*\}\s*$/, '').replace(/^["\s]+|["\s]+$/g, '');
-  const fold = /\{[^{}]*\bopen\b[^{}]*\}\s*$/.test(more) ? '+' : '';
-  const container = tryContainer(name, label, fold);
-  if (container !== undefined) return { ...base, ...container, name };
-  const isKnown = knownContents.test(name);
-  return { ...base, kind: 'content', name, label: '', ...(isKnown ? {} : { unknown: name }) };
+  const fold = /\{[^{}]*\bopen\b[^{}]*\}\s*$/.test(plain) ? '+' : '';
+  return { ...base, name, ...containerOf(name, label, fold) };
 }
-
-/** Containers that only arrange what is in them. */
-const knownContents =
-  /^(?:v-pre|raw|code-?group|code-?tabs|tabs|steps|columns?|cards?|grid|card|center|left|right|div|section|figure|only)$/i;
 
 /** Pandoc's and Quarto's `::: {.callout-note title="T"}`. */
 function divOf(attributes: string): Pick<Opening, 'kind' | 'name' | 'label'> & Partial<Opening> {
   const classes = Array.from(attributes.matchAll(/\.([\w-]+)/g), ([, name = '']) => name);
-  const title = /\btitle\s*=\s*"([^"]*)"/.exec(attributes)?.[1] ?? '';
-  const [, id] = /#([\w.:-]+)/.exec(attributes) ?? [];
-  const identified = id === undefined ? {} : { id };
-  const callout = classes.find(
-    (name) => name.startsWith('callout-') && tryAlertKind(name.slice(8)) !== undefined,
-  );
-  if (callout === undefined) return { kind: 'content', name: classes[0] ?? 'div', label: '', ...identified };
+  const [, label = ''] = /\btitle\s*=\s*"([^"]*)"/.exec(attributes) ?? [];
+  const id = /#([\w.:-]+)/.exec(attributes)?.[1];
+  const word = classes
+    .find((name) => name.startsWith('callout-') && tryAlertKind(name.slice(8)) !== undefined)
+    ?.slice(8);
+  if (word === undefined) return { kind: 'content', name: classes[0] ?? 'div', label: '', id };
   const [, collapse] = /\bcollapse\s*=\s*"?(true|false)/.exec(attributes) ?? [];
   const fold = collapse === undefined ? '' : collapse === 'true' ? '-' : '+';
-  return {
-    kind: 'alert',
-    name: callout,
-    word: callout.slice(8),
-    label: title,
-    fold,
-    hasTitleInside: title === '',
-    ...identified,
-  };
+  return { kind: 'alert', name: word, word, label, fold, hasTitleInside: label === '', id };
 }
 
 /** A directive of MyST, such as `{admonition} Title`. */
 function directiveOf(name: string, argument: string): Omit<Opening, 'form' | 'size' | 'indent'> {
-  const isMyst = true;
-  if (name === 'admonition')
-    return { kind: 'alert', name, word: 'note', label: argument, isMyst, isGeneric: true };
-  if (isDetails(name)) return { kind: 'details', name, label: argument, isMyst };
-  if (tryAlertKind(name) !== undefined)
-    return {
-      kind: 'alert',
-      name,
-      word: name,
-      label: '',
-      isMyst,
-      ...(argument === '' ? {} : { first: argument }),
-    };
-  if (/^tab-item$/.test(name)) return { kind: 'tab', name, label: argument, isMyst };
-  const isKnown =
-    /^(?:tab-set|grid|grid-item|grid-item-card|card|div|image|table|list-table|margin|sidebar|only|epigraph)$/.test(
-      name,
-    );
-  const content = { kind: 'content', name, label: '', isMyst } as const;
-  return isKnown
-    ? { ...content, ...(argument === '' || name === 'grid' ? {} : { first: argument }) }
-    : { ...content, unknown: name };
+  const isGeneric = name === 'admonition';
+  const container = containerOf(name, argument);
+  if (isGeneric || container.kind === 'tab' || container.kind === 'details')
+    return { ...container, name, isGeneric, isMyst: true };
+  const text = /^(?:figure|image)$/.test(name) ? `![](${argument})` : argument;
+  const isText = container.unknown === undefined && !/^(?:grid|raw|only)$/.test(name);
+  return { ...container, name, label: '', isMyst: true, ...(isText ? { first: text } : {}) };
 }
 
-function directiveFold(name: string): '' | '-' {
-  return name === 'dropdown' ? '-' : '';
+function containerOf(
+  name: string,
+  label: string,
+  fold?: Container['fold'],
+): Container & Pick<Opening, 'unknown'> {
+  return tryContainer(name, label, fold) ?? { kind: 'content', label: '', unknown: name };
 }
 
 function trySlash(text: string, indent: number): Opening | undefined {
   const [, slashes = '', name = '', label = ''] =
     /^(\/{3,})[ \t]*([\w-]+)[ \t]*(?:\|[ \t]*(.*?))?[ \t]*$/.exec(text) ?? [];
-  const base = { form: 'slash', size: slashes.length, indent } as const;
   const container = tryContainer(name, label);
-  if (container !== undefined)
-    return { ...base, ...container, name, ...(name === 'admonition' ? { isGeneric: true } : {}) };
-  if (name === 'tab') return { ...base, kind: 'tab', name, label };
-  return /^(?:caption|figure-caption|html|define)$/.test(name)
-    ? { ...base, kind: 'content', name, label: '' }
-    : undefined;
+  if (container === undefined) return undefined;
+  return {
+    ...{ form: 'slash', size: slashes.length, indent, name, isGeneric: name === 'admonition' },
+    ...container,
+  };
 }
 
 /** Blocks of Python-Markdown, whose text is indented by four. */
@@ -152,13 +122,8 @@ function tryIndented(text: string, indent: number): Opening | undefined {
 function tryDirectiveFence(text: string, indent: number): Opening | undefined {
   const [, marks = '', name = '', argument = ''] =
     /^(`{3,}|~{3,})\{([\w:-]+)\}[ \t]*(.*?)[ \t]*$/.exec(text) ?? [];
-  const isBlock = name === 'admonition' || tryAlertKind(name) !== undefined || isDetails(name);
-  if (!isBlock && !/^(?:tab-set|tab-item|grid|card|figure|contents|toctree|tableofcontents)$/.test(name))
-    return undefined;
   const base = { form: 'fence', size: marks.length, indent } as const;
   if (/^(?:contents|toctree|tableofcontents)$/.test(name))
     return { ...base, kind: 'content', name, label: '', isHidden: true };
-  if (name === 'figure')
-    return { ...base, kind: 'content', name, label: '', isMyst: true, first: `![](${argument})` };
-  return { ...directiveOf(name, argument), ...base, fold: directiveFold(name) };
+  return tryContainer(name, argument) && { ...base, ...directiveOf(name, argument) };
 }

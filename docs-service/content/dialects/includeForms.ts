@@ -3,22 +3,22 @@ import type { Line } from './dialect.ts';
 /** Which lines of a file are included. */
 export interface FilePart {
   /** Counted from 1; the end is included. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
   /** Of an anchor, a region or a heading. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** What a line includes. */
 export interface WantedFile {
   readonly path: string;
   readonly part: FilePart;
-  /** From where the path counts; the first place with the file is taken. */
-  readonly bases: readonly ('root' | 'file')[];
+  /** From where the path counts first; then the other place is tried. */
+  readonly from: 'root' | 'file';
   /** It is shown as code. */
   readonly isCode?: boolean;
-  readonly language?: string;
-  readonly caption?: string;
+  readonly language?: string | undefined;
+  readonly caption?: string | undefined;
   readonly indent: string;
   /** How many lines say so. */
   readonly lines: number;
@@ -30,81 +30,67 @@ interface Around {
   readonly partials: ReadonlyMap<string, string>;
 }
 
+/** A line that includes a file, by the group `path` and what else it says. */
+interface IncludeForm {
+  readonly pattern: RegExp;
+  /** From where the path counts first; then the other place is tried. */
+  readonly from: 'root' | 'file';
+  readonly isCode?: boolean;
+  readonly mayBeInCode?: boolean;
+  /** Where its program has such files. */
+  readonly folder?: string;
+}
+
+const forms: readonly IncludeForm[] = [
+  {
+    pattern: /^\{\{#(?:include|rustdoc_include|playground|playpen)\s+(?<path>[^{}\s]+)[^{}]*\}\}$/,
+    ...{ from: 'file', mayBeInCode: true },
+  },
+  { pattern: /^-{1,3}8<-{1,3}\s+["'](?<path>[^"']+)["']$/, from: 'root', mayBeInCode: true },
+  { pattern: /^\{\{< include (?<path>[^\s<>]+) >\}\}$/, from: 'file' },
+  { pattern: /^<!--\s*@include:\s*(?<path>[^<>]+?)\s*-->$/, from: 'file' },
+  {
+    pattern:
+      /^<<<\s*(?<path>[^\s{[]+)(?:\s*\{[^{}]*?(?<language>[a-z]\w*)?\})?(?:\s*\[(?<caption>[^[\]]*)\])?$/i,
+    ...{ from: 'file', isCode: true },
+  },
+  { pattern: /^\{!\s*(?<path>[^{}!]+?)\s*!\}$/, from: 'root' },
+  {
+    pattern:
+      /^\{\*\s*(?<path>[^\s{}*]+)(?:[^{}*]*?\bln\[(?<first>\d+)(?::(?<last>\d+))?[^\]]*\])?[^{}*]*\*\}$/,
+    ...{ from: 'root', isCode: true },
+  },
+  { pattern: /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'][^%]*%\}$/, from: 'file' },
+  { pattern: /^\{\{[%<]\s*include\s+["'](?<path>[^"']+)["']\s*[%>]\}\}$/, from: 'file' },
+  { pattern: /^\{%-?\s*include_relative\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'file' },
+  { pattern: /^\{%-?\s*include\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'root', folder: '/_includes/' },
+];
+
 /** Undefined if a line includes nothing. */
 export function tryInclude(lines: readonly Line[], at: number, around: Around): WantedFile | undefined {
   const text = lines[at]?.text ?? '';
   if (text.length > 2_000 || !/[{<!-]/.test(text)) return undefined;
-  const indent = /^[ \t]*/.exec(text)?.[0] ?? '';
   const line = text.trim();
-  const base = { indent, lines: 1 };
-  const found = tryAnywhere(line, around.isInCode);
-  if (found !== undefined) return { ...base, ...found };
+  const base = { indent: /^[ \t]*/.exec(text)?.[0] ?? '', lines: 1 };
+  for (const { pattern, from, isCode = false, mayBeInCode = false, folder = '' } of forms) {
+    const { path, first, last, language, caption } =
+      around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
+    if (path === undefined) continue;
+    const lines = first === undefined ? {} : { from: Number(first), to: Number(last ?? first) };
+    const wanted = pathAndPart(folder + path);
+    const part = { ...wanted.part, ...lines };
+    return { ...base, ...wanted, part, from, isCode, language, caption };
+  }
   if (around.isInCode) return undefined;
-  const outside = tryOutsideOfCode(line);
-  if (outside !== undefined) return { ...base, ...outside };
   const [, component = ''] = /^<([A-Z]\w*)(?:\s[^<>]*)?\/>$/.exec(line) ?? [];
   const partial = around.partials.get(component);
-  if (partial !== undefined) return { ...base, path: partial, part: {}, bases: ['file'] };
+  if (partial !== undefined) return { ...base, path: partial, part: {}, from: 'file' };
   const [, note, heading] =
     (around.isVault && /^!\[\[([^[\]|#]+)(?:#([^[\]|]+))?(?:\|[^[\]]*)?\]\]$/.exec(line)) || [];
-  if (note !== undefined && !/\.[a-z]\w{1,4}$/i.test(note.replace(/\.md$/i, '')))
-    return {
-      ...base,
-      path: `${note.replace(/\.md$/i, '')}.md`,
-      part: heading ? { name: heading } : {},
-      bases: ['file', 'root'],
-    };
+  const stem = note?.replace(/\.md$/i, '');
+  if (stem !== undefined && !/\.[a-z]\w{1,4}$/i.test(stem))
+    return { ...base, path: `${stem}.md`, part: { name: heading }, from: 'file' };
   return tryDirective(lines, at);
-}
-
-type Form = Omit<WantedFile, 'indent' | 'lines'>;
-
-/** Also within code. */
-function tryAnywhere(line: string, isInCode: boolean): Form | undefined {
-  const [, mdbook] =
-    /^\{\{#(?:include|rustdoc_include|playground|playpen)\s+([^{}\s]+)[^{}]*\}\}$/.exec(line) ?? [];
-  if (mdbook !== undefined) return { ...pathAndLines(mdbook), bases: ['file'] };
-  const [, snippet] = /^-{1,3}8<-{1,3}\s+["']([^"']+)["']$/.exec(line) ?? [];
-  if (snippet !== undefined) return { ...pathAndLines(snippet), bases: ['root', 'file'] };
-  const [, quarto] = /^\{\{< include ([^\s<>]+) >\}\}$/.exec(line) ?? [];
-  return quarto === undefined || isInCode ? undefined : { path: quarto, part: {}, bases: ['file', 'root'] };
-}
-
-function tryOutsideOfCode(line: string): Form | undefined {
-  const [, comment] = /^<!--\s*@include:\s*([^<>]+?)\s*-->$/.exec(line) ?? [];
-  if (comment !== undefined) return { ...pathAndRegion(comment), bases: ['file'] };
-  const [, shown, braces, caption] =
-    /^<<<\s*([^\s{[]+)(?:\s*\{([^{}]*)\})?(?:\s*\[([^[\]]*)\])?$/.exec(line) ?? [];
-  if (shown !== undefined) {
-    const language = /[a-z]\w*$/i.exec(braces ?? '')?.[0];
-    return {
-      ...pathAndRegion(shown),
-      bases: ['file'],
-      isCode: true,
-      ...(language ? { language } : {}),
-      ...(caption ? { caption } : {}),
-    };
-  }
-  const [, macro] = /^\{!\s*([^{}!]+?)\s*!\}$/.exec(line) ?? [];
-  if (macro !== undefined) return { ...pathAndLines(macro), bases: ['root', 'file'] };
-  const [, code, from, to] =
-    /^\{\*\s*([^\s{}*]+)(?:[^{}*]*?\bln\[(\d+)(?::(\d+))?[^\]]*\])?[^{}*]*\*\}$/.exec(line) ?? [];
-  if (code !== undefined)
-    return {
-      path: code,
-      part: from ? { from: Number(from), to: Number(to ?? from) } : {},
-      bases: ['root', 'file'],
-      isCode: true,
-    };
-  const [, plugin] = /^\{%-?\s*include-markdown\s+["']([^"']+)["'][^%]*%\}$/.exec(line) ?? [];
-  if (plugin !== undefined) return { path: plugin, part: {}, bases: ['file', 'root'] };
-  const [, hugo] = /^\{\{[%<]\s*include\s+["']([^"']+)["']\s*[%>]\}\}$/.exec(line) ?? [];
-  if (hugo !== undefined) return { path: hugo, part: {}, bases: ['file', 'root'] };
-  const [, relative, jekyll] = /^\{%-?\s*include(_relative)?\s+([\w./-]+)[^%]*%\}$/.exec(line) ?? [];
-  if (jekyll === undefined) return undefined;
-  return relative
-    ? { path: jekyll, part: {}, bases: ['file'] }
-    : { path: `/_includes/${jekyll}`, part: {}, bases: ['root'] };
 }
 
 /** A fence of MyST, with its options. */
@@ -118,11 +104,10 @@ function tryDirective(lines: readonly Line[], at: number): WantedFile | undefine
   for (let next = at + 1; next < lines.length; next += 1) {
     const text = lines[next]?.text.trim() ?? '';
     if (text.startsWith(marks)) {
-      const [, from, to] = /^(\d+)(?:-(\d+))?/.exec(options.get('lines') ?? '') ?? [];
-      const part = from === undefined ? {} : { from: Number(from), to: Number(to ?? from) };
-      const language = options.get('language');
-      const shown = name === 'literalinclude' ? { isCode: true, ...(language ? { language } : {}) } : {};
-      return { path, part, bases: ['file', 'root'], indent, lines: next - at + 1, ...shown };
+      const [, first, last = first] = /^(\d+)(?:-(\d+))?/.exec(options.get('lines') ?? '') ?? [];
+      const part = first === undefined ? {} : { from: Number(first), to: Number(last) };
+      const shown = { isCode: name === 'literalinclude', language: options.get('language') };
+      return { path, part, from: 'file', indent, lines: next - at + 1, ...shown };
     }
     const [, key, value = ''] = /^:([\w-]+):\s*(.*)$/.exec(text) ?? [];
     if (key !== undefined) options.set(key, value);
@@ -131,28 +116,13 @@ function tryDirective(lines: readonly Line[], at: number): WantedFile | undefine
   return undefined;
 }
 
-/** `f`, `f:2`, `f:2:10`, `f::10`, `f:2:` and `f:name`. */
-function pathAndLines(written: string): Pick<WantedFile, 'path' | 'part'> {
-  const [path = '', first, second] = written.trim().split(':');
-  if (first === undefined) return { path, part: {} };
-  if (first !== '' && !/^\d+$/.test(first)) return { path, part: { name: first } };
-  const from = first === '' ? {} : { from: Number(first) };
-  if (second === undefined) return { path, part: { ...from, to: Number(first) } };
-  return { path, part: { ...from, ...(second === '' ? {} : { to: Number(second) }) } };
-}
-
-/** `f#region{3,9}`. */
-function pathAndRegion(written: string): Pick<WantedFile, 'path' | 'part'> {
-  const [, path = written, name, from, to] =
-    /^([^#{}]+)(?:#([^{}]+))?(?:\{(\d*),?(\d*)\})?/.exec(written) ?? [];
-  return {
-    path: path.trim(),
-    part: {
-      ...(name ? { name } : {}),
-      ...(from ? { from: Number(from) } : {}),
-      ...(to ? { to: Number(to) } : {}),
-    },
-  };
+/** `f`, `f:2`, `f:2:10`, `f::10`, `f:2:`, `f:name`, `f#name` and `f#name{3,9}`. */
+function pathAndPart(written: string): Pick<WantedFile, 'path' | 'part'> {
+  const [, path = written, first, colon, second, name, start, end] =
+    /^([^:#{}]+)(?::(\d*)(:)?(\d*)|[:#]([^{}]+))?(?:\{(\d*),?(\d*)\})?$/.exec(written.trim()) ?? [];
+  const from = Number(first || start) || undefined;
+  const to = Number(second || end || (colon === undefined && first)) || undefined;
+  return { path: path.trim(), part: { name, from, to } };
 }
 
 /** The lines of a text that a part names; undefined if there are none. */

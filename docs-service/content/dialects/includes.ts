@@ -65,9 +65,8 @@ class Includer {
 
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
-    const places = wanted.bases.map((base) =>
-      placeOf(wanted.path, base === 'root' ? '' : dirname(from), wanted.path.startsWith('@/')),
-    );
+    const folders = wanted.from === 'root' ? ['', dirname(from)] : [dirname(from), ''];
+    const places = folders.map((folder) => placeOf(wanted.path, folder));
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
       if (place === undefined || text === undefined || chain.length > maxDepth) continue;
@@ -104,10 +103,10 @@ function isMarkdown(path: string): boolean {
 }
 
 /** From the content folder; undefined if that is outside, or if a part of it is hidden. */
-function placeOf(written: string, folder: string, isFromRoot: boolean): string | undefined {
+function placeOf(written: string, folder: string): string | undefined {
   const path = written.replace(/^@(?:site)?\//, '/');
   if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
-  const place = join(path.startsWith('/') || isFromRoot ? '.' : folder, path.replace(/^\/+/, ''));
+  const place = join(path.startsWith('/') ? '.' : folder, path.replace(/^\/+/, ''));
   return place.split('/').some((part) => part === '..' || part.startsWith('.')) ? undefined : place;
 }
 

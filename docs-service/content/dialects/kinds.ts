@@ -18,13 +18,6 @@ const alerts: ReadonlyMap<string, AlertKind> = new Map(
   }).flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind as AlertKind] as const)),
 );
 
-/** What is shown behind its summary, in any program. */
-export function isDetails(word: string): boolean {
-  return /^(?:details|dropdown|spoiler|collapse|collapsible|accordion|accordion-?item|expandable|expand)$/i.test(
-    word,
-  );
-}
-
 /** A part of the text that is set off from the rest. */
 export interface Container {
   readonly kind: 'alert' | 'details' | 'tab' | 'content';
@@ -35,15 +28,24 @@ export interface Container {
   readonly fold?: '' | '-' | '+';
 }
 
-/** An alert or details; undefined if the word means neither. */
+/** What a word means in any program; undefined for other words. */
 export function tryContainer(
   word: string,
   label: string,
   fold: Container['fold'] = '',
 ): Container | undefined {
   if (tryAlertKind(word) !== undefined) return { kind: 'alert', word, label, fold };
-  return isDetails(word) ? { kind: 'details', label, fold } : undefined;
+  const [kind] = Object.entries(words).find(([, pattern]) => pattern.test(word)) ?? [];
+  return kind === undefined ? undefined : { kind: kind as Container['kind'], label, fold };
 }
+
+const words: Readonly<Record<Exclude<Container['kind'], 'alert'>, RegExp>> = {
+  details: /^(?:details|dropdown|spoiler|collapse|collapsible|accordion|accordion-?item|expandable|expand)$/i,
+  tab: /^tab(?:-?item)?$/i,
+  /** It only arranges what is in it. */
+  content:
+    /^(?:v-pre|raw|code-?group|code-?tabs|tabs|tab-set|panel-tabset|steps|columns?|cards?|grid(?:-item(?:-card)?)?|center|left|right|div|section|figure|figure-caption|caption|html|define|image|table|list-table|margin|sidebar|epigraph|only)$/i,
+};
 
 /** The first line of an alert in GitHub's form. A label that says no more than the kind is left out. */
 export function alertLine({ word = 'note', label, fold = '' }: Container): string {

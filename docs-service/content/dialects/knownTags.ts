@@ -48,32 +48,28 @@ export function tryKnownTag(
 }
 
 function tryTagContainer({ form, name, rest }: Tag, given: Arguments): MarkedContainer | undefined {
-  const title = given.get('title', 'header', 'summary', 'label', 'name') ?? '';
-  const isCapital = form === 'component';
-  if (/^tab(?:item|s-?item)?$/i.test(name)) {
-    const label = given.get('label', 'title', 'name', 'header', '0', 'value') ?? 'Tab';
-    return { kind: 'tab', name, label };
-  }
-  const [, aside] = /^(?:aside|admonition|callout|hint|notice|alert|callouts?)$/i.exec(name)
-    ? [name, name]
-    : [];
-  if (aside !== undefined) {
-    const first = given.get('0');
+  const first = given.get('0');
+  const title = given.get('title', 'header', 'summary', 'label', 'name');
+  if (/^(?:aside|admonition|callouts?|hint|notice|alert)$/i.test(name)) {
     const word = given.get('type', 'style', 'kind', 'color', 'variant') ?? first ?? 'note';
-    const label = title || (first === undefined ? '' : (given.get('1') ?? ''));
-    return { kind: 'alert', name, word, label };
+    return { kind: 'alert', name, word, label: title || (first && given.get('1')) || '' };
   }
-  if (form === 'liquid' && !/^(?:details|note|tip|warning|danger|info|success)$/.test(name)) return undefined;
-  if (
-    isCapital &&
-    /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic)$/.test(name)
-  )
-    return undefined;
-  const found = tryContainer(name, title || (form === 'component' ? '' : (given.get('0') ?? '')));
-  if (found === undefined) return undefined;
-  const isOpen = /\b(?:open|defaultOpen)\b/.test(rest);
-  return { ...found, name, fold: found.kind === 'details' && isOpen ? '+' : '' };
+  if (ordinary[form].test(name)) return undefined;
+  const isTab = /^tabs-?item$/i.test(name);
+  const found = tryContainer(isTab ? 'tab' : name, (form === 'component' ? title : title || first) ?? '');
+  if (found === undefined || found.kind === 'content') return undefined;
+  if (found.kind === 'tab')
+    return { ...found, name, label: given.get('label', 'title', 'name', 'header', '0', 'value') ?? 'Tab' };
+  const isOpen = found.kind === 'details' && /\b(?:open|defaultOpen)\b/.test(rest);
+  return { ...found, name, fold: isOpen ? '+' : '' };
 }
+
+/** Names that are mostly something else there than kinds of alerts. */
+const ordinary = {
+  shortcode: /^$/,
+  liquid: /^(?!(?:details|note|tip|warning|danger|info|success|tab)$)/,
+  component: /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic)$/,
+} as const;
 
 /** Whether a tag has its line for itself. */
 export function isAlone(text: string, at: number, end: number): boolean {
