@@ -205,6 +205,5 @@ function facet(kind: string, value: string): string {
   return `§${kind}:${name}`;
 }
 
-/** Documents share their types, tags and folders. */
 const knownFacets = new Map<string, string>();
 const maxKnownFacets = 10_000;

@@ -66,7 +66,10 @@ export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequ
   for (let key = 0; key < hidden.length; key++) if (hidden[key] === 1) visible[key] = 0;
   const size = visible.length;
   const passes = visible.slice();
-  for (const word of request.filters) keepOnly(passes, documentsWith(blocks, word));
+  for (const word of request.filters) {
+    const having = documentsWith(blocks, word);
+    for (let key = 0; key < size; key++) if (having[key] === 0) passes[key] = 0;
+  }
   const { shares, documents } = textsOf(blocks, visible);
   const counter = new ClauseCounter(blocks, shares);
   for (const clause of request.none) for (const key of await counter.count(clause)) passes[key] = 0;
@@ -152,10 +155,6 @@ function documentsWith(blocks: ReadonlyMap<number, Block>, word: number | undefi
     for (let at = 0; at < entries.length; at++) having[first + offsetOf(entries[at] ?? 0)] = 1;
   }
   return having;
-}
-
-function keepOnly(passes: Uint8Array, having: Uint8Array): void {
-  for (let key = 0; key < passes.length; key++) if (having[key] === 0) passes[key] = 0;
 }
 
 /** How many documents the reader may see, and how much the words of each text count: less in a long one. */

@@ -83,7 +83,8 @@ export class SearchStore {
 
   /** The documents that have changed since, in milliseconds since 1970. */
   async changedSince(time: number): Promise<readonly number[]> {
-    return keysOf(await this.#database.rows('SELECT key FROM docs_documents WHERE changed >= ?', time));
+    const changed = 'SELECT key FROM docs_documents WHERE changed >= ?';
+    return (await this.#database.rows<{ key: number }>(changed, time)).map(({ key }) => key);
   }
 
   async keysOf(slugs: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -96,10 +97,8 @@ export class SearchStore {
 
   /** These documents in the order of their slugs. */
   async bySlug(keys: readonly number[]): Promise<readonly number[]> {
-    const { any } = this.#database.dialect;
-    return keysOf(
-      await this.#database.rows(`SELECT key FROM docs_documents WHERE ${any('key')} ORDER BY slug`, keys),
-    );
+    const sorted = `SELECT key FROM docs_documents WHERE ${this.#database.dialect.any('key')} ORDER BY slug`;
+    return (await this.#database.rows<{ key: number }>(sorted, keys)).map(({ key }) => key);
   }
 
   async read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredDocument>> {
@@ -110,10 +109,6 @@ export class SearchStore {
     );
     return new Map(rows.map((row) => [row.key, row]));
   }
-}
-
-function keysOf(rows: readonly { readonly key: number }[]): readonly number[] {
-  return rows.map(({ key }) => key);
 }
 
 /**

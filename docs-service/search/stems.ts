@@ -64,18 +64,14 @@ function stemIn(language: string, word: string): string {
   if (stem !== undefined) return stem;
   if (!hasForms.test(word)) return word;
   if (known.size === maxKnown) known.clear();
-  const made = cut(language, word);
+  let made = word;
+  try {
+    made = stemmers[language]?.(word) || word;
+  } catch {
+    // That of Bulgarian fails for some words.
+  }
   known.set(word, made);
   return made;
-}
-
-/** Some stemmers fail for some words, as that of Bulgarian does, or leave nothing. */
-function cut(language: string, word: string): string {
-  try {
-    return stemmers[language]?.(word) || word;
-  } catch {
-    return word;
-  }
 }
 
 /** Languages of which stems may begin in another way than their words: those of Serbian have other letters. */
