@@ -118,7 +118,7 @@ t.test('the pickers of a session, with what each model says of itself', async (t
     ],
     ['ollama', modelOf('m', { context: { maximum: 512, from: 'configured' } }), 'a window of 512 tokens'],
   ] as const) {
-    const [picker] = pickersOf([model], { model: 'm', thinking: 'default' }, product);
+    const [picker] = pickersOf([model], { model: 'm', thinking: 'default' }, () => product);
     const options = picker?.type === 'select' ? picker.options : [];
     t.strictSame(options, [want === undefined ? choice('m') : { ...choice('m'), description: want }]);
   }
@@ -378,16 +378,16 @@ t.test('a chosen model is asked for only where it is not known', async (t) => {
   const sessions = createSessions(() => undefined);
   const core = {
     servers: { runner: async () => ({ facts: {} }), server: () => 'server' },
-    models: {
-      async list(_: unknown, options: unknown) {
+    places: {
+      async list(options: unknown) {
         listed.push(options);
         if (failure) throw failure;
         return { models: [...installed, modelOf('blind')] };
       },
     },
     chatModels: {
-      find: async () => ({ model: installed[0], missing: 'gone' }),
-      choose: async (_: unknown, model: string) => void chosen.push(model),
+      findAnywhere: async () => ({ model: installed[0], missing: 'gone' }),
+      choose: async ({ model }: { model: string }) => void chosen.push(model),
     },
   };
   const options = createModelOptions(core as never, sessions);

@@ -106,6 +106,11 @@ t.test('the state of a conversation follows from what is added to it', async (t)
       [user(' \nHi\u0007 you\nthere')],
       { title: 'Hi  you', turns: 1, unanswered: [user(' \nHi\u0007 you\nthere')] },
     ],
+    [
+      state(),
+      [user('see [a.ts](file:///w/a.ts) now')],
+      { title: 'see a.ts now', turns: 1, unanswered: [user('see [a.ts](file:///w/a.ts) now')] },
+    ],
     [state(), [user(''), user('Hi')], { title: 'Hi', turns: 2, unanswered: [user(''), user('Hi')] }],
     [state(), [said('No title'), user('')], { title: '', turns: 1, unanswered: [user('')] }],
     [known, [said('Yes.', { model: 'n' } as object)], { title: 'Mine', turns: 2, model: 'n' }],
@@ -489,7 +494,7 @@ t.test('a chat is kept with its prompt, its answer and how it ended', async (t) 
       if (!isSilent) await send({ streamId: params.streamId, seq: 4, kind: 'text', text: 'Ye' });
       return answer();
     },
-    { sessions: { get: async () => store }, log },
+    { sessions: { get: async () => store }, places: { nameOf: (_, model) => model }, log },
   );
   const seen: object[] = [];
   const ask = (params: Partial<ChatParams>) =>

@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
 import { type RunningEngine, readLast, readRunning, writeLast } from '../../daemon/engine/engineFile.ts';
 import { hold } from '../../daemon/engine/holder.ts';
@@ -15,6 +14,7 @@ import { commandOf, type Launch } from '../../daemon/engine/supervisor/launch.ts
 import { CannotStartError, startRun } from '../../daemon/engine/supervisor/run.ts';
 import { type SupervisorState, supervise } from '../../daemon/engine/supervisor/supervise.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
+import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import type { EngineStartParams } from '../../protocol/messages/engine.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
@@ -765,22 +765,26 @@ t.test('a text is changed in the editor of the user', async (t) => {
   const program = (text: string) =>
     `#!/bin/sh\necho "$# $0" > ${seen}; ls -l "$1" | cut -c1-10 >> ${seen}; cat "$1" >> ${seen}; dirname "$1" >> ${seen}; printf '${text}' > "$1"\n`;
   writeFileSync(join(state, 'vi'), program('one\\r\\ntwo\\rthree \\n\\n'), { mode: 0o755 });
-  writeFileSync(join(state, 'notepad'), program(''), { mode: 0o755 });
+  const [windows, editor] = [join(state, 'System32', 'notepad.exe'), join(state, 'my editor')];
+  mkdirSync(dirname(windows));
+  for (const path of [windows, editor]) writeFileSync(path, program(''), { mode: 0o755 });
   const cases = [
-    { platform: 'linux', name: 'vi', text: 'a\nb', held: 'a\nb\n', becomes: 'one\ntwo\nthree' },
-    { platform: 'win32', name: 'notepad', text: '', held: '', becomes: '' },
+    { platform: 'linux', env: {}, path: join(state, 'vi'), text: 'a\nb', becomes: 'one\ntwo\nthree' },
+    { platform: 'win32', env: { SystemRoot: state }, path: windows, text: '', becomes: '' },
+    { platform: 'win32', env: { EDITOR: editor }, path: editor, text: '', becomes: '' },
+    { platform: 'win32', env: { EDITOR: `env "${editor}"` }, path: editor, text: '', becomes: '' },
   ] as const;
-  for (const { platform, name, text, held, becomes } of cases) {
-    t.equal(await editText(text, platform, {}), becomes, name);
+  for (const { platform, env, path, text, becomes } of cases) {
+    t.equal(await editText(text, platform, env), becomes, path);
     const [first, mode, ...rest] = readFileSync(seen, 'utf8').split('\n');
-    t.equal(first, `1 ${join(state, name)}`);
+    t.equal(first, `1 ${path}`);
     t.equal(mode, '-rw-------', 'only its owner reads it');
     t.equal(
       rest
         .slice(0, -2)
         .map((line) => `${line}\n`)
         .join(''),
-      held,
+      text === '' ? '' : `${text}\n`,
     );
     t.notOk(existsSync(rest.at(-2) ?? ''), 'nothing is left of it');
   }

@@ -145,7 +145,13 @@ t.test('the texts of a loaded row at a given time', async (t) => {
   t.match(describeRow(stays, now).description, /^4\.0 GB · stays · /);
   const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }));
   t.strictSame(describeRow(odd, now), { description: '', label: 'c, loaded' }, 'no figure that nobody said');
-  t.strictSame(endsOf([row, stays, odd], now), [now + 272_000], 'only what ends is waited for');
+  t.strictSame(endsOf([row, stays, odd], now), [now + 271_000], 'only what ends is waited for');
+  const over = (seconds: number) => endsOf([row], now + 270_000 + seconds * 1_000)[0];
+  t.strictSame(
+    [0, 1, 4, 600].map((seconds) => (over(seconds) ?? 0) - now - 270_000),
+    [1_000, 2_000, 8_000, 660_000],
+    'while the runner still lists it, it is asked again, ever more slowly',
+  );
 });
 
 t.test(

@@ -61,7 +61,7 @@ import {
   remediesFor,
   withTryAgain,
 } from '../../client/vscode/ui/remedies.ts';
-import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
+import { firstSentence, plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
@@ -337,29 +337,34 @@ t.test('the context size of a model', async (t) => {
 t.test('the windows to choose from begin at what is needed, and end at what the model holds', async (t) => {
   const labels = (needs: Parameters<typeof windowChoices>[0], now = 0) =>
     windowChoices(needs, now).map(({ label, description }) => [label, description].join(' ').trim());
+  const small = "the editor's agent summarises at each step";
   t.strictSame(labels({}, 16_384).slice(0, 3), [
     'The runner decides often 4,096 tokens',
-    '8,192 tokens',
-    '16,384 tokens now',
+    `8,192 tokens ${small}`,
+    `16,384 tokens now · ${small}`,
   ]);
   t.match(labels({}), [/^The runner decides often 4,096 tokens · now$/]);
-  t.equal(labels({}).at(-1), '262,144 tokens');
+  t.strictSame(labels({}).slice(-3), [
+    "65,536 tokens for the editor's agent",
+    '131,072 tokens',
+    '262,144 tokens',
+  ]);
   t.strictSame(labels({ fitting: 20_480, maximum: 40_960 }), [
-    '20,480 tokens the smallest that fits',
-    '32,768 tokens',
-    '40,960 tokens the most that the model holds',
+    `20,480 tokens the smallest that fits · ${small}`,
+    `32,768 tokens ${small}`,
+    "40,960 tokens the most that the model holds · for the editor's agent",
   ]);
   t.strictSame(labels({ maximum: 8192 }), [
     'The runner decides often 4,096 tokens · now',
-    '8,192 tokens the most that any of your models holds',
+    `8,192 tokens the most that any of your models holds · ${small}`,
   ]);
   t.strictSame(labels({ maximum: 8192 }, 20_000), [
     'The runner decides often 4,096 tokens',
-    '8,192 tokens the most that any of your models holds',
-    '20,000 tokens now',
+    `8,192 tokens the most that any of your models holds · ${small}`,
+    `20,000 tokens now · ${small}`,
   ]);
   t.strictSame(labels({ fitting: 8192, maximum: 8192 }), [
-    '8,192 tokens the smallest that fits · the most that the model holds',
+    `8,192 tokens the smallest that fits · the most that the model holds · ${small}`,
   ]);
 });
 
@@ -1160,19 +1165,18 @@ t.test('the follow-ups after an answer', async (t) => {
 
 t.test('the model that /model names', async (t) => {
   const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
-  const there = 'far:8b is on the server box. ';
-  const clear = 'Clear the setting runner.chatModel, which names both, and choose it in the model picker.';
   const cases = [
-    { name: 'both', want: { model: { name: 'both:latest', server: 'default' } } },
-    { name: 'Both:latest', want: { model: { server: 'default' } } },
-    { name: 'far:8b', want: { advice: `${there}Choose it in the model picker.` } },
-    { name: 'box/far:8b', want: { advice: `${there}Choose it in the model picker.` } },
-    { name: 'far:8b', setting: 'both', want: { advice: `${there}${clear}` } },
-    { name: 'box/both', want: { advice: /^both is on the server box\./ } },
-    { name: 'far', want: { advice: /^far is not installed\./ } },
-  ];
-  for (const { name, setting = '', want } of cases)
-    t.match(findNamedModel({ name, setting }, models), want, `${name} ${setting}`);
+    ['both', 'default/both:latest'],
+    ['Both:latest', 'default/both:latest'],
+    ['far:8b', 'box/far:8b'],
+    ['box/far:8b', 'box/far:8b'],
+    ['box/both', 'box/both'],
+    ['far', undefined],
+  ] as const;
+  for (const [name, want] of cases) {
+    const found = findNamedModel(name, models);
+    t.equal(found && `${found.server}/${found.name}`, want, name);
+  }
 });
 
 t.test('the line below a finished answer', async (t) => {
@@ -1293,14 +1297,7 @@ t.test(
   },
 );
 
-t.test('quoted text keeps all its characters, and every line stays in the quote', async (t) => {
-  const cases = [
-    ['`$(pwd)` or $(CC), $\\(x\\), $5', '> `$\u2060(pwd)` or $\u2060(CC), $\u2060\\(x\\), $5'],
-    ['\none\rtwo\r\n\r\nthree\n', '> one\n> two\n>\n> three'],
-    [`${'a'.repeat(9)}😀b`, `> ${'a'.repeat(9)} …`],
-    [`${'a'.repeat(8)}😀`, `> ${'a'.repeat(8)}😀`],
-  ] as const;
-  for (const [text, want] of cases) t.equal(toQuote(text, text.includes('😀') ? 10 : 100), want, text);
+t.test('a text has no icons, and is cut between characters', async () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('$', '(', 'a', ')', '\\', '😀') }),

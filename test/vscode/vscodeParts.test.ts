@@ -204,50 +204,6 @@ t.test('a setting that was changed twice is taken back to what the user had', as
   t.strictSame(await kept.takeBack(), ['a', 'b'], 'each once');
 });
 
-t.test("the settings of the editor's own chat that name a model get its new name", async (t) => {
-  const [inline, utility, small] = ['inlineChat.defaultModel', 'chat.utilityModel', 'chat.utilitySmallModel'];
-  const defaults = { [inline]: '', [utility]: '', [small]: '' };
-  const mine: ModelRow = { model: 'mine:latest' };
-  const renamed = async (set: Record<string, unknown>, of: ModelRow = mine, to = 'ours:1b') => {
-    const { settings } = settingsLike(defaults, set);
-    const kept = createKeptChanges(memoryLike(), settings);
-    const named = kept.naming(of);
-    await kept.rename(of, to);
-    return [named, set];
-  };
-  const others = { [small]: 'runner/other:1b' };
-  t.strictSame(
-    await renamed({ [inline]: 'mine:latest (runner)', [utility]: 'runner/mine:latest', ...others }),
-    [[inline, utility], { [inline]: 'ours:1b (runner)', [utility]: 'runner/ours:1b', ...others }],
-  );
-  t.strictSame(await renamed({ [inline]: 'mine:latest (runner)' }, mine, 'hf.co:8/ours'), [
-    [inline],
-    { [inline]: 'hf.co:8/ours:latest (runner)' },
-  ]);
-  t.strictSame(await renamed({ [utility]: 'runner/box/mine:latest' }, { ...mine, server: 'box' }), [
-    [utility],
-    { [utility]: 'runner/box/ours:1b' },
-  ]);
-  const foreign = { [inline]: 'mine:latest (copilot)', [utility]: 'runner/box/mine:latest' };
-  t.strictSame(await renamed({ ...foreign }), [[], foreign]);
-  const { settings, set } = settingsLike(defaults);
-  const kept = createKeptChanges(memoryLike(), settings);
-  await kept.make([
-    { key: inline, value: 'mine:latest (runner)', before: 'old', why: '' },
-    { key: utility, value: 'runner/mine:latest', why: '' },
-  ]);
-  set[utility] = 'runner/other:1b';
-  await kept.rename(mine, 'ours:1b');
-  t.strictSame(set, { [inline]: 'ours:1b (runner)', [utility]: 'runner/other:1b' });
-  t.strictSame(await kept.takeBack(), [inline], 'also what has a new name since');
-  t.strictSame(set, { [inline]: 'old', [utility]: 'runner/other:1b' });
-  await kept.make([{ key: inline, value: 'other:1b (runner)', before: 'old', why: '' }]);
-  set[inline] = 'mine:latest (runner)';
-  await kept.rename(mine, 'ours:1b');
-  t.strictSame(await kept.takeBack(), [], 'what the user chose since stays under its new name');
-  t.equal(set[inline], 'ours:1b (runner)');
-});
-
 t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
   const able = (name: string, more: Partial<Model> = {}) => model(name, more, { tools: yes });
   const near = able('near', { context: { maximum: 20_480 } });
@@ -284,7 +240,7 @@ t.test("the model for the editor's agents, and what the user is asked before", a
 });
 
 /** What a writer shows, in its order. */
-function writerLike(above: 'quote' | 'line') {
+function writerLike() {
   const shown: string[] = [];
   const kept: (readonly string[])[] = [];
   let now = 5_000;
@@ -295,7 +251,7 @@ function writerLike(above: 'quote' | 'line') {
     markdown: (text: string | MarkdownString) => shown.push(typeof text === 'string' ? text : text.value),
   };
   const writer = createAnswerWriter(stream as never, {
-    ...{ now: () => now, above, toOurs },
+    ...{ now: () => now, toOurs },
     keep: (id, thought) => kept.push([id, thought]),
   });
   const write = (kind: 'text' | 'thinking', text: string) =>
@@ -312,7 +268,7 @@ const thoughtLine = (time: string, thought: string) =>
     .replaceAll(')', '%29')})\n\n`;
 
 t.test('an answer is written as it arrives, with the thinking above it', async (t) => {
-  const { shown, writer, write, pass } = writerLike('quote');
+  const { shown, writer, write, pass } = writerLike();
   t.equal(writer.elapsed, 0, 'nothing has come yet');
   pass(700);
   t.equal(writer.elapsed, 0);
@@ -324,7 +280,7 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   pass(499);
   write('text', 'One, ');
   write('text', 'two.');
-  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'ours: > hm (so)\n\n', 'One, ', 'two.']);
+  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'One, ', 'two.']);
   t.equal(writer.elapsed, 999, 'from the first part');
   write('thinking', 'again');
   pass(1_000);
@@ -337,7 +293,6 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   t.strictSame(shown.splice(0), [
     'Thinking …',
     thoughtLine('1 s', 'again'),
-    'ours: > again\n\n',
     'ours: \n\n> $(info) Of $\u2060(x).\n\n',
   ]);
   writer.write({ streamId: 's', seq: 0, kind: 'toolCall', toolCall: { id: 'c', name: 'f', arguments: {} } });
@@ -345,12 +300,12 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
   t.strictSame(shown, [], 'a call is no text, and what was shown is not shown again');
   t.equal(asideOf('No.', 'error'), '\n\n> $(error) No.\n\n');
 
-  const blank = writerLike('quote');
+  const blank = writerLike();
   blank.write('thinking', '\n \n');
   blank.write('text', 'Hi.');
   t.strictSame(blank.shown, ['Thinking …', 'Hi.'], 'a thought without words has no line');
 
-  const line = writerLike('line');
+  const line = writerLike();
   line.write('thinking', 'hm');
   line.pass(2_600);
   line.writer.end();
@@ -358,7 +313,7 @@ t.test('an answer is written as it arrives, with the thinking above it', async (
 });
 
 t.test('thinking is shown in steps that end with a sentence, and is kept up to a limit', async (t) => {
-  const { shown, kept, write, writer, pass } = writerLike('line');
+  const { shown, kept, write, writer, pass } = writerLike();
   const line =
     'ours runner.showThinking: [$(lightbulb) Thinking](command:runner.showThinking?%5B%225000%22%5D)\n\n';
   const [a, b] = ['a'.repeat(299), 'b'.repeat(300)];
@@ -385,11 +340,11 @@ t.test('thinking is shown in steps that end with a sentence, and is kept up to a
     [20_000, false],
     [20_001, true],
   ] as const) {
-    const long = writerLike('quote');
+    const long = writerLike();
     long.write('thinking', 'x'.repeat(length));
     long.writer.end();
     const kept = `${'x'.repeat(20_000)}${isCut ? '\n\n(cut)' : ''}`;
-    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept), `ours: > ${'x'.repeat(1_500)} …\n\n`]);
+    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept)]);
   }
 });
 
