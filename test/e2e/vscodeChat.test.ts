@@ -276,6 +276,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       const shown = await vscode.window.showTextDocument(vscode.Uri.file(argument));
       shown.selection = new vscode.Selection(0, 0, 5, 0);
     }, path);
+    await editor.page.locator('.chat-attached-context').getByText('soup.txt').waitFor();
     runner.say('Less of it:\n\n```\nwater\nleek\nbread\n```\n');
     void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.ask.fix'));
     runner.say('```\nstock\nsalt\nleek\nbread\nbeer\n```');

@@ -14,6 +14,7 @@ import { toAside, toOurs } from './asides.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import { labelOf } from './pickerEntries.ts';
+import { placesOf } from './references.ts';
 import type { AskForRound } from './rounds.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
@@ -168,8 +169,7 @@ function offerToApply(
   { command = '', references }: vscode.ChatRequest,
   answer: string,
 ): void {
-  const places = references.flatMap(({ value }) => (value instanceof vscode.Location ? [value] : []));
-  const [place, ...more] = places;
+  const [place, ...more] = placesOf(references);
   const [block] = /^```[\s\S]*?^```/m.exec(answer) ?? [];
   if (!place || more.length > 0 || block === undefined || command === 'explain' || command === 'tests')
     return;

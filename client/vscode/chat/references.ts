@@ -21,6 +21,14 @@ export async function partOf(reference: vscode.ChatPromptReference): Promise<Par
   return isAutomatic ? { ...part, attachment: { ...part.attachment, automatic: true } } : part;
 }
 
+/** The lines that the user attached, or else the selection, which the editor may add by itself to what is attached. */
+export function placesOf(references: readonly vscode.ChatPromptReference[]): readonly vscode.Location[] {
+  const placesWith = (fits: (id: string) => boolean) =>
+    references.flatMap(({ id, value }) => (value instanceof vscode.Location && fits(id) ? [value] : []));
+  const attached = placesWith((id) => !id.startsWith(ownIds));
+  return attached.length > 0 ? attached : placesWith((id) => chosen.includes(id));
+}
+
 /** The ids of what the editor adds by itself from the open file, such as the selection. */
 const implicitIds = 'vscode.implicit.';
 
