@@ -2,7 +2,6 @@ import GithubSlugger from 'github-slugger';
 import { Lexer } from 'marked';
 import { withCjkRules } from './cjkRules.ts';
 import { decodeEntities, plainText } from './plainText.ts';
-import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 import { withoutCode } from './withoutCode.ts';
 
 /** A heading with the id that a link to it names. */
@@ -73,8 +72,6 @@ export function attributeIn(attributes: string, name: string): string | undefine
 
 /** Without their marks. */
 function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading> {
-  const raw = tryRawHeadingText(text);
-  if (raw !== undefined) yield { ...raw, line: 0, isInside: false };
   const [lines, proseLines] = [text.split('\n'), prose.split('\n')];
   let paragraph = '';
   let begin = 0;
@@ -100,18 +97,6 @@ function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading
 
 /** In characters. */
 const maxHeadingLength = 500;
-
-/** The text of the raw HTML heading with which a document may begin, unless it is only a picture. */
-function tryRawHeadingText(text: string): Pick<WrittenHeading, 'text' | 'own'> | undefined {
-  const heading = tryRawHeading(text);
-  const hasText = heading?.pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '');
-  if (!heading || !hasText) return undefined;
-  const shown = decodeEntities(textOfHeading(heading)).replace(/\s+/g, ' ').trim();
-  return {
-    text: shown,
-    own: tryIdOf(text.slice(heading.start)) ?? heading.pieces.map(({ raw }) => tryIdOf(raw)).find(Boolean),
-  };
-}
 
 interface WrittenHeading extends Omit<HeadingAnchor, 'id'> {
   /** The id that its author wrote. */

@@ -2,7 +2,6 @@ import { Lexer } from 'marked';
 import { withCjkRules } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
-import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
 /** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
@@ -19,10 +18,8 @@ export function tryFirstHeading(text: string): string | undefined {
 
 /** The same, and the heading of any level after it, for when many documents have the first one. */
 export function titlesIn(text: string): readonly [first: string | undefined, next: string | undefined] {
-  const raw = tryRawHeading(text);
-  const title =
-    raw?.depth !== 1 ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
-  const found = title === '' ? [] : [title];
+  const [, picture = ''] = pictureHeading.exec(text.slice(0, 2_000)) ?? [];
+  const found = picture === '' ? [] : [onOneLine(decodeEntities(picture))];
   for (const { heading, depth } of headings(text)) {
     if (found.length === 0 && depth !== 1) continue;
     const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
@@ -31,6 +28,10 @@ export function titlesIn(text: string): readonly [first: string | undefined, nex
   }
   return [found[0], found[1]];
 }
+
+/** A heading of HTML at the beginning of a text with the description of its picture. */
+const pictureHeading =
+  /^(?:\s|<(?!h1)[^<>]*>)*<h1(?:\s[^<>]*)?>(?:\s|<a\s[^<>]*>)*<img\s[^<>]*?\balt="([^"<>]+)"/i;
 
 /** A title from front matter on one line, without its marks and tags. Names such as `__init__` and `Map<T>` stay. */
 export function plainTitle(written: string): string {

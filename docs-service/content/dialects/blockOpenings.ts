@@ -1,3 +1,4 @@
+import type { Line } from './dialect.ts';
 import { type Container, tryAlertKind, tryContainer } from './kinds.ts';
 
 /** A line that begins a container. */
@@ -126,4 +127,34 @@ function tryDirectiveFence(text: string, indent: number): Opening | undefined {
   if (/^(?:contents|toctree|tableofcontents)$/.test(name))
     return { ...base, kind: 'content', name, label: '', isHidden: true };
   return tryContainer(name, argument) && { ...base, ...directiveOf(name, argument) };
+}
+
+/** The label of a part within a group of tabs. */
+export function tabIn(name: string, text: string): string | undefined {
+  if (/^tabs?$|^code-tabs$/.test(name))
+    return /^\s*(?:@tab(?::active)?|==)\s+([^=].*)$/.exec(text)?.[1]?.replace(/#\S+\s*$/, '');
+  return name === 'panel-tabset' ? /^#{1,6}\s+(.*)$/.exec(text)?.[1] : undefined;
+}
+
+/** The lines of `///` that open a block which has an end. */
+export function closedSlashes(lines: readonly Line[]): ReadonlySet<number> {
+  const open: { readonly line: number; readonly size: number }[] = [];
+  const sizes = new Map<number, number>();
+  const count = (size: number, by: number) => sizes.set(size, (sizes.get(size) ?? 0) + by);
+  const closed = new Set<number>();
+  for (const { text, line } of lines) {
+    const [, slashes, name] = /^[ \t]*(\/{3,})[ \t]*(\S*)/.exec(text) ?? [];
+    if (slashes === undefined) continue;
+    const size = slashes.length;
+    if (name) {
+      open.push({ line, size });
+      count(size, 1);
+    } else if (sizes.get(size)) {
+      let last = open.pop();
+      for (; last !== undefined && last.size !== size; last = open.pop()) count(last.size, -1);
+      count(size, -1);
+      if (last !== undefined) closed.add(last.line);
+    }
+  }
+  return closed;
 }

@@ -1,5 +1,6 @@
+import { cleanId } from '../headingAnchors.ts';
 import { closesFence, tryFenceMarker } from '../markdownLines.ts';
-import { type Opening, tryOpening } from './blockOpenings.ts';
+import { closedSlashes, type Opening, tabIn, tryOpening } from './blockOpenings.ts';
 import { type CodeBlock, codeLine, tryFenceInfo } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { alertLine, containerLines, type MarkedContainer, mark, tryAlertKind } from './kinds.ts';
@@ -157,16 +158,8 @@ class BlockReader {
     this.#containers += 1;
     const kind = this.#frames.length < maxDepth ? opening.kind : 'content';
     const mayHaveOptions = opening.form === 'slash' || (opening.isMyst ?? false);
-    this.#frames.push({
-      ...opening,
-      kind,
-      line,
-      item: this.#item,
-      out: [],
-      strip: undefined,
-      mayHaveOptions,
-      options: new Map(),
-    });
+    const inner = { out: [], strip: undefined, mayHaveOptions, options: new Map() };
+    this.#frames.push({ ...opening, ...inner, kind, line, item: this.#item });
   }
 
   #close(): void {
@@ -177,28 +170,19 @@ class BlockReader {
     const content = heading === undefined ? inner : trimmed(inner.slice(1));
     const { options } = frame;
     const classes = options.get('class') ?? options.get('type');
-    const container = {
-      ...frame,
-      label: heading ?? frame.label,
-      word: (frame.isGeneric || frame.kind === 'details' ? classes : undefined) ?? frame.word ?? 'note',
-      fold: options.get('open')?.toLowerCase() === 'true' ? '+' : (frame.fold ?? ''),
-    } as const;
+    const isOpen = options.get('open')?.toLowerCase() === 'true';
+    const isAlert = frame.kind === 'details' && (options.has('type') || frame.isFoldedAlert === true);
+    const fold = isOpen ? '+' : frame.fold || (isAlert ? '-' : '');
+    const kind = isAlert ? 'alert' : frame.kind;
+    const word = (frame.isGeneric || frame.kind === 'details' ? classes : undefined) ?? frame.word ?? 'note';
+    const container = { kind, word, fold, label: heading ?? frame.label } as const;
     const id = options.get('name') ?? options.get('id') ?? frame.id;
-    const isAlert = container.kind === 'details' && (options.has('type') || frame.isFoldedAlert);
-    const shown = isAlert
-      ? ({ ...container, kind: 'alert', fold: container.fold || '-' } as const)
-      : container;
     const margin = ' '.repeat(frame.form === 'tag' ? Math.min(frame.indent, frame.item) : frame.indent);
-    const texts = containerLines(
-      shown,
-      content.map(({ text }) => text),
-    );
-    const before = texts.length - content.length - trailing(shown.kind);
-    if (this.#top.at(-1)?.text.trim() !== '' && shown.kind === 'alert') this.#push('', frame.line);
-    if (id !== undefined) this.#push(`${margin}<a id="${id}"></a>`, frame.line);
-    if (id !== undefined) this.#push('', frame.line);
-    for (const [at, text] of texts.entries())
-      this.#push(text === '' ? '' : margin + text, content[at - before]?.line ?? frame.line);
+    if (kind === 'alert' && this.#top.at(-1)?.text.trim() !== '') this.#push('', frame.line);
+    if (id !== undefined)
+      for (const one of [`${margin}<a id="${cleanId(id)}"></a>`, '']) this.#push(one, frame.line);
+    for (const { text, line } of containerLines(container, content, frame.line))
+      this.#push(text === '' ? '' : margin + text, line);
   }
 
   #takeText(text: string, line: number): void {
@@ -241,17 +225,6 @@ class BlockReader {
   }
 }
 
-function trailing(kind: Opening['kind']): number {
-  return kind === 'details' ? 3 : 1;
-}
-
-/** The label of a part within a group of tabs. */
-function tabIn(name: string, text: string): string | undefined {
-  if (/^tabs?$|^code-tabs$/.test(name))
-    return /^\s*(?:@tab(?::active)?|==)\s+([^=].*)$/.exec(text)?.[1]?.replace(/#\S+\s*$/, '');
-  return name === 'panel-tabset' ? /^#{1,6}\s+(.*)$/.exec(text)?.[1] : undefined;
-}
-
 /** A quote of Obsidian that is an alert, with its kind as GitHub has it. */
 function calloutLines(text: string): readonly string[] {
   const [, prefix = '', word = '', fold = '', label = ''] =
@@ -260,29 +233,6 @@ function calloutLines(text: string): readonly string[] {
     return [text];
   const line = alertLine({ kind: 'alert', word, label, fold: fold as '' | '-' | '+' });
   return line.endsWith(']') ? [prefix + line] : [prefix + line, prefix.trimEnd()];
-}
-
-/** The lines of `///` that open a block which has an end. */
-function closedSlashes(lines: readonly Line[]): ReadonlySet<number> {
-  const open: { readonly line: number; readonly size: number }[] = [];
-  const sizes = new Map<number, number>();
-  const count = (size: number, by: number) => sizes.set(size, (sizes.get(size) ?? 0) + by);
-  const closed = new Set<number>();
-  for (const { text, line } of lines) {
-    const [, slashes, name] = /^[ \t]*(\/{3,})[ \t]*(\S*)/.exec(text) ?? [];
-    if (slashes === undefined) continue;
-    const size = slashes.length;
-    if (name) {
-      open.push({ line, size });
-      count(size, 1);
-    } else if (sizes.get(size)) {
-      let last = open.pop();
-      for (; last !== undefined && last.size !== size; last = open.pop()) count(last.size, -1);
-      count(size, -1);
-      if (last !== undefined) closed.add(last.line);
-    }
-  }
-  return closed;
 }
 
 function trimmed(lines: readonly Line[]): readonly Line[] {

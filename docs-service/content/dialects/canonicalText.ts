@@ -5,6 +5,7 @@ import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type TreeMarks } from './dialect.ts';
 import { type IncludeFile, withIncludes } from './includes.ts';
 import { mark } from './kinds.ts';
+import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
 import { withPlainMarks } from './marks.ts';
 import { withoutTags } from './tags.ts';
 
@@ -54,7 +55,8 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
     dialect.isMdx || /^\s*import\s[^\n]+\sfrom\s/.test(source) ? withoutImports(source) : source;
   const lineAt = (line: number) => whole[line - 1]?.line ?? lineOf(1);
   const tagless = withoutTags(withoutModules, dialect, lineAt);
-  const blocks = withPlainBlocks([...numbered(tagless, lineAt)], dialect);
+  const headed = withPlainHeadings([...numbered(tagless, lineAt)], !dialect.isMdx);
+  const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), !dialect.isMdx);
   const lines = withPlainMarks(blocks, dialect);
   const text = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
   if (text === written || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
@@ -62,7 +64,7 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
 }
 
 const foreign =
-  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^ {0,3}<h[2-6][ >]|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
 
 /** What counts within code, or in the line that begins it. */
 const foreignCode =

@@ -1,3 +1,5 @@
+import type { Line } from './dialect.ts';
+
 /** The kinds of alerts that GitHub has. */
 export type AlertKind = 'note' | 'tip' | 'important' | 'warning' | 'caution';
 
@@ -59,24 +61,25 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Markdown lines as they stand in a container, which is followed by an empty line. */
-export function containerLines(container: Container, inner: readonly string[]): readonly string[] {
+/** Lines as they stand in a container, which is followed by an empty line. Its own lines come from this one. */
+export function containerLines(container: Container, inner: readonly Line[], line: number): readonly Line[] {
+  const own = (...texts: readonly string[]) => texts.map((text) => ({ text, line }));
   switch (container.kind) {
     case 'alert': {
       const first = alertLine(container);
       // With a label, so that the label is a paragraph of its own for every reader of Markdown.
-      const lines = first.endsWith(']') ? [first, ...inner] : [first, '', ...inner];
-      return [...lines.map((line) => (line === '' ? '>' : `> ${line}`)), ''];
+      const lines = [...own(first, ...(first.endsWith(']') ? [] : [''])), ...inner];
+      return [...lines.map((one) => ({ ...one, text: `> ${one.text}`.trimEnd() })), ...own('')];
     }
     case 'details': {
       const summary = `<summary>${container.label.trim() || 'Details'}</summary>`;
       const open = container.fold === '+' ? '<details open>' : '<details>';
-      return ['', open, summary, '', ...inner, '', '</details>', ''];
+      return [...own('', open, summary, ''), ...inner, ...own('', '</details>', '')];
     }
     case 'tab':
-      return ['', `**${container.label.trim()}**`, '', ...inner, ''];
+      return [...own('', `**${container.label.trim()}**`, ''), ...inner, ...own('')];
     case 'content':
-      return ['', ...inner, ''];
+      return [...own(''), ...inner, ...own('')];
   }
 }
 

@@ -1,4 +1,4 @@
-import { attributeIn, cleanId } from '../headingAnchors.ts';
+import { cleanId } from '../headingAnchors.ts';
 import { withoutCode } from '../withoutCode.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { containerLines, tryAlertKind } from './kinds.ts';
@@ -15,7 +15,7 @@ export function withPlainMarks(lines: readonly Line[], dialect: Dialect): readon
 }
 
 const marks =
-  /^ {0,3}<h[2-6][ >]|\{[:#.{]|\{ *[#.\w]|\{\/\*|\)=\s*$|\[\[|\[TOC\]|^ {0,3}:[ \t]|^\*\[|:(?:material|fontawesome|octicons|simple|fa)-|\^[\w-]+[ \t]*$|%%|(?:^|\s)#\p{L}/mu;
+  /\{[:#.{]|\{ *[#.\w]|\{\/\*|\)=\s*$|\[\[|\[TOC\]|^\*\[|:(?:material|fontawesome|octicons|simple|fa)-|\^[\w-]+[ \t]*$|%%|(?:^|\s)#\p{L}/mu;
 
 /** In a longer line nothing is looked for. */
 const maxLine = 5_000;
@@ -40,21 +40,14 @@ class MarkReader {
   }
 
   read(): readonly Line[] {
-    for (let at = 0; at < this.#lines.length; at += 1) {
-      const last = this.#definitionsFrom(at);
-      if (last !== undefined) at = last;
-      else this.#take(at);
-    }
+    for (let at = 0; at < this.#lines.length; at += 1) this.#take(at);
     return this.#out;
   }
 
   #take(at: number): void {
     const { text, line } = this.#lines[at] ?? { text: '', line: 1 };
     const prose = this.#prose[at] ?? '';
-    const html = this.#out.at(-1)?.text.trim() ? undefined : tryHtmlHeading(prose, text);
-    if (html !== undefined) this.#pushBlockStart(html, line);
-    else if (text.trim() === '' || (prose.trim() === '' && this.#waiting.id === undefined))
-      this.#push(text, line);
+    if (text.trim() === '' || (prose.trim() === '' && this.#waiting.id === undefined)) this.#push(text, line);
     else if (isRemoved(prose)) this.#removeLine(prose, line);
     else if (!this.#isForBlock(prose, line)) {
       const isUnderlined = /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(this.#prose[at + 1] ?? '');
@@ -97,11 +90,7 @@ class MarkReader {
     const block = this.#out
       .splice(start)
       .map((one) => ({ ...one, text: one.text.replace(/^[ \t]*> ?/, '') }));
-    for (const text of containerLines(
-      { kind: 'alert', word: kind, label: '' },
-      block.map(({ text }) => text),
-    ))
-      this.#push(text, first.line);
+    this.#out.push(...containerLines({ kind: 'alert', word: kind, label: '' }, block, first.line));
   }
 
   #pushBlockStart(text: string, line: number): void {
@@ -109,13 +98,14 @@ class MarkReader {
     this.#waiting = {};
     for (const one of id === undefined ? [{ text, line }] : withAnchor({ text, line }, id))
       this.#out.push(one);
-    if (kind !== undefined) {
-      const last = this.#out.pop();
-      const [word = '', isTitle] = kind.endsWith('-title') ? [kind.slice(0, -6), true] : [kind, false];
-      const label = isTitle ? (last?.text.replace(/^[ \t]*> ?/, '') ?? '') : '';
-      for (const one of containerLines({ kind: 'alert', word, label }, isTitle ? [] : [last?.text ?? '']))
-        if (one !== '') this.#push(one, line);
-    }
+    if (kind === undefined) return;
+    const last = this.#out.splice(-1);
+    const [word = '', title] = kind.endsWith('-title')
+      ? [kind.slice(0, -6), last[0]?.text ?? '']
+      : [kind, ''];
+    const label = title.replace(/^[ \t]*> ?/, '');
+    const lines = containerLines({ kind: 'alert', word, label }, title === '' ? last : [], line);
+    this.#out.push(...lines.filter(({ text }) => text !== ''));
   }
 
   #plain(
@@ -182,65 +172,6 @@ class MarkReader {
     this.#dialect.note('duplicate-id', id, line);
     return this.#newId(`${id}-${used}`, line);
   }
-
-  /** A term in a line, and its meanings after `: ` below it. Returns the last of its lines. */
-  #definitionsFrom(at: number): number | undefined {
-    if (!isMeaning(this.#lines[at + 1]?.text)) return undefined;
-    const { text, line } = this.#lines[at] ?? { text: '', line: 1 };
-    const before = this.#out.at(-1)?.text.trim() ?? '';
-    if (
-      before !== '' ||
-      text.trim() === '' ||
-      /^(?:[ \t]*[-*+#>|<:]| {4}|\t|[ \t]*\d+[.)]|[ \t]*(?:```|~~~))/.test(text)
-    )
-      return undefined;
-    this.#push('<dl>', line);
-    let next = at;
-    do {
-      next = this.#definition(next);
-    } while (isMeaning(this.#lines[next + 1]?.text) && this.#lines[next]?.text.trim());
-    this.#push('</dl>', line);
-    this.#push('', line);
-    return next - 1;
-  }
-
-  #definition(at: number): number {
-    let next = at;
-    const add = (name: string, text: string, from: number) => {
-      const { line = 1 } = this.#lines[from] ?? {};
-      for (const one of [`<${name}>`, '', this.#plain(text, text, { line, isUnderlined: false })])
-        this.#push(one, line);
-    };
-    const close = (name: string) => {
-      for (const one of ['', `</${name}>`]) this.#push(one, this.#lines[at]?.line ?? 1);
-    };
-    add('dt', this.#lines[next]?.text ?? '', next);
-    close('dt');
-    for (next += 1; isMeaning(this.#lines[next]?.text); next += 1) {
-      add('dd', (this.#lines[next]?.text ?? '').replace(/^ {0,3}:[ \t]+/, ''), next);
-      while (/^(?: {2,}|\t)\S/.test(this.#lines[next + 1]?.text ?? '')) {
-        next += 1;
-        this.#push((this.#lines[next]?.text ?? '').trim(), this.#lines[next]?.line ?? 1);
-      }
-      close('dd');
-    }
-    if (this.#lines[next]?.text.trim() === '' && isMeaning(this.#lines[next + 2]?.text)) next += 1;
-    return next;
-  }
-}
-
-/** A heading in HTML that has its line for itself, in Markdown. */
-function tryHtmlHeading(prose: string, text: string): string | undefined {
-  if (!/^ {0,3}<h[2-6][ >]/i.test(prose)) return undefined;
-  const [, depth, attributes = '', inner = ''] =
-    /^ {0,3}<h([2-6])((?:\s[^<>]*)?)>(.*)<\/h\1\s*>\s*$/i.exec(text) ?? [];
-  const id = attributeIn(attributes, 'id');
-  if (depth === undefined || inner.trim() === '') return undefined;
-  return `${'#'.repeat(Number(depth))} ${inner.trim()}${id ? ` <a id="${cleanId(id)}"></a>` : ''}`;
-}
-
-function isMeaning(text: string | undefined): boolean {
-  return text !== undefined && /^ {0,3}:[ \t]+\S/.test(text);
 }
 
 /** Contents that a program would make, and the meanings of abbreviations. */

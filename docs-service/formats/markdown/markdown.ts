@@ -9,7 +9,6 @@ import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
-import { printsNothing, withRawHeading } from './rawHeadingTokens.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {
@@ -56,12 +55,10 @@ interface FootnoteMark {
 export function parseMarkdown(source: string): MarkdownDocument {
   const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
   const written = / (?:id|name)=/.test(source) ? writtenIds(withoutCode(source)) : new Set<string>();
-  return survey(withRawHeading(tokens), {
-    definitions,
-    written,
-    addressSpace: 2 * source.length + 1_000_000,
-  });
+  return survey(tokens, { definitions, written, addressSpace: 2 * source.length + 1_000_000 });
 }
+
+export const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
 
 export function lexWithFootnotes(source: string) {
   const definitions = new Map<string, FootnoteDefinition>();
@@ -122,8 +119,8 @@ function survey(
 
   const nameHeading = (token: Tokens.Heading) => {
     const text = plainText(token.tokens).trim();
-    const own = [token.raw, ...token.tokens.filter(({ type }) => type === 'html').map(({ raw }) => raw)];
-    const id = own.map(tryIdOf).find(Boolean) ?? (slugger.slug(text) || slugger.slug('section'));
+    const own = token.tokens.map(({ type, raw }) => (type === 'html' ? tryIdOf(raw) : undefined));
+    const id = own.find(Boolean) ?? (slugger.slug(text) || slugger.slug('section'));
     headingOf.set(token, { depth: token.depth, text, id });
   };
   const countReference = (token: Token, label: string) => {
