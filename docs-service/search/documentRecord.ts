@@ -50,27 +50,14 @@ export interface DocumentRecord extends ListedDocument {
 
 export function documentToRecord({ path, body, ...metadata }: Document): DocumentRecord {
   const { own, short, long } = pathSlugs(path);
-  return {
-    ...toListed(metadata),
-    path: storable(path),
-    own: own === short ? '' : own,
-    short,
-    long,
-    metadata: JSON.stringify(metadata),
-    body: storable(body),
-  };
+  const stored = { path: storable(path), metadata: JSON.stringify(metadata), body: storable(body) };
+  return { ...toListed(metadata), own: own === short ? '' : own, short, long, ...stored };
 }
 
 export function toListed(metadata: DocumentMetadata): ListedDocument {
-  const { slug, type, tags, draft, date } = metadata;
-  return {
-    slug,
-    type,
-    tags: [...new Set(tags.map((tag) => tag.slug))].slice(0, maxTags),
-    draft,
-    rank: listRank(date),
-    place: placeOf(metadata),
-  };
+  const { slug, type, draft, date } = metadata;
+  const tags = [...new Set(metadata.tags.map((tag) => tag.slug))].slice(0, maxTags);
+  return { slug, type, tags, draft, rank: listRank(date), place: placeOf(metadata) };
 }
 
 export function parseMetadata(json: string): DocumentMetadata {

@@ -1,3 +1,5 @@
+import type { LibraryState } from './changes.ts';
+
 /** A value in a statement. A list is for `any`. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
 
@@ -32,6 +34,13 @@ export interface Dialect {
 export async function readMeta(database: IndexDatabase, name: string): Promise<string | undefined> {
   const statement = 'SELECT value FROM docs_meta WHERE name = ?';
   return (await database.rows<{ value: string }>(statement, name))[0]?.value;
+}
+
+export async function readState(database: IndexDatabase): Promise<LibraryState> {
+  const statement = "SELECT name, value FROM docs_meta WHERE name IN ('indexId', 'changes')";
+  const rows = await database.rows<{ name: string; value: string }>(statement);
+  const meta = new Map(rows.map(({ name, value }) => [name, value]));
+  return { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
 }
 
 /** Returns whether the text was different before. */

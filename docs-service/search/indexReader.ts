@@ -1,6 +1,5 @@
 import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { ContentProblem, ContentWarning, Document } from '../content/document.ts';
-import type { LibraryState } from './changes.ts';
 import type {
   DocumentFilter,
   DocumentPage,
@@ -29,6 +28,7 @@ import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
 import { SearchStore } from './searchStore.ts';
+import type { StatisticsCache } from './textStatistics.ts';
 
 interface Stored {
   readonly path: string;
@@ -44,13 +44,14 @@ interface Scope {
 /** How the index answers. Its database must see one state of the library. */
 export class IndexReader implements Reading {
   readonly #database: IndexDatabase;
+  readonly #statistics: StatisticsCache;
 
-  constructor(database: IndexDatabase) {
-    this.#database = database;
+  constructor(database: IndexDatabase, statistics: StatisticsCache) {
+    [this.#database, this.#statistics] = [database, statistics];
   }
 
   search(query: SearchQuery): Promise<SearchPage> {
-    return searchWith(new SearchStore(this.#database, query.drafts), query);
+    return searchWith(new SearchStore(this.#database, this.#statistics, query.drafts), query);
   }
 
   async list(query: ListQuery): Promise<DocumentPage> {
@@ -176,7 +177,7 @@ export class IndexReader implements Reading {
         );
         near.push(...rows.map((row) => row.slug));
       }
-    const sharing = await slugsLike(new SearchStore(this.#database, false), wrong);
+    const sharing = await slugsLike(new SearchStore(this.#database, this.#statistics, false), wrong);
     return nearestSlugs(slug, [...near, ...sharing], limit);
   }
 
@@ -231,11 +232,6 @@ export class IndexReader implements Reading {
     return rows.flatMap(({ path, hash, metadata }) =>
       metadata !== null && parseMetadata(metadata).contentHash === hash ? [] : [path],
     );
-  }
-
-  async state(): Promise<LibraryState> {
-    const indexId = (await readMeta(this.#database, 'indexId')) ?? '';
-    return { indexId, changes: Number((await readMeta(this.#database, 'changes')) ?? 0) };
   }
 
   async #metaList<T>(name: string): Promise<readonly T[]> {

@@ -11,7 +11,7 @@ import {
   toListed,
 } from './documentRecord.ts';
 import { type AnalysedDocument, analyseStored, type StoredText } from './documentWords.ts';
-import { type IndexDatabase, readMeta, writeMeta } from './indexDatabase.ts';
+import { type IndexDatabase, readMeta, readState, writeMeta } from './indexDatabase.ts';
 import { ListingChanges } from './listingChanges.ts';
 import { reversed } from './nearSlugs.ts';
 import type { PostingQueue } from './postingTables.ts';
@@ -20,15 +20,8 @@ export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: reado
 
 export async function readFiles(database: IndexDatabase): Promise<IndexedFiles> {
   const rows = await database.rows<FileRow>('SELECT * FROM docs_files ORDER BY path');
-  return {
-    indexId: await readIndexId(database),
-    isComplete: await isComplete(database),
-    files: rows.map(rowToFile),
-  };
-}
-
-export async function readIndexId(database: IndexDatabase): Promise<string> {
-  return (await readMeta(database, 'indexId')) ?? '';
+  const { indexId } = await readState(database);
+  return { indexId, isComplete: await isComplete(database), files: rows.map(rowToFile) };
 }
 
 export async function isComplete(database: IndexDatabase): Promise<boolean> {
@@ -41,7 +34,7 @@ export async function applyChanges(
   changes: AnalysedChanges,
   postings: PostingQueue,
 ): Promise<boolean> {
-  if (changes.indexId !== undefined && changes.indexId !== (await readIndexId(database)))
+  if (changes.indexId !== undefined && changes.indexId !== (await readState(database)).indexId)
     throw indexIsAnother();
   const seen = [
     await changeDocuments(database, changes, postings),
@@ -50,8 +43,7 @@ export async function applyChanges(
   ];
   for (const [name, json] of metaOf(changes)) seen.push(await writeMeta(database, name, json));
   if (!seen.includes(true)) return false;
-  const count = Number((await readMeta(database, 'changes')) ?? 0);
-  return writeMeta(database, 'changes', String(count + 1));
+  return writeMeta(database, 'changes', String((await readState(database)).changes + 1));
 }
 
 interface StoredDocument extends StoredText {

@@ -17,18 +17,11 @@ export class ListingChanges {
   /** Must end the transaction. */
   async write(database: IndexDatabase): Promise<void> {
     const scopes = await this.#countScopes(database);
-    const place = ({ name, rank, place, slug }: ListEntry) => ({
-      scope: scopes.get(name) ?? 0,
-      rank,
-      place,
-      slug,
-    });
-    await database.remove('docs_listing', this.#removed.map(place));
-    const added = this.#added.map(({ draft, key, ...entry }) => ({
-      ...place({ draft, ...entry }),
-      draft,
-      key,
-    }));
+    const keyOf = ({ name, rank, place, slug }: ListEntry) => {
+      return { scope: scopes.get(name) ?? 0, rank, place, slug };
+    };
+    await database.remove('docs_listing', this.#removed.map(keyOf));
+    const added = this.#added.map((entry) => ({ ...keyOf(entry), draft: entry.draft, key: entry.key }));
     // In their order, neighbours are on the same page of the file.
     added.sort((one, other) => one.scope - other.scope || one.rank - other.rank);
     await database.insert('docs_listing', added);

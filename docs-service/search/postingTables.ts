@@ -71,9 +71,9 @@ async function writePostings(database: IndexDatabase, changes: PostingChanges): 
   const words = changes.words().toSorted((one, other) => (one.word < other.word ? -1 : 1));
   if (words.length === 0) return;
   const { any } = database.dialect;
-  const changed = changes.rows(await countWords(database, words)).map(({ block, word, ...change }) => ({
-    ...{ id: rowId(block, word), change },
-  }));
+  const changed = changes
+    .rows(await countWords(database, words))
+    .map(({ block, word, ...change }) => ({ ...{ id: rowId(block, word), change } }));
   const stored = await database.rows<StoredPostings>(
     `SELECT id, entries, places FROM docs_postings WHERE ${any('id')}`,
     changed.map(({ id }) => id),

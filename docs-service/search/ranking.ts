@@ -1,22 +1,11 @@
-import { markToLength } from './documentWords.ts';
-import {
-  anyNumber,
-  type Block,
-  blockSize,
-  countOf,
-  draftNumber,
-  offsetOf,
-  PlaceCursor,
-  weightOf,
-} from './postings.ts';
+import { type Block, blockSize, countOf, offsetOf, PlaceCursor, weightOf } from './postings.ts';
+import { entriesOf, type TextStatistics } from './textStatistics.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
 
 /** What a search asks of the postings. Words are named by their numbers. */
 export interface RankRequest {
   readonly some: readonly KnownClause[];
   readonly none: readonly KnownClause[];
-  /** Whether the reader sees them. */
-  readonly drafts: boolean;
   /** Words that each of them must have; undefined stands for one that no document has. */
   readonly filters: readonly (number | undefined)[];
   /** Where only these documents may be found. */
@@ -48,32 +37,30 @@ export interface Ranking {
   missing(key: number): readonly number[];
 }
 
-/** BM25F's constants: how soon more of a word stops mattering, and how much the length of a text matters. */
+/** How soon more of a word stops mattering: a constant of BM25F. */
 const saturation = 3;
-const lengthShare = 0.65;
-/** In a small library, the usual length of a text is also that of these documents, in words. */
-const [assumedDocuments, assumedLength] = [12, 300];
 /** More than any score, so that a document with all clauses is before one without. */
 const wholeBonus = 1e6;
 /** Rows that are counted at a time. */
 const turn = 256;
 
 /** Scores every document that has a clause, by BM25F: clause by clause, in arrays as long as the index. */
-export async function rank(blocks: ReadonlyMap<number, Block>, request: RankRequest): Promise<Ranking> {
+export async function rank(
+  blocks: ReadonlyMap<number, Block>,
+  { visible, shares, documents }: TextStatistics,
+  request: RankRequest,
+): Promise<Ranking> {
   const { some, among, watched } = request;
-  const visible = documentsWith(blocks, anyNumber);
-  const hidden = request.drafts ? new Uint8Array() : documentsWith(blocks, draftNumber);
-  for (let key = 0; key < hidden.length; key++) if (hidden[key] === 1) visible[key] = 0;
   const size = visible.length;
   const passes = visible.slice();
   for (const word of request.filters) {
-    const having = documentsWith(blocks, word);
+    const having = new Uint8Array(size);
+    for (const [key] of entriesOf(blocks, word)) having[key] = 1;
     for (let key = 0; key < size; key++) if (having[key] === 0) passes[key] = 0;
   }
-  const { shares, documents } = textsOf(blocks, visible);
   const counter = new ClauseCounter(blocks, shares);
   for (const clause of request.none) for (const key of await counter.count(clause)) passes[key] = 0;
-  const found = [new Uint32Array(size), new Uint32Array(size)] as const;
+  const found = [new Uint32Array(size), new Uint32Array(some.length > 32 ? size : 0)] as const;
   const scored = { passes, found, scores: new Float64Array(size) };
   const weights: number[] = [];
   for (const [at, clause] of some.entries()) {
@@ -123,8 +110,8 @@ function bestOf({ passes, found, scores }: Scored, { some, among, areWholeFirst,
   let [total, allWords] = [0, 0];
   for (let key = 0; key < passes.length; key++) {
     if (passes[key] === 0 || (among && !among.has(key))) continue;
-    if (low[key] === 0 && high[key] === 0 && some.length > 0) continue;
-    const isWhole = low[key] === allLow && high[key] === allHigh;
+    if (low[key] === 0 && (high[key] ?? 0) === 0 && some.length > 0) continue;
+    const isWhole = low[key] === allLow && (high[key] ?? 0) === allHigh;
     total += 1;
     if (isWhole) allWords += 1;
     best.add(key, (scores[key] ?? 0) + (isWhole && areWholeFirst ? wholeBonus : 0));
@@ -145,44 +132,6 @@ function countVisible(keys: Uint32Array, visible: Uint8Array): number {
 }
 
 const noEntries = new Uint32Array();
-
-/** 1 for each document that has the word. */
-function documentsWith(blocks: ReadonlyMap<number, Block>, word: number | undefined): Uint8Array {
-  const having = new Uint8Array((Math.max(-1, ...blocks.keys()) + 1) * blockSize);
-  for (const [number, block] of blocks) {
-    const entries = (word === undefined ? undefined : block.get(word)?.entries) ?? noEntries;
-    const first = number * blockSize;
-    for (let at = 0; at < entries.length; at++) having[first + offsetOf(entries[at] ?? 0)] = 1;
-  }
-  return having;
-}
-
-/** How many documents the reader may see, and how much the words of each text count: less in a long one. */
-function textsOf(blocks: ReadonlyMap<number, Block>, visible: Uint8Array) {
-  const marks = new Uint8Array(visible.length);
-  const counts = new Float64Array(256);
-  for (const [number, block] of blocks) {
-    const entries = block.get(anyNumber)?.entries ?? noEntries;
-    for (let at = 0; at < entries.length; at++) {
-      const entry = entries[at] ?? 0;
-      const key = number * blockSize + offsetOf(entry);
-      marks[key] = countOf(entry);
-      counts[countOf(entry)] = (counts[countOf(entry)] ?? 0) + (visible[key] ?? 0);
-    }
-  }
-  let [documents, length] = [0, assumedDocuments * assumedLength];
-  for (const [mark, count] of counts.entries()) {
-    documents += count;
-    length += count * markToLength(mark);
-  }
-  const usualLength = length / (documents + assumedDocuments);
-  const ofMark = counts.map(
-    (_, mark) => 1 / (1 - lengthShare + (lengthShare * markToLength(mark)) / usualLength),
-  );
-  const shares = new Float64Array(marks.length);
-  for (let key = 0; key < marks.length; key++) shares[key] = ofMark[marks[key] ?? 0] ?? 1;
-  return { shares, documents };
-}
 
 /** Counts a clause in all documents. */
 class ClauseCounter {

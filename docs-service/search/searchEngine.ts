@@ -4,7 +4,7 @@ import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
-import { anyNumber, type Block, draftNumber } from './postings.ts';
+import type { Block } from './postings.ts';
 import { parseQuery } from './query.ts';
 import { type Ranked, rank } from './ranking.ts';
 import type { SearchStore } from './searchStore.ts';
@@ -22,14 +22,15 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const query = parseQuery(asked.text);
   if (query.some.length + query.none.length === 0)
     return { items: [], total: 0, allWords: 0, corrected: [], approximate: false, clauses: [] };
-  const { corrected, none, ...known } = await findWords(query, store);
+  const statistics = await store.statistics();
+  const { corrected, none, ...known } = await findWords(query, store, statistics.languages);
   const some = withinBudget(known.some);
   const filters = await filterNumbers(store, asked);
-  const blocks = await readBlocks(store, [...some, ...none], filters);
+  const blocks = await readBlocks(store, statistics.visible.length, { clauses: [...some, ...none], filters });
   const { near, limit, offset } = asked;
   const nearKeys = await store.keysOf([...new Set(near?.sections.map(({ slug }) => slug))]);
-  const { best, total, allWords, passing, weights, missing } = await rank(blocks, {
-    ...{ some, none, filters, drafts: asked.drafts },
+  const { best, total, allWords, passing, weights, missing } = await rank(blocks, statistics, {
+    ...{ some, none, filters },
     among:
       asked.changedSince === undefined ? undefined : new Set(await store.changedSince(asked.changedSince)),
     areWholeFirst: query.some.length <= maxWhole,
@@ -75,26 +76,29 @@ async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
 
 async function readBlocks(
   store: SearchStore,
-  clauses: readonly KnownClause[],
-  filters: readonly (number | undefined)[],
+  count: number,
+  {
+    clauses,
+    filters,
+  }: { readonly clauses: readonly KnownClause[]; readonly filters: readonly (number | undefined)[] },
 ): Promise<ReadonlyMap<number, Block>> {
   const phrases = new Set(clauses.flatMap((clause) => clause.phrases.flat()));
   const others = new Set([
-    ...[anyNumber, draftNumber],
     ...filters.flatMap((word) => word ?? []),
     ...clauses.flatMap(({ words }) => words.map(({ id }) => id).filter((word) => !phrases.has(word))),
   ]);
-  const blocks = await store.postings([...others], false);
-  if (phrases.size === 0) return blocks;
-  const placed = await store.postings([...phrases], true);
-  return new Map(
-    Array.from(blocks, ([number, block]) => [number, new Map([...block, ...(placed.get(number) ?? [])])]),
-  );
+  const blocks = await store.postings([...others], count, false);
+  for (const [number, placed] of await store.postings([...phrases], count, true))
+    blocks.set(number, new Map([...(blocks.get(number) ?? []), ...placed]));
+  return blocks;
 }
 
 /** Equal ones by their slugs. */
 async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<readonly number[]> {
-  const places = new Map((await store.bySlug(best.map(({ key }) => key))).map((key, at) => [key, at]));
+  const equal = best.filter(
+    ({ score }, at) => score === best[at - 1]?.score || score === best[at + 1]?.score,
+  );
+  const places = new Map((await store.bySlug(equal.map(({ key }) => key))).map((key, at) => [key, at]));
   const placeOf = ({ key }: Ranked) => places.get(key) ?? 0;
   return best
     .toSorted((one, other) => other.score - one.score || placeOf(one) - placeOf(other))
@@ -119,10 +123,11 @@ async function readHits(
 /** The slugs of visible documents that have most of the words of a slug. */
 export async function slugsLike(store: SearchStore, slug: string): Promise<readonly string[]> {
   const rows = await store.words(slugParts(slug).map(slugWord));
-  const blocks = await store.postings([anyNumber, draftNumber, ...rows.map(({ id }) => id)], false);
-  const { best } = await rank(blocks, {
+  const statistics = await store.statistics();
+  const words = rows.map(({ id }) => id);
+  const { best } = await rank(await store.postings(words, statistics.visible.length, false), statistics, {
     some: rows.map((row) => wordClause(row)),
-    ...{ none: [], drafts: false, filters: [], among: undefined },
+    ...{ none: [], filters: [], among: undefined },
     ...{ areWholeFirst: true, most: maxNeighbours, watched: new Set() },
   });
   const found = await store.read(best.slice(0, maxNeighbours).map(({ key }) => key));

@@ -1,14 +1,19 @@
+import { maxTokenLength } from './analyser.ts';
 import { type DocumentRecord, storable } from './documentRecord.ts';
-import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
+import { languageMark } from './documentWords.ts';
+import { type IndexDatabase, readState, type SqlValue } from './indexDatabase.ts';
 import {
+  anyNumber,
   type Block,
   blockSize,
+  draftNumber,
   type PostingRow,
   rowId,
   type StoredPostings,
   toPostings,
   wordsInBlock,
 } from './postings.ts';
+import { type StatisticsCache, statisticsOf, type TextStatistics } from './textStatistics.ts';
 
 /** A word of the library, with the number of the documents that have it and that the reader may see. */
 export interface WordRow {
@@ -26,22 +31,43 @@ export interface WordRange {
   readonly limit: number;
 }
 
+const maxLanguages = 4;
+
 type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
 /** What a search reads, in one state of the library. Documents and words are named by their numbers. */
 export class SearchStore {
   readonly #database: IndexDatabase;
+  readonly #drafts: boolean;
+  readonly #cache: StatisticsCache;
   /** How many documents with a word the reader may see, in SQL. */
   readonly #visible: string;
 
   /** @param drafts whether the reader sees them */
-  constructor(database: IndexDatabase, drafts: boolean) {
-    this.#database = database;
+  constructor(database: IndexDatabase, cache: StatisticsCache, drafts: boolean) {
+    [this.#database, this.#cache, this.#drafts] = [database, cache, drafts];
     this.#visible = drafts ? 'documents' : '(documents - drafts)';
   }
 
+  /** Read once for each state of the library. */
+  async statistics(): Promise<TextStatistics> {
+    const state = JSON.stringify(await readState(this.#database));
+    const kept = this.#cache.get(this.#drafts);
+    if (kept?.state === state) return kept.statistics;
+    const statement = 'SELECT max(key) AS last FROM docs_documents';
+    const [{ last } = { last: null }] = await this.#database.rows<{ last: number | null }>(statement);
+    const size = (Math.floor((last ?? 0) / blockSize) + 1) * blockSize;
+    const blocks = await this.postings([anyNumber, draftNumber], size, false);
+    const range = { minLength: 1, maxLength: maxTokenLength, beginning: languageMark, limit: maxLanguages };
+    const languages = (await this.wordsFrom([range])).map(({ word }) => word.slice(languageMark.length));
+    const statistics = { ...statisticsOf(blocks, size, this.#drafts), languages };
+    this.#cache.set(this.#drafts, { state, statistics });
+    return statistics;
+  }
+
   /** Words that no visible document has are left out. */
-  words(names: readonly string[]): Promise<readonly WordRow[]> {
+  async words(names: readonly string[]): Promise<readonly WordRow[]> {
+    if (names.length === 0) return [];
     return this.#words(this.#database.dialect.any('word'), names.map(storable));
   }
 
@@ -60,22 +86,24 @@ export class SearchStore {
     return readWords(this.#database, this.#visible, isVisible, ...values);
   }
 
-  /** The rows of these words in all blocks. Only a phrase needs their places. */
-  async postings(words: readonly number[], hasPlaces: boolean): Promise<ReadonlyMap<number, Block>> {
-    const [last] = await this.#database.rows<{ key: number | null }>(
-      'SELECT max(key) AS key FROM docs_documents',
-    );
-    const blocks = Math.floor((last?.key ?? 0) / blockSize);
-    const ids = Array.from({ length: blocks + 1 }, (_, block) => words.map((word) => rowId(block, word)));
+  /**
+   * The rows of these words. Only a phrase needs their places.
+   * @param size above the number of every document
+   */
+  async postings(words: readonly number[], size: number, hasPlaces: boolean): Promise<Map<number, Block>> {
+    const found = new Map<number, Map<number, PostingRow>>();
+    const ids = Array.from({ length: size / blockSize }, (_, block) =>
+      words.map((word) => rowId(block, word)),
+    ).flat();
+    if (ids.length === 0) return found;
     const rows = await this.#database.rows<StoredPostings>(
       `SELECT id, entries${hasPlaces ? ', places' : ''} FROM docs_postings
        WHERE ${this.#database.dialect.any('id')} ORDER BY id`,
-      ids.flat(),
+      ids,
     );
-    const found = new Map<number, Map<number, PostingRow>>();
     for (const row of rows) {
       const number = Math.floor(row.id / wordsInBlock);
-      const block = found.get(number) ?? new Map();
+      const block = found.get(number) ?? new Map<number, PostingRow>();
       found.set(number, block.set(row.id % wordsInBlock, toPostings(row)));
     }
     return found;
@@ -88,6 +116,7 @@ export class SearchStore {
   }
 
   async keysOf(slugs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (slugs.length === 0) return new Map();
     const rows = await this.#database.rows<{ key: number; slug: string }>(
       `SELECT key, slug FROM docs_documents WHERE ${this.#database.dialect.any('slug')}`,
       slugs.map(storable),
@@ -97,6 +126,7 @@ export class SearchStore {
 
   /** These documents in the order of their slugs. */
   async bySlug(keys: readonly number[]): Promise<readonly number[]> {
+    if (keys.length === 0) return [];
     const sorted = `SELECT key FROM docs_documents WHERE ${this.#database.dialect.any('key')} ORDER BY slug`;
     return (await this.#database.rows<{ key: number }>(sorted, keys)).map(({ key }) => key);
   }

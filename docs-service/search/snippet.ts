@@ -229,17 +229,9 @@ function beginning(text: string, region: Region, at: number): number {
 function ending(text: string, begin: number, latest: number): number {
   const kept = text.slice(begin, latest + 1);
   const space = kept.search(/\s\S*$/);
-  return space > maxSnippetLength / 2 ? begin + space : wholeCharacters(text, begin, latest);
+  if (space > maxSnippetLength / 2) return begin + space;
+  const character = characters.segment(text.slice(begin, latest + maxBefore)).containing(latest - begin);
+  return begin + (character?.index || latest - begin);
 }
 
-/** Never inside a character: not before a mark, a joiner or a variation, nor after a joiner. */
-function wholeCharacters(text: string, begin: number, end: number): number {
-  for (let at = end; at > end - 32 && at > begin; at--) {
-    const code = text.codePointAt(at) ?? 0;
-    const isLowHalf = code >= 0xdc00 && code <= 0xdfff;
-    const isJoined =
-      text[at - 1] === '\u200d' || /^(?:\p{M}|\p{Emoji_Modifier}|\u200d)/u.test(String.fromCodePoint(code));
-    if (!isLowHalf && !isJoined) return at;
-  }
-  return end;
-}
+const characters = new Intl.Segmenter();

@@ -1,7 +1,6 @@
 import { editDistance } from '../../protocol/base/editDistance.ts';
 import { maxTokenLength } from './analyser.ts';
 import type { Clause, Correction } from './documentIndex.ts';
-import { languageMark } from './documentWords.ts';
 import type { Query } from './query.ts';
 import type { SearchStore, WordRange, WordRow } from './searchStore.ts';
 import { formWords, stemMark } from './stems.ts';
@@ -29,16 +28,14 @@ export interface CountedWord {
 /** How much other forms of a word count, and a word that was probably meant. */
 const formWeight = 0.9;
 const meantWeight = 0.7;
-const maxLanguages = 4;
 /** So many words with a beginning stand for it. One letter begins too many of them. */
 const maxBeginnings = { letter: 32, more: 64 };
 /** So many words are held against an unknown one. */
 const maxNear = 20_000;
 
 /** Finds the words of the library that stand for those of a query. */
-export async function findWords({ some, none }: Query, store: SearchStore) {
+export async function findWords({ some, none }: Query, store: SearchStore, languages: readonly string[]) {
   const clauses = [...some, ...none];
-  const languages = await languagesOf(store);
   const names = clauses.flatMap(({ tokens, joined }) => [tokens, joined ?? []].flat());
   const forms = new Map(some.map((clause) => [clause, formsOf(clause, languages)]));
   const exact = await store.words([...new Set([...names, ...[...forms.values()].flat()])]);
@@ -65,12 +62,6 @@ function wholeWord({ tokens, joined }: Clause): readonly string[] {
 
 function formsOf(clause: Clause, languages: readonly string[]): readonly string[] {
   return isFlexible(clause) ? wholeWord(clause).flatMap((word) => formWords(word, languages)) : [];
-}
-
-/** The commonest languages of the library. */
-async function languagesOf(store: SearchStore): Promise<readonly string[]> {
-  const range = { ...anyLength, beginning: languageMark, limit: maxLanguages };
-  return (await store.wordsFrom([range])).map(({ word }) => word.slice(languageMark.length));
 }
 
 const anyLength = { minLength: 1, maxLength: maxTokenLength };

@@ -17,11 +17,12 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
-import type { IndexDatabase } from '../indexDatabase.ts';
+import { type IndexDatabase, readState } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
-import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
+import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
+import type { StatisticsCache } from '../textStatistics.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
 interface PostgresIndexOptions {
@@ -43,6 +44,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   // A change may take its 120 s, and more on its way.
   const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
   const changes = createChanges();
+  const statistics: StatisticsCache = new Map();
   let migrated: Promise<void> | undefined;
   const forget = (error: unknown): never => {
     migrated = undefined;
@@ -98,12 +100,12 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     },
     ...passOn((name, asked) =>
       reading(async (database) => {
-        const reader = new IndexReader(database);
+        const reader = new IndexReader(database, statistics);
         return Reflect.apply(reader[name], reader, asked);
       }),
     ),
     files: () => reading(readFiles),
-    indexId: () => reading(readIndexId),
+    indexId: () => reading(async (database) => (await readState(database)).indexId),
     apply: (wanted) => queue.run('', () => apply(wanted)),
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {

@@ -6,9 +6,9 @@ import type { Document } from '../../content/document.ts';
 import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import { analyseDocument } from '../documentWords.ts';
-import type { IndexDatabase } from '../indexDatabase.ts';
+import { type IndexDatabase, readState } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
-import { type AnalysedChanges, applyChanges, isComplete, readFiles, readIndexId } from '../indexWriter.ts';
+import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
 import { createDocumentAnalysis } from './documentAnalysis.ts';
 import {
@@ -124,7 +124,7 @@ function createIndexFile(file: string, program: string) {
         return (await open()).apply({ ...changes, put });
       };
     },
-    state: async () => (await open()).answer('state', []),
+    state: async () => (await open()).answer('indexId', []),
     /** Deletes a damaged file. The next call creates another one. */
     discard: () => {
       close();
@@ -150,7 +150,7 @@ class OpenIndex {
     this.identity = identity;
     this.#file = file;
     this.#database = toIndexDatabase(file);
-    this.#reader = new IndexReader(this.#database);
+    this.#reader = new IndexReader(this.#database, new Map());
   }
 
   answer(method: string, parameters: readonly unknown[]): ReturnType<IndexWork> {
@@ -161,9 +161,9 @@ class OpenIndex {
     }));
   }
 
-  #call(method: string, parameters: readonly unknown[]): unknown {
+  async #call(method: string, parameters: readonly unknown[]): Promise<unknown> {
     if (method === 'files') return readFiles(this.#database);
-    if (method === 'indexId') return readIndexId(this.#database);
+    if (method === 'indexId') return (await readState(this.#database)).indexId;
     const found: unknown = Reflect.get(this.#reader, method);
     if (typeof found !== 'function') throw new Error(`The index has no ${method}.`);
     return found.apply(this.#reader, parameters);
@@ -189,7 +189,7 @@ class OpenIndex {
     if (version !== this.#seen?.version && !isCurrent(this.#file))
       throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
     if (!this.#seen || isOwn || version !== this.#seen.version)
-      this.#seen = { version, state: await this.#reader.state() };
+      this.#seen = { version, state: await readState(this.#database) };
     return this.#seen.state;
   }
 
