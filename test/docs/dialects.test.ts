@@ -4,8 +4,9 @@ import t from 'tap';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
 import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
-import { createFolders, documentsIn } from '../../docs-service/http/reading/folders.ts';
+import { createFolders, documentsIn } from '../../docs-service/library/folders.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
+import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
 import { createSlugRecords, openTestLibrary } from '../support/docsLibrary.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -142,11 +143,12 @@ for (const { name, files, read, expect, now } of cases)
     };
     const shown = [...documentsIn(await createFolders(index)())].filter(({ draft }) => !draft);
     got['tree'] = shown.map(({ path }) => path);
+    got['isPublic'] = (await createPublicLibrary(index)()).documents.map(({ path }) => path);
     got['absent'] = ((expect['absent'] ?? []) as string[]).filter(
       (path) => !documents.some((one) => one.path === path),
     );
     for (const [key, want] of Object.entries(expect)) {
-      if (['isPublic', 'pictures'].includes(key)) continue;
+      if (key === 'pictures') continue;
       const compared =
         key === 'links' ? (want as [string, string | null][]).filter(([, to]) => to !== null) : want;
       t.strictSame(got[key], compared, key);

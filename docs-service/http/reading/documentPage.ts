@@ -1,11 +1,11 @@
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { type Folders, neighboursInTree, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
-import { type Folders, neighboursInTree, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
 
 /** The collection that a reader came from. */

@@ -1,7 +1,7 @@
 import { count } from '../../../protocol/base/text.ts';
+import { type Folder, type Folders, parentOf } from '../../library/folders.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, libraryAddress, pager, searchForm } from './documentList.ts';
-import { type Folder, type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
 
 interface FolderView {

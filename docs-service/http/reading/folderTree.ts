@@ -1,9 +1,9 @@
 import { basename, extname } from 'node:path/posix';
+import { type Folder, type Folders, folderName, folderSteps } from '../../library/folders.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
-import { type Folder, type Folders, folderName, folderSteps } from './folders.ts';
 
 interface Place {
   readonly site: Site;

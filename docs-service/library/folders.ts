@@ -1,7 +1,7 @@
-import { folded } from '../../../protocol/base/platform/folder.ts';
-import { isFolderPage } from '../../content/slug.ts';
-import { untilChange } from '../../library/wholeIndex.ts';
-import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
+import { folded } from '../../protocol/base/platform/folder.ts';
+import { isFolderPage } from '../content/slug.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import { untilChange } from './wholeIndex.ts';
 
 /** A folder of the library with what is directly in it, in the order of its author. */
 export interface Folder {
@@ -41,7 +41,7 @@ interface OpenFolder {
   readonly documents: LocatedMetadata[];
 }
 
-function foldersOf(documents: readonly LocatedMetadata[]): Folders {
+export function foldersOf(documents: readonly LocatedMetadata[]): Folders {
   const open = new Map<string, OpenFolder>();
   const at = (path: string) => {
     const known = open.get(path);
