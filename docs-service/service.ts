@@ -268,7 +268,14 @@ function reportPublic(index: DocumentIndex, log: Log): { dispose(): void } {
     const names = open.map(({ name }) => name).join(' ');
     if (names === before) return;
     before = names;
-    log.info(publicSentence(await readPublic()) ?? 'Nothing is public any more.');
+    const found = await readPublic();
+    log.info(publicSentence(found) ?? 'Nothing is public any more.');
+    const { documents } = await index.summary();
+    for (const { definition, documents: shown } of found.collections)
+      if ('folder' in definition.docs)
+        log.info(
+          `public: ${shown.length} of ${count(documents, 'document')} (path /${definition.docs.folder})`,
+        );
   };
   // While the index is down, the next change reports it.
   const lookSafely = () => void look().catch(() => undefined);

@@ -6,7 +6,10 @@ import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { isSlug, trySlug } from './slug.ts';
 
-/** The order of a collection's documents. `listed` is the order of `docs`, and for a query the same as `-date`. */
+/**
+ * The order of a collection's documents. `listed` is the order of `docs`, for a folder that of its author, and for a
+ * query the same as `-date`.
+ */
 type CollectionOrder = 'date' | '-date' | 'title' | 'listed';
 
 /** The content of `collections/*.yaml`, checked. The documents are looked up when they are needed. */
@@ -14,8 +17,8 @@ export interface CollectionDefinition {
   /** Names the collection in addresses: `isSlug` holds for it, and it is unique in the library. */
   readonly name: string;
   readonly title: string;
-  /** Slugs in order, or a query for the documents. */
-  readonly docs: readonly string[] | CollectionQuery;
+  /** Slugs in order, a query for the documents, or the folder that they are in. */
+  readonly docs: readonly string[] | CollectionQuery | CollectionFolder;
   readonly order: CollectionOrder;
   readonly author: string | null;
   readonly lang: string | null;
@@ -30,6 +33,12 @@ interface CollectionQuery {
   readonly type?: string;
   /** The slug of a tag. */
   readonly tag?: string;
+}
+
+/** With all folders below it. */
+interface CollectionFolder {
+  /** From the content folder, with a final slash; empty for the content folder itself. */
+  readonly folder: string;
 }
 
 /** In bytes: a few thousand slugs. */
@@ -55,7 +64,7 @@ export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedColl
     collection: {
       name,
       title: fields.title ?? name,
-      docs: fields.docs ?? fields.query ?? [],
+      docs: fields.docs ?? fields.query ?? { folder: folderOf(fields.path ?? '') },
       order: fields.order ?? 'listed',
       author: fields.author ?? null,
       lang: fields.lang ?? null,
@@ -65,6 +74,14 @@ export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedColl
     },
     problem: cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}`,
   };
+}
+
+/** As the paths of documents are written. */
+function folderOf(path: string): string {
+  return path
+    .normalize('NFC')
+    .replace(/^(?:\.?\/)+|\/+$/g, '')
+    .replace(/(?<=.)$/, '/');
 }
 
 function parseWritten(text: string): Readonly<Record<string, unknown>> {
@@ -96,6 +113,7 @@ const collectionFields = z
       })
       .nullish(),
     query: query.nullish(),
+    path: text(1_000).nullish(),
     order: z
       .enum(['date', '-date', 'title', 'listed'], { error: 'must be one of date, -date, title and listed' })
       .nullish(),
@@ -104,9 +122,9 @@ const collectionFields = z
     description: description.nullish(),
     public: z.boolean({ error: 'must be true or false' }).nullish(),
   })
-  .refine(({ docs, query: asked }) => Boolean(docs) !== Boolean(asked), {
+  .refine(({ docs, query: asked, path }) => [docs, asked, path].filter(Boolean).length === 1, {
     path: ['docs'],
-    message: 'must be a list of slugs, or there must be a "query" with "type" or "tag" instead',
+    message: 'must be a list of slugs, or there must be a "query" with "type" or "tag", or a "path", instead',
   });
 
 /** One check for all slugs: a schema for each of thousands takes long. */

@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { constants, type Dirent, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ContentError } from '../../protocol/base/contentError.ts';
@@ -55,6 +66,10 @@ export interface ContentFolder {
   list(folder: string): Promise<FoundFolder | undefined>;
   /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
   read(path: string): Promise<Uint8Array>;
+  /** The same without waiting, for a small file; undefined in place of an error. */
+  readNow(path: string): Uint8Array | undefined;
+  /** What `lookOf` returns for a file or a folder; undefined if there is none. */
+  lookNow(path: string): string | undefined;
 }
 
 /** Throws with a sentence if there is no such folder. */
@@ -70,6 +85,8 @@ export async function openContentFolder(folder: string): Promise<ContentFolder> 
     root,
     list: (path) => listFolder(root, path),
     read: (path) => readInside(root, path),
+    readNow: (path) => readSmallNow(root, path),
+    lookNow: (path) => tryNow(() => lookOf(statSync(join(root, path)))),
   };
 }
 
@@ -86,7 +103,11 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
     };
   const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules');
   const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
-  const isLeftOut = (entry: Dirent) => isPartial(entry.name) && !isCollection(pathOf(entry));
+  const hasSummary =
+    entries.some(({ name }) => name === 'SUMMARY.md') &&
+    isSummary(readSmallNow(root, join(folder, 'SUMMARY.md')));
+  const isLeftOut = (entry: Dirent) =>
+    (isPartial(entry.name) && !isCollection(pathOf(entry))) || (hasSummary && entry.name === 'SUMMARY.md');
   const served = visible.filter((entry) => !isLeftOut(entry));
   const candidates = served.filter(
     (entry) => entry.isSymbolicLink() || (entry.isFile() && isContent(pathOf(entry))),
@@ -110,6 +131,13 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
   };
 }
 
+/** Whether a file of this name is a list of the pages of a book, and no page itself. */
+function isSummary(bytes: Uint8Array | undefined): boolean {
+  return (
+    bytes !== undefined && /^[ \t]*[-*+][ \t]+\[[^\n]*\]\([^\n]*\)/m.test(new TextDecoder().decode(bytes))
+  );
+}
+
 export function byPath(a: FoundFile, b: FoundFile): number {
   return a.path < b.path ? -1 : 1;
 }
@@ -124,8 +152,11 @@ function isContent(path: string): boolean {
   return isDocument(path) || isCollection(path);
 }
 
+/** The endings of documents. */
+export const documentEnding = /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i;
+
 function isDocument(path: string): boolean {
-  return /\.(md|markdown)$/i.test(path);
+  return documentEnding.test(path);
 }
 
 export function isCollection(path: string): boolean {
@@ -184,6 +215,34 @@ async function readInside(root: string, path: string): Promise<Uint8Array> {
     return await readWhole(handle);
   } finally {
     await handle.close();
+  }
+}
+
+/** In bytes. */
+const maxSmall = 1_000_000;
+
+function readSmallNow(root: string, path: string): Uint8Array | undefined {
+  return tryNow(() => readSmall(root, path));
+}
+
+function readSmall(root: string, path: string): Uint8Array | undefined {
+  const file = realpathSync(join(root, path));
+  if (!isInside(root, file)) return undefined;
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(descriptor);
+    const isReadable = isOpenedAt(descriptor, file) && found.isFile() && found.size <= maxSmall;
+    return isReadable ? readFileSync(descriptor) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function tryNow<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
 

@@ -23,6 +23,18 @@ export interface DocumentMetadata {
   /** A picture, as a path from the content folder with `/` between its parts. */
   readonly cover: string | null;
   readonly draft: boolean;
+  /** Its name in navigation, if that is another one than its title. */
+  readonly label?: string;
+  /** Its place in its folder: the lowest is first. */
+  readonly order?: number;
+  /** Its place in the list of a program, such as `SUMMARY.md`, from 1: before those with an order. */
+  readonly place?: number;
+  /** What a list of a program says about its folder. */
+  readonly folder?: { readonly label?: string; readonly order?: number };
+  /** It is in no list that strangers or readers browse, but has an address. */
+  readonly hidden?: boolean;
+  /** Other addresses, such as `/old/place/`, and other names. */
+  readonly aliases?: readonly string[];
   /** SHA-256 of the whole file, in hexadecimal. It changes with every change of the document. */
   readonly contentHash: string;
 }
@@ -40,8 +52,31 @@ export interface ContentProblem {
   readonly message: string;
 }
 
+export type WarningKind =
+  | 'front-matter'
+  | 'value'
+  | 'slug'
+  | 'alias'
+  | 'draft'
+  | 'not-served'
+  | 'include'
+  | 'directive'
+  | 'shortcode'
+  | 'liquid'
+  | 'component'
+  | 'expression'
+  | 'link'
+  | 'anchor'
+  | 'picture'
+  | 'wikilink'
+  | 'duplicate-id'
+  | 'nav'
+  | 'limit';
+
 /** What its author should look at in a file that is served as it is, in a sentence. */
 export interface ContentWarning extends ContentProblem {
+  /** What it is about, for those who count. */
+  readonly kind?: WarningKind;
   /** Counted from 1, the first line of the file. */
   readonly line: number;
   /** How many warnings it stands for, if more than one. */
@@ -77,6 +112,19 @@ export interface FileDetails {
    * 1970.
    */
   readonly due?: number;
+  /** Its first heading, which is its title unless many documents have it, and the one after that. */
+  readonly headings?: readonly [first: string, next?: string];
+  /** What the lists of a program say about it, as JSON. */
+  readonly navigation?: string;
+  /** Its title is its second heading. */
+  readonly isRetitled?: boolean;
+  /** Of its bytes, if the document depends on more than them. */
+  readonly sourceHash?: string;
+  /** The files that it includes, with their looks. */
+  readonly includes?: Readonly<Record<string, string>>;
+  /** Names in its wikilinks that no file has. */
+  readonly unnamed?: readonly string[];
+  readonly aliases?: readonly string[];
   /** It makes drafts of all documents in its folder and below. */
   readonly cascades?: boolean;
 }

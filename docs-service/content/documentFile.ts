@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
-import { basename, extname } from 'node:path/posix';
+import { basename } from 'node:path/posix';
 import type * as z from 'zod';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { isRecord } from '../../protocol/base/json.ts';
-import type { Document, FileDetails, FileWarning, Tag } from './document.ts';
+import { documentEnding } from './contentFolder.ts';
+import { toCanonicalText } from './dialects/canonicalText.ts';
+import type { TreeMarks } from './dialects/dialect.ts';
+import type { IncludeFile } from './dialects/includes.ts';
+import type { Document, FileDetails, FileWarning, Tag, WarningKind } from './document.ts';
 import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
-import { tryFirstHeading } from './headings.ts';
-import { isSlug, pathSlugs, trySlug } from './slug.ts';
+import { titlesIn } from './headings.ts';
+import type { ListedFolder, ListedPlace } from './navigation.ts';
+import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { type Reading, readDate } from './writtenValue.ts';
 
@@ -26,24 +31,65 @@ export interface ParsedDocument extends FileDetails {
   readonly warnings: readonly FileWarning[];
 }
 
+/** What a file is read with besides its bytes. */
+export interface ReadingOptions extends DraftOptions {
+  /** What the content folder says about the program of its files. */
+  readonly tree?: TreeMarks | undefined;
+  readonly include?: IncludeFile | undefined;
+  /** The title of the whole library, for the page of its folder. */
+  readonly libraryTitle?: string | undefined;
+  /** Whether its second heading is its title, because many documents have the first one. */
+  readonly isRetitled?: boolean;
+  /** What lists of its program say about it and its folder. */
+  readonly listed?: ListedPlace & { readonly folder?: ListedFolder };
+}
+
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError if it is not UTF-8. */
-export function parseDocumentFile(path: string, bytes: Uint8Array, options: DraftOptions): ParsedDocument {
+export function parseDocumentFile(path: string, bytes: Uint8Array, options: ReadingOptions): ParsedDocument {
   const frontMatter = readFrontMatter(decodeUtf8(bytes));
-  const { body, bodyLine, find, lineOf } = frontMatter;
+  const { bodyLine, find, lineOf } = frontMatter;
   const warnings: FileWarning[] = [];
-  const warn: Warn = (key, message) => warnings.push({ line: lineOf(key), message: `"${key}" ${message}` });
+  const warn: Warn = (key, message, kind = 'value') =>
+    warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}` });
   const take = <Value>({ keys, read }: Field<Value>, found = find(keys)) => tryFirst(found, read, warn);
   const dates = datesOf(path, frontMatter);
   const state = readDraftState(frontMatter, { path, dates }, options);
   const { slug = pathSlugs(path).short, isNamed = false } = take(fields.slug) ?? {};
+  const [bookTitle] = /^\{\{#title [^{}\n]{1,500}\}\}/m.exec(frontMatter.body) ?? [];
+  const named = take(fields.title) ?? bookTitle?.slice(9, -2).trim();
+  const {
+    text: body,
+    prose,
+    lineOf: lineInFile,
+    dialect,
+  } = toCanonicalText({
+    ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
+    lineOf: (line) => line + bodyLine - 1,
+    ...{ tree: options.tree, include: options.include, title: named },
+    isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
+  });
+  const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
+  const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
+  const sourceHash = createHash('sha256').update(bytes).digest('hex');
+  const isOwn = body === frontMatter.body && !isRetitled;
   const document = {
     path,
     body,
     slug,
-    title:
-      take(fields.title) ?? tryFirstHeading(body.slice(0, farthestHeading)) ?? basename(path, extname(path)),
+    title: named ?? (isRetitled ? nextHeading : heading) ?? readableName(path, options.libraryTitle),
+    ...presentOnly({
+      ...options.listed,
+      label: options.listed?.label ?? take(fields.label),
+      order: orderOf(take(fields.order) ?? nameNumber(path)),
+      hidden:
+        options.listed?.hidden ||
+        isTrue(find(hiddenKeys)) ||
+        find(['sidebar_class_name']).some(({ value }) => value === 'hidden') ||
+        undefined,
+      aliases: aliasesOf(find, isNamed),
+    }),
     type: take(fields.type) ?? null,
-    tags: tagsOf(path, find(tagKeys), warn),
+    tags: tagsOf(path, [...find(tagKeys), { key: 'tags', value: [...dialect.tags] }], warn),
     date: take(fields.date, dates) ?? null,
     updated: take(fields.updated) ?? null,
     lang: take(fields.lang) ?? null,
@@ -51,18 +97,42 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Draf
     description: take(fields.description) ?? null,
     cover: take(fields.cover) ?? null,
     draft: state.draft,
-    contentHash: createHash('sha256').update(bytes).digest('hex'),
+    contentHash: isOwn
+      ? sourceHash
+      : createHash('sha256').update(`${sourceHash}${isRetitled}${body}`).digest('hex'),
   };
   return {
     document,
-    warnings: [...frontMatter.warnings, ...warnings, ...state.warnings]
+    warnings: [
+      ...frontMatter.warnings.map((one) => ({ ...one, kind: 'front-matter' as const })),
+      ...warnings,
+      ...state.warnings.map((one) => ({ ...one, kind: 'draft' as const })),
+      ...dialect.warnings(),
+    ]
       .sort((one, other) => one.line - other.line)
       .slice(0, maxWarnings),
-    links: findWrittenLinks(path, body, bodyLine),
+    links: findWrittenLinks(path, body, lineInFile, prose),
     ...(isNamed ? { named: { slug, line: lineOf('slug') } } : {}),
     ...(state.due === undefined ? {} : { due: state.due }),
+    ...(named === undefined && heading !== undefined
+      ? { headings: nextHeading === undefined ? [heading] : [heading, nextHeading] }
+      : {}),
+    ...(isRetitled ? { isRetitled } : {}),
+    ...(options.listed === undefined ? {} : { navigation: JSON.stringify(options.listed) }),
+    ...(isOwn ? {} : { sourceHash }),
+    ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
+    ...(document.aliases === undefined ? {} : { aliases: document.aliases }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
+}
+
+/** The text of a file as others may include it: without front matter. Undefined for a draft. */
+export function tryIncludable(path: string, bytes: Uint8Array, options: DraftOptions): string | undefined {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  if (!documentEnding.test(path)) return text;
+  const frontMatter = readFrontMatter(text);
+  const { draft } = readDraftState(frontMatter, { path, dates: datesOf(path, frontMatter) }, options);
+  return draft ? undefined : frontMatter.body;
 }
 
 /** The text of a file, with its byte order mark if it has one. */
@@ -74,12 +144,29 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-type Warn = (key: string, message: string) => void;
+const maxUnnamed = 200;
+
+type Warn = (key: string, message: string, kind?: WarningKind) => void;
+
+function isTrue(found: readonly FoundValue[]): boolean {
+  return found.some(({ value }) => value === true || value === 'true');
+}
+
+function isFalse(found: readonly FoundValue[]): boolean {
+  return found.some(({ value }) => value === false || value === 'false');
+}
+
+/** Without the keys that have no value. */
+function presentOnly<Value extends object>(
+  values: Value,
+): Partial<{ [Key in keyof Value]: NonNullable<Value[Key]> }> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
 
 /** What a field of a document is read from: the first of these keys that has a usable value. */
 interface Field<Value> {
   readonly keys: readonly string[];
-  readonly read: (written: unknown) => Reading<Value>;
+  readonly read: (written: unknown, key: string) => Reading<Value>;
 }
 
 function tryFirst<Value>(
@@ -89,9 +176,9 @@ function tryFirst<Value>(
 ): Value | undefined {
   for (const { key, value } of found) {
     if (value === '') continue;
-    const reading = read(value);
+    const reading = read(value, key);
     if (!('problem' in reading)) {
-      if (reading.warning !== undefined) warn(key, reading.warning);
+      if (reading.warning !== undefined) warn(key, reading.warning, key === 'slug' ? 'slug' : 'value');
       return reading.value;
     }
     // Templates leave keys empty, and switch things off with "false".
@@ -105,6 +192,22 @@ const term = text(100);
 
 const fields = {
   title: { keys: ['title'], read: valid(title) },
+  label: {
+    keys: [
+      'sidebar_label',
+      'sidebar.label',
+      'linkTitle',
+      'nav_title',
+      'navTitle',
+      'sidebarTitle',
+      'short_title',
+    ],
+    read: valid(title),
+  },
+  order: {
+    keys: ['order', 'sidebar_position', 'sidebar.order', 'weight', 'nav_order', 'position', 'menu_order'],
+    read: readOrder,
+  },
   slug: { keys: ['slug'], read: readSlug },
   type: { keys: ['type'], read: valid(term) },
   date: {
@@ -127,6 +230,25 @@ const fields = {
   cover: { keys: ['cover', 'image', 'thumbnail'], read: valid(contentPath) },
 } as const;
 
+/** Documents that are read by their addresses alone. */
+const hiddenKeys = ['hidden', 'unlisted', 'nav_exclude', 'toc_hide', 'bookHidden', 'sidebar.hidden'];
+
+/** Other addresses and names of the document, at most 50. */
+function aliasesOf(find: FrontMatter['find'], isNamed: boolean): readonly string[] | undefined {
+  const found = find(['aliases', 'alias', 'redirect_from', 'permalink', 'url', 'slug', 'id']).flatMap(
+    ({ key, value }) => {
+      const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return texts.flatMap((one) => {
+        const text = typeof one === 'string' ? one.trim() : '';
+        if (text === '' || text.length > 500 || /[\u0000-\u001f\\]|^[a-z]+:|:\w/i.test(text)) return [];
+        return key === 'slug' && (isNamed || !text.includes('/')) ? [] : [text];
+      });
+    },
+  );
+  const aliases = [...new Set(found)].slice(0, 50);
+  return aliases.length === 0 ? undefined : aliases;
+}
+
 /** The tags of all these keys count. */
 const tagKeys = ['tags', 'tag', 'categories', 'category', 'taxonomies.tags'];
 
@@ -144,6 +266,19 @@ function readSlug(written: unknown): Reading<{ readonly slug: string; readonly i
   if (slug === undefined) return { problem: 'must have a letter or a digit' };
   const warning = `is no slug. The document has "${slug}" instead, unless another one has it: write "slug: ${slug}".`;
   return { value: { slug, isNamed: false }, warning };
+}
+
+/** Zero is none for Hugo, which calls it a weight. */
+function readOrder(written: unknown, key: string): Reading<number> {
+  const number = typeof written === 'string' && written.trim() !== '' ? Number(written) : Number.NaN;
+  if (key === 'weight' && number === 0) return { value: noOrder };
+  return Number.isFinite(number) ? { value: number } : { problem: 'must be a number' };
+}
+
+const noOrder = Number.POSITIVE_INFINITY;
+
+function orderOf(order: number | undefined): number | undefined {
+  return order === noOrder ? undefined : order;
 }
 
 /** At most 100 names. Each is a text, or has a name. */

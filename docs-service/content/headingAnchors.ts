@@ -2,7 +2,6 @@ import GithubSlugger from 'github-slugger';
 import { Lexer } from 'marked';
 import { withCjkRules } from './cjkRules.ts';
 import { decodeEntities, plainText } from './plainText.ts';
-import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 import { withoutCode } from './withoutCode.ts';
 
 /** A heading with the id that a link to it names. */
@@ -21,15 +20,58 @@ export interface HeadingAnchor {
  * @param prose the text without its code, if it is there already
  */
 export function* headingAnchors(text: string, prose: string = withoutCode(text)): Generator<HeadingAnchor> {
+  const slugger = createSlugger(writtenIds(prose));
+  for (const { own, ...heading } of writtenHeadings(text, prose))
+    yield { ...heading, id: own ?? (slugger.slug(heading.text) || slugger.slug('section')) };
+}
+
+/** The ids and names in the raw HTML of a text, each once. Code in it must be blank. */
+export function writtenIds(prose: string): ReadonlySet<string> {
+  const ids = new Set<string>();
+  if (!/\s(?:id|name)\s*=/i.test(prose)) return ids;
+  for (const [, attributes = ''] of prose.matchAll(/<[a-z]\w*\s([^<>]{1,2048})>/gi)) {
+    for (const name of ['id', 'name'] as const) {
+      const id = attributeIn(attributes, name);
+      if (id !== undefined) ids.add(cleanId(id));
+    }
+    if (ids.size > maxIds) break;
+  }
+  return ids;
+}
+
+/** More are not looked at. */
+const maxIds = 10_000;
+
+/** Gives automatic ids, none of which an author has written. */
+export function createSlugger(written: Iterable<string>): GithubSlugger {
   const slugger = new GithubSlugger();
-  for (const heading of writtenHeadings(text, prose))
-    yield { ...heading, id: slugger.slug(heading.text) || slugger.slug('section') };
+  for (const id of written) slugger.occurrences[id] = 0;
+  return slugger;
+}
+
+/** The id that a tag of raw HTML gives to its place; undefined if it is no opening tag with an id. */
+export function tryIdOf(html: string): string | undefined {
+  const [, attributes] = /^<[a-z]\w*\s([^<>]{1,2048})>/i.exec(html) ?? [];
+  const id = attributes && (attributeIn(attributes, 'id') ?? attributeIn(attributes, 'name'));
+  return id ? cleanId(id) : undefined;
+}
+
+/** An id as it may be in a page: letters, digits, `-`, `_` and `.`. */
+export function cleanId(written: string): string {
+  return decodeEntities(written)
+    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+    .slice(0, 200);
+}
+
+export function attributeIn(attributes: string, name: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(
+    attributes,
+  );
+  return found?.[1] ?? found?.[2] ?? found?.[3];
 }
 
 /** Without their marks. */
-function* writtenHeadings(text: string, prose: string): Generator<Omit<HeadingAnchor, 'id'>> {
-  const raw = tryRawHeadingText(text);
-  if (raw !== undefined) yield { text: raw, line: 0, isInside: false };
+function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading> {
   const [lines, proseLines] = [text.split('\n'), prose.split('\n')];
   let paragraph = '';
   let begin = 0;
@@ -40,12 +82,12 @@ function* writtenHeadings(text: string, prose: string): Generator<Omit<HeadingAn
     const [mark] = /^#{1,6}(?:[ \t]+|$)/.exec(rest) ?? [];
     if (isProse && mark !== undefined)
       yield {
-        text: shownText(rest.slice(mark.length).replace(/(?:^|[ \t]+)#+$/, '')),
+        ...shownText(rest.slice(mark.length).replace(/(?:^|[ \t]+)#+$/, '')),
         line,
         isInside: prefix.trim() !== '' || /^(?: {4}|\t)/.test(prefix),
       };
     else if (isProse && paragraph !== '' && /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(written))
-      yield { text: shownText(paragraph), line: begin, isInside: false };
+      yield { ...shownText(paragraph), line: begin, isInside: false };
     const goesOn =
       isProse && mark === undefined && !/[-*+.)][ \t]+$/.test(prefix) && !/^(?:\||[-=]+$)/.test(rest);
     if (paragraph === '') begin = line;
@@ -56,16 +98,17 @@ function* writtenHeadings(text: string, prose: string): Generator<Omit<HeadingAn
 /** In characters. */
 const maxHeadingLength = 500;
 
-/** The text of the raw HTML heading with which a document may begin, unless it is only a picture. */
-function tryRawHeadingText(text: string): string | undefined {
-  const heading = tryRawHeading(text);
-  const hasText = heading?.pieces.some(({ kind, raw }) => kind === 'text' && raw.trim() !== '');
-  return heading && hasText ? decodeEntities(textOfHeading(heading)).replace(/\s+/g, ' ').trim() : undefined;
+interface WrittenHeading extends Omit<HeadingAnchor, 'id'> {
+  /** The id that its author wrote. */
+  readonly own?: string | undefined;
 }
 
-function shownText(heading: string): string {
-  if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return heading.trim();
+function shownText(heading: string): Pick<WrittenHeading, 'text' | 'own'> {
+  if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return { text: heading.trim() };
+  const own = heading.includes('<')
+    ? tryIdOf(heading.slice(heading.search(/<[a-z]\w*\s[^<>]*\b(?:id|name)\s*=/i)))
+    : undefined;
   // Footnotes and addresses that are defined elsewhere are unknown here.
   const plain = heading.replace(/\[\^[^\]]*\]/g, '').replace(/\[([^\]]*)\]\[[^\]]*\]/g, '$1');
-  return plainText(withCjkRules(new Lexer()).inlineTokens(plain)).trim();
+  return { text: plainText(withCjkRules(new Lexer()).inlineTokens(plain)).trim(), own };
 }

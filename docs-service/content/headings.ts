@@ -2,7 +2,6 @@ import { Lexer } from 'marked';
 import { withCjkRules } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
-import { textOfHeading, tryRawHeading } from './rawHeading.ts';
 
 /** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
@@ -10,20 +9,29 @@ export function headingsOf(text: string): readonly string[] {
 }
 
 /**
- * The first heading of a Markdown text without its marks, for a document without a title in its front matter. Raw HTML
- * counts only at the beginning.
+ * The first heading of the first level in a Markdown text, without its marks, for a document without a title in its
+ * front matter. Raw HTML counts only at the beginning.
  */
 export function tryFirstHeading(text: string): string | undefined {
-  const raw = tryRawHeading(text);
-  const title =
-    raw === undefined ? '' : onOneLine(decodeEntities(textOfHeading(raw).slice(0, maxHeadingLength)));
-  if (title !== '') return title;
-  for (const { heading } of headings(text)) {
-    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
-    if (plain !== '') return plain;
-  }
-  return undefined;
+  return titlesIn(text)[0];
 }
+
+/** The same, and the heading of any level after it, for when many documents have the first one. */
+export function titlesIn(text: string): readonly [first: string | undefined, next: string | undefined] {
+  const [, picture = ''] = pictureHeading.exec(text.slice(0, 2_000)) ?? [];
+  const found = picture === '' ? [] : [onOneLine(decodeEntities(picture))];
+  for (const { heading, depth } of headings(text)) {
+    if (found.length === 0 && depth !== 1) continue;
+    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
+    if (plain !== '') found.push(plain);
+    if (found.length === 2) break;
+  }
+  return [found[0], found[1]];
+}
+
+/** A heading of HTML at the beginning of a text with the description of its picture. */
+const pictureHeading =
+  /^(?:\s|<(?!h1)[^<>]*>)*<h1(?:\s[^<>]*)?>(?:\s|<a\s[^<>]*>)*<img\s[^<>]*?\balt="([^"<>]+)"/i;
 
 /** A title from front matter on one line, without its marks and tags. Names such as `__init__` and `Map<T>` stay. */
 export function plainTitle(written: string): string {
@@ -57,6 +65,8 @@ const maxHeadingLength = 500;
 
 interface PlacedHeading {
   readonly heading: string;
+  /** 1 to 6. */
+  readonly depth: number;
   /** Where its first line begins, and where the last one ends. */
   readonly start: number;
   readonly end: number;
@@ -68,18 +78,33 @@ export function* headings(text: string): Generator<PlacedHeading> {
   let paragraphStart = 0;
   for (const { start, end, fence } of markdownLines(text)) {
     const line = text.slice(start, Math.min(end, start + maxHeadingLength)).trimEnd();
-    const heading = fence === undefined ? tryAtxHeading(line) : undefined;
+    const atx = fence === undefined ? tryAtxHeading(line) : undefined;
     const isUnderline = fence === undefined && /^ {0,3}(?:=+|-+)$/.test(line);
-    if (heading !== undefined) yield { heading, start, end };
-    else if (isUnderline && paragraph !== '') yield { heading: paragraph, start: paragraphStart, end };
+    if (atx !== undefined) yield { ...atx, start, end };
+    else if (isUnderline && paragraph !== '')
+      yield {
+        heading: withoutAnchors(paragraph),
+        depth: line.includes('=') ? 1 : 2,
+        start: paragraphStart,
+        end,
+      };
     if (paragraph === '') paragraphStart = start;
     paragraph = fence === undefined && !isUnderline && isProse(line) ? joined(paragraph, line) : '';
   }
 }
 
-function tryAtxHeading(line: string): string | undefined {
-  const mark = /^ {0,3}#{1,6}(?:[ \t]|$)/.exec(line);
-  return mark ? withoutClosingMarks(line.slice(mark[0].length).trim()) : undefined;
+function tryAtxHeading(line: string): Pick<PlacedHeading, 'heading' | 'depth'> | undefined {
+  const [mark] = /^ {0,3}#{1,6}(?:[ \t]|$)/.exec(line) ?? [];
+  if (mark === undefined) return undefined;
+  const heading = withoutAnchors(withoutClosingMarks(line.slice(mark.length).trim()));
+  return { heading, depth: mark.trim().length };
+}
+
+/** An empty `<a id="x"></a>` is the id of a heading, and no text of it. */
+function withoutAnchors(heading: string): string {
+  return heading.includes('<a ')
+    ? heading.replace(/\s*<a\s(?:id|name)="[^"<>]*"><\/a>/g, '').trim()
+    : heading;
 }
 
 function withoutClosingMarks(text: string): string {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentWarning } from './document.ts';
-import { resolveLink } from './links.ts';
+import { resolveLink, tryLoose, tryPlace } from './links.ts';
+import { LinkTree } from './linkTree.ts';
 import type { FileLinks, WrittenLink } from './writtenLinks.ts';
 
 /** What the links of a library may lead to. Paths are from the content folder. */
@@ -12,12 +13,15 @@ export interface LinkedLibrary {
   /** A file that is no document, or a place that nobody looks into. */
   mayExist(path: string): boolean;
   hasFolder(path: string): boolean;
+  /** First parts of addresses that stand for the content folder. */
+  readonly roots?: readonly string[];
 }
 
 export interface LinkedFile {
   readonly path: string;
   /** Undefined if the file could not be read. */
   readonly links?: FileLinks;
+  readonly aliases?: readonly string[];
 }
 
 /** Warnings that are kept of a file and of the library. What is beyond them is only counted. */
@@ -50,7 +54,7 @@ function bounded(warnings: readonly ContentWarning[], max: number): readonly Con
   const { path, line } = first;
   const count = rest.length + 1;
   const message = `From here on, ${count} links and pictures lead nowhere.`;
-  return [...warnings.slice(0, max), { path, line, message, count }];
+  return [...warnings.slice(0, max), { path, kind: 'link', line, message, count }];
 }
 
 const missing = 'there is no such file';
@@ -65,7 +69,14 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
   const hasAnchor = (file: LinkedFile, fragment: string) => {
     if (/^(?:top)?$|^:~:/i.test(fragment)) return true;
     const there = anchorsOf(file);
-    return there === null || there.has(fragment) || there.has(fragment.toLowerCase());
+    return there === null || tryPlace(fragment, there) !== undefined;
+  };
+  let tree: LinkTree | undefined;
+  const fileAt = (document: string) => {
+    const loose = tryLoose(document);
+    if (loose === undefined) return library.tryFile(document);
+    tree ??= new LinkTree(library.files(), library.roots);
+    return library.tryFile(tree.tryFind(loose) ?? '');
   };
   const problemOf = (file: LinkedFile, { href, isPicture }: WrittenLink): string | undefined => {
     const target = resolveLink(href, file.path);
@@ -74,7 +85,7 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
     if (target.kind !== 'inside') return undefined;
     const isThere = library.mayExist(target.path) || library.tryFile(target.path) !== undefined;
     if (isPicture) return isThere ? undefined : missing;
-    const found = target.documents.map((path) => library.tryFile(path)).find((one) => one !== undefined);
+    const found = target.documents.map(fileAt).find((one) => one !== undefined);
     if (found !== undefined)
       return hasAnchor(found, target.fragment ?? '')
         ? undefined
@@ -87,7 +98,9 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
       const problem = problemOf(file, link);
       if (problem === undefined) return [];
       const what = link.isPicture ? 'The picture' : 'The link to';
+      const isAnchor = /no such heading or anchor$/.test(problem);
+      const kind = link.isPicture ? 'picture' : isAnchor ? 'anchor' : 'link';
       const message = `${what} "${link.href.slice(0, 200)}" leads nowhere: ${problem}.`;
-      return [{ path: file.path, line: link.line, message }];
+      return [{ path: file.path, kind, line: link.line, message }];
     });
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { cutText } from '../../protocol/base/text.ts';
 import { decodeEntities } from './plainText.ts';
-import { folderPagePaths } from './slug.ts';
+import { folderPagePaths, isFolderPage } from './slug.ts';
 
 /** Where a link or a picture of a document leads. */
 export type LinkTarget =
@@ -21,6 +21,23 @@ export interface InsideTarget {
   /** The Markdown files that may be meant. The first of them that exists is the target. */
   readonly documents: readonly string[];
   readonly fragment: string | null;
+  /** How other programs would read it. The last of `documents` stands for what they would find. */
+  readonly loose?: LooseTarget;
+}
+
+/** Where a link may lead by the rules of other programs. */
+export interface LooseTarget {
+  /** From the content folder. */
+  readonly paths: readonly string[];
+  /** It begins with `/`. */
+  readonly isRooted: boolean;
+}
+
+/** Begins the name of a document that is not a path: a loose target, as JSON. */
+const loosely = '?';
+
+export function tryLoose(document: string): LooseTarget | undefined {
+  return document.startsWith(loosely) ? (JSON.parse(document.slice(1)) as LooseTarget) : undefined;
 }
 
 /**
@@ -80,16 +97,37 @@ function insideTarget(address: string, from: string): LinkTarget {
   const fragment = fragmentPart === undefined ? null : tryDecode(fragmentPart);
   if (fragment === undefined) return none;
   if (!file) return fragment === null ? none : { kind: 'fragment', fragment };
-  const path = tryPath(file, from);
+  const rooted = file.replace(/^(?:@site|~)(?=\/)/, '');
+  const isRooted = rooted.startsWith('/');
+  // Of programs that give each document a folder, as its address.
+  const other = isRooted ? undefined : tryPath(rooted, `${addressOf(from)}/x`);
+  const path = tryPath(rooted, from);
   if (path === undefined) return none;
   if (path === from) return { kind: 'fragment', fragment: fragment ?? '' };
-  const documents = /(?:^|\/)\.{0,2}$/.test(file) ? folderPagePaths(path) : documentsAt(path);
-  return { kind: 'inside', path, documents, fragment };
+  const documents = /(?:^|\/)\.{0,2}$/.test(rooted) ? folderPagePaths(path) : documentsAt(path);
+  if (!mayBeDocument.test(path)) return { kind: 'inside', path, documents, fragment };
+  const loose = { paths: other === undefined || other === path ? [path] : [path, other], isRooted };
+  return {
+    kind: 'inside',
+    path,
+    documents: [...documents, loosely + JSON.stringify(loose)],
+    fragment,
+    loose,
+  };
+}
+
+/** Without an extension, or with one of a document or of its page. */
+const mayBeDocument =
+  /(?:^|\/)[^/.]*$|\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd|html?)$|\.(?![a-z]\w*$)[^/.]*$/i;
+
+/** The folder that a document is for programs that give each one a folder. */
+function addressOf(path: string): string {
+  return isFolderPage(path) ? posix.dirname(path) : path.replace(/\.\w+$/, '');
 }
 
 /** A name without an extension may be a document whose extension was left out, or a folder. */
 function documentsAt(path: string): readonly string[] {
-  if (/\.(md|markdown)$/i.test(path)) return [path];
+  if (/\.(md|markdown|mdx|mdown|mkdn?|qmd)$/i.test(path)) return [path];
   return /\.[a-z]\w*$/i.test(path) ? [] : [`${path}.md`, `${path}.markdown`, ...folderPagePaths(path)];
 }
 
@@ -113,6 +151,23 @@ export function tryDecode(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The id of a place that a fragment names, also as another program would write it; undefined if there is none. */
+export function tryPlace(fragment: string, ids: Iterable<string>): string | undefined {
+  const known = ids instanceof Set ? (ids as ReadonlySet<string>) : new Set(ids);
+  const name = fragment.split('#').at(-1) ?? '';
+  if (known.has(name)) return name;
+  if (known.has(name.toLowerCase())) return name.toLowerCase();
+  const fold = foldOf(name);
+  return fold === '' ? undefined : [...known].find((id) => foldOf(id) === fold);
+}
+
+function foldOf(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 /** The last part of the path of an address, or else its host. */

@@ -24,7 +24,7 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
     if (opens) fence++;
     yield { start, end, fence: opens || open !== undefined ? fence : undefined };
     if (opens) open = marker;
-    else if (open !== undefined && marker !== undefined && closes(marker, open)) open = undefined;
+    else if (open !== undefined && marker !== undefined && closesFence(marker, open)) open = undefined;
     start = end + 1;
   }
 }
@@ -33,7 +33,7 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
 const maxMarkerLength = 300;
 
 /** The backticks or tildes that a line begins with, after the marks of quotes and lists around it. */
-function tryFenceMarker(line: string, inFence: boolean): string | undefined {
+export function tryFenceMarker(line: string, inFence: boolean): string | undefined {
   const found = (
     inFence
       ? /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/
@@ -45,7 +45,7 @@ function tryFenceMarker(line: string, inFence: boolean): string | undefined {
     : found[1];
 }
 
-function closes(marker: string, open: string): boolean {
+export function closesFence(marker: string, open: string): boolean {
   return marker[0] === open[0] && marker.length >= open.length;
 }
 

@@ -1,4 +1,4 @@
-import { dirname, extname } from 'node:path/posix';
+import { basename, dirname, extname } from 'node:path/posix';
 import { cutText } from '../../protocol/base/text.ts';
 
 /**
@@ -23,6 +23,37 @@ export function trySlug(text: string): string | undefined {
   const whole = parts.filter(Boolean).join('-');
   const slug = cutText(whole, 100).replace(/-$/, '');
   return isSlug(slug) ? slug : undefined;
+}
+
+/** The number in front of a name, as in `02-setup.md`; but a date or a version, such as `7.0-notes`, is none. */
+const numbered = /^(\d+)\s*[-_.]+\s*([^-_.\s].*)$/;
+const dateOrVersion = /^\d+[-_.]\d+/;
+
+/** Undefined if the name of the file has none. */
+export function nameNumber(path: string): number | undefined {
+  const name = basename(path, extname(path));
+  const [, number] = dateOrVersion.test(name) ? [] : (numbered.exec(name) ?? []);
+  return number === undefined || number.length > 9 ? undefined : Number(number);
+}
+
+/** The parts of a path without their numbers. */
+export function withoutNumbers(path: string): string {
+  return path
+    .split('/')
+    .map((name) => (dateOrVersion.test(name) ? name : name.replace(numbered, '$2')))
+    .join('/');
+}
+
+/** A title from the name of a file; the page of a folder has that of the folder, or else the title of the library. */
+export function readableName(path: string, libraryTitle?: string): string {
+  const isFolderPage = tryFolderPageRank(path) !== undefined;
+  const folder = basename(dirname(path));
+  if (isFolderPage && folder === '.' && libraryTitle !== undefined) return libraryTitle;
+  const written = isFolderPage && folder !== '.' ? folder : basename(path, extname(path));
+  const name = withoutNumbers(written.replace(/^\d{4}-\d{2}-\d{2}-(?=.)/, ''));
+  const words = name.includes(' ') ? name : name.replace(/[-_]+/g, ' ').trim();
+  if (words === '') return written;
+  return words === words.toLowerCase() ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 }
 
 /** What a file is called in addresses if its front matter does not say. */
@@ -75,13 +106,17 @@ function placeOf(path: string): string {
   return rank === undefined ? path : `${dirname(path)}/\0${String.fromCharCode(rank)}`;
 }
 
-const names = ['README', 'Readme', 'readme', 'ReadMe', 'index', 'Index', 'INDEX'].flatMap((name) =>
-  ['.md', '.markdown', '.MD'].map((ending) => name + ending),
-);
+const names = ['README', 'Readme', 'readme', 'ReadMe', 'index', 'Index', 'INDEX', '_index']
+  .flatMap((name) => ['.md', '.markdown', '.MD'].map((ending) => name + ending))
+  .concat('index.mdx', 'README.mdx', '_index.mdx', 'index.qmd');
 
 /** Where the page of a folder may be: the first of these files that exists is it. `''` is the content folder. */
 export function folderPagePaths(folder: string): readonly string[] {
   return names.map((name) => (folder === '' ? name : `${folder}/${name}`));
+}
+
+export function isFolderPage(path: string): boolean {
+  return tryFolderPageRank(path) !== undefined;
 }
 
 /** The place of a file in that order; undefined if it cannot be the page of its folder. */

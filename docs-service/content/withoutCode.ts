@@ -4,12 +4,12 @@ import { Ends, markdownLines } from './markdownLines.ts';
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its
  * place and what looks like a link is one. It is read line by line in linear time, not by a parser.
  */
-export function withoutCode(text: string): string {
-  return withoutInlineCode(withoutCodeLines(text));
+export function withoutCode(text: string, { hasIndentedCode = true } = {}): string {
+  return withoutInlineCode(withoutCodeLines(text, hasIndentedCode));
 }
 
 /** Fences, and indented lines that are not part of a list item. */
-function withoutCodeLines(text: string): string {
+function withoutCodeLines(text: string, hasIndentedCode: boolean): string {
   const lines: string[] = [];
   /** Where the text of the list item begins, in columns. */
   let item = 0;
@@ -18,7 +18,7 @@ function withoutCodeLines(text: string): string {
     const line = text.slice(start, end);
     const indent = indentOf(line);
     const isBlank = line.trim() === '';
-    const isCode = fence !== undefined || (!isBlank && mayBeCode && indent >= item + 4);
+    const isCode = fence !== undefined || (hasIndentedCode && !isBlank && mayBeCode && indent >= item + 4);
     lines.push(isCode ? ' '.repeat(line.length) : line);
     if (isBlank || isCode) {
       mayBeCode = true;

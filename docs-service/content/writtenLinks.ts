@@ -1,4 +1,4 @@
-import { headingAnchors } from './headingAnchors.ts';
+import { attributeIn, headingAnchors, writtenIds } from './headingAnchors.ts';
 import { resolveLink } from './links.ts';
 import { withoutCode } from './withoutCode.ts';
 
@@ -31,17 +31,23 @@ const maxOpen = 1_000;
 /**
  * Finds the links, pictures and anchors of a Markdown text, in linear time and without a parser.
  * @param path of the file, from the content folder
- * @param firstLine of the text in its file
+ * @param lineOf the line of the file for a line of the text
+ * @param known the text without its code, if it is there already
  */
-export function findWrittenLinks(path: string, whole: string, firstLine: number): FileLinks {
+export function findWrittenLinks(
+  path: string,
+  whole: string,
+  lineOf: (line: number) => number,
+  known?: string,
+): FileLinks {
   const text = whole.slice(0, maxTextLength);
-  const prose = withoutCode(text);
+  const prose = (text === whole ? known : undefined) ?? withoutCode(text);
   const places = [...markdownPlaces(prose), ...htmlPlaces(prose)]
     .filter(({ href }) => isChecked(href, path))
     .sort((one, other) => one.at - other.at)
     .slice(0, maxLinks);
   const anchors = text === whole ? anchorsIn(text, prose) : null;
-  return { anchors, links: withLines(places, prose, firstLine) };
+  return { anchors, links: withLines(places, prose, lineOf) };
 }
 
 function isChecked(href: string, path: string): boolean {
@@ -56,15 +62,19 @@ interface Place {
   readonly isPicture: boolean;
 }
 
-function withLines(places: readonly Place[], text: string, firstLine: number): readonly WrittenLink[] {
-  let line = firstLine;
+function withLines(
+  places: readonly Place[],
+  text: string,
+  lineOf: (line: number) => number,
+): readonly WrittenLink[] {
+  let line = 1;
   let from = 0;
   return places.map(({ at, href, isPicture }) => {
     for (let end = text.indexOf('\n', from); end >= 0 && end < at; end = text.indexOf('\n', from)) {
       line += 1;
       from = end + 1;
     }
-    return { line, href, ...(isPicture ? { isPicture } : {}) };
+    return { line: lineOf(line), href, ...(isPicture ? { isPicture } : {}) };
   });
 }
 
@@ -140,23 +150,9 @@ function htmlPlaces(prose: string): readonly Place[] {
   );
 }
 
-function attributeIn(attributes: string, name: string): string | undefined {
-  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(
-    attributes,
-  );
-  return found?.[1] ?? found?.[2] ?? found?.[3];
-}
-
 /** The ids of headings, as the service makes them, and those that raw HTML has. */
 function anchorsIn(text: string, prose: string): readonly string[] | null {
-  const anchors = new Set<string>();
-  for (const [, attributes = ''] of prose.matchAll(/<[a-z]\w*\s([^<>]{1,2048})>/gi)) {
-    for (const name of ['id', 'name']) {
-      const anchor = attributeIn(attributes, name);
-      if (anchor !== undefined) anchors.add(anchor);
-    }
-    if (anchors.size > maxAnchors) return null;
-  }
+  const anchors = new Set(writtenIds(prose));
   for (const { id } of headingAnchors(text, prose)) {
     anchors.add(id);
     if (anchors.size > maxAnchors) return null;

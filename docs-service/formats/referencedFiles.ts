@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { LruCache } from '../base/lruCache.ts';
 import { type ContentFolder, coarsest, lookOf } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
-import { type InsideTarget, resolveLink } from '../content/links.ts';
+import { type InsideTarget, resolveLink, tryLoose } from '../content/links.ts';
+import { LinkTree } from '../content/linkTree.ts';
+import { untilChange } from '../library/wholeIndex.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type PictureType, tryPictureType } from './markdown/pictureType.ts';
 import { UnrenderableError } from './renderJob.ts';
@@ -20,7 +22,9 @@ export interface ReferencedFiles {
 }
 
 export interface ReferencedFilesOptions {
-  readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf'>;
+  readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select'>;
+  /** First parts of addresses that stand for the content folder. */
+  readonly roots?: readonly string[] | undefined;
   readonly folder: ContentFolder;
   /** The same object as long as no file has changed; undefined while nobody watches them. */
   readonly unchangedFiles: () => object | undefined;
@@ -47,6 +51,8 @@ export interface ReferringDocument {
   readonly pictures: readonly string[];
 }
 
+const nowhere = { paths: [], isRooted: false };
+
 /** How many references are cached, here and in the finder. */
 const maxReferences = 200_000;
 
@@ -54,9 +60,10 @@ const maxReferences = 200_000;
  * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the
  * index has changed. Rejects with `UnrenderableError` for too many references.
  */
-export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
+export function createReferencedFiles({ index, folder, unchangedFiles, roots }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
   const filesAt = createPictureLooks(folder);
+  const tree = untilChange(index, async () => new LinkTree(await index.select({ order: 'title' }), roots));
   const known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
@@ -68,7 +75,20 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     { addressOf, isLinked = () => true, pictures }: ReferringDocument,
     { documents, assets }: References,
   ): Promise<ReferencedFiles> => {
-    const slugs = await index.slugsOf(documents);
+    const slugs = new Map(await index.slugsOf(documents.filter((one) => tryLoose(one) === undefined)));
+    const loose = documents.filter((one) => tryLoose(one) !== undefined);
+    const found =
+      loose.length === 0
+        ? []
+        : await tree().then((known) =>
+            loose.map((one) => [one, known.tryFind(tryLoose(one) ?? nowhere)] as const),
+          );
+    const paths = found.flatMap(([, path]) => path ?? []);
+    const slugsFound = paths.length === 0 ? slugs : await index.slugsOf([...new Set(paths)]);
+    for (const [one, path = ''] of found) {
+      const slug = slugsFound.get(path);
+      if (slug !== undefined) slugs.set(one, slug).set(path, slug);
+    }
     const shown = [...slugs].filter(([, slug]) => isLinked(slug));
     const targets = Object.fromEntries(shown.map(([path, slug]) => [path, addressOf(slug)]));
     const files = await filesAt([...assets, ...pictures]);
@@ -179,7 +199,7 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   const targets = new Map<string, InsideTarget>();
   for (const href of hrefs(body)) {
     const target = resolveLink(href, path);
-    if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.length}`, target);
+    if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.join(' ')}`, target);
     if (targets.size > maxFiles) {
       return new UnrenderableError(
         `The document refers to more than ${maxFiles.toLocaleString('en')} files. Split it into several documents.`,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainSnippet } from '../formats/markdown/snippetText.ts';
+import { createFolders, folderAt } from '../library/folders.ts';
 import { fieldsOf, type LibrarySearch, type SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type Answer, pageLinks } from './answers.ts';
@@ -7,7 +8,6 @@ import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
 import { toDocumentFilter } from './listFilters.ts';
 import { HttpProblem } from './problems.ts';
-import { createFolders, folderAt } from './reading/folders.ts';
 import { type ListParameters, usualLimit } from './schemas.ts';
 import type { Services } from './services.ts';
 

@@ -3,8 +3,7 @@ import { ContentError } from '../../protocol/base/contentError.ts';
 import { piecesOf } from '../base/database.ts';
 import { type ContentFolder, coarsest, type FoundFile } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
-import { parseDocumentFile } from '../content/documentFile.ts';
-import type { DraftOptions } from '../content/drafts.ts';
+import { parseDocumentFile, type ReadingOptions, tryIncludable } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
 export interface ReadFile {
@@ -17,7 +16,7 @@ export interface ReadFile {
 export async function tryReadFile(
   folder: ContentFolder,
   { path, changed, ...found }: Pick<FoundFile, 'path' | 'changed' | 'look'>,
-  { known, ...options }: DraftOptions & { readonly known: IndexedFile | undefined },
+  { known, ...options }: ReadingOptions & { readonly known: IndexedFile | undefined },
 ): Promise<ReadFile | undefined> {
   const look = options.now - changed < coarsest ? '' : found.look;
   const withProblem = (problem: string, contentHash = '') => ({
@@ -27,10 +26,22 @@ export async function tryReadFile(
   try {
     const bytes = await folder.read(path);
     contentHash = createHash('sha256').update(bytes).digest('hex');
-    if (contentHash === known?.contentHash && !isDue(known, options.now))
+    if (known && contentHash === (known.sourceHash ?? known.contentHash) && !isDue(known, options.now))
       return { file: known.look === look ? known : { ...known, look } };
-    const { document, ...parsed } = parseDocumentFile(path, bytes, options);
+    const includes: Record<string, string> = {};
+    const include = (from: string) => {
+      includes[from] = folder.lookNow(from) ?? '';
+      const found = folder.readNow(from);
+      try {
+        return found && tryIncludable(from, found, options);
+      } catch {
+        return undefined;
+      }
+    };
+    const { document, ...parsed } = parseDocumentFile(path, bytes, { ...options, include });
+    contentHash = document.contentHash;
     const file = { path, look, contentHash, slug: document.slug, problem: null, ...parsed };
+    if (Object.keys(includes).length > 0) return { file: { ...file, includes }, document };
     return { file, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -8,6 +8,7 @@ import { byPath, type ContentFolder, type FoundFile, isCollection } from '../con
 import type { ContentProblem } from '../content/document.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
+import { documentsIn, foldersOf } from './folders.ts';
 
 /** A collection with its documents in order, drafts left out. */
 export interface LibraryCollection {
@@ -28,6 +29,10 @@ async function documentsOf(
   index: DocumentIndex,
   { docs, order }: CollectionDefinition,
 ): Promise<readonly LocatedMetadata[]> {
+  if ('folder' in docs) {
+    const inside = [...documentsIn(foldersOf(await index.select({ order: 'title' })), docs.folder)];
+    return order === 'listed' ? inside : inOrder(inside, order);
+  }
   if (!('length' in docs)) return index.select({ ...docs, order: order === 'listed' ? '-date' : order });
   const listed = await index.metadataOf([...new Set(docs)]);
   return order === 'listed' ? listed : inOrder(listed, order);

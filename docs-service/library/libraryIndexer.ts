@@ -16,6 +16,7 @@ import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexed
 import { folderOf, KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
+import { LibraryTree } from './libraryTree.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
@@ -28,6 +29,10 @@ export interface LibraryIndexerOptions extends ReportListeners {
   readonly now: () => number;
   /** Whether documents with a date in the future are served. */
   readonly future?: boolean | undefined;
+  /** First parts of addresses that stand for the content folder. */
+  readonly roots?: readonly string[] | undefined;
+  /** The title of the library. */
+  readonly title?: string | undefined;
   readonly onProgress?: (progress: IndexProgress) => void;
 }
 
@@ -48,8 +53,10 @@ export interface SyncResult {
 const maxWait = 2_000;
 /** Up to this many changed files become visible in one step. */
 const atomic = 2_000;
+/** Of a file that is read again whatever it looks like. */
+const unsized = { size: 0, modified: 0, changed: 0 };
 /** What makes a known file look changed. */
-const unread = { look: '', contentHash: '' };
+const unread = { look: '', contentHash: '', sourceHash: '' };
 
 /** Files that may have changed, with what was read of each; undefined if it is gone. */
 interface ReadPiece {
@@ -70,7 +77,10 @@ export class LibraryIndexer {
   readonly #known = new KnownFiles();
   readonly #register: SlugRegister;
   readonly #shelf: CollectionShelf;
-  readonly #links = new LibraryLinks();
+  readonly #links: LibraryLinks;
+  readonly #tree: LibraryTree;
+  /** Files whose second heading is their title. */
+  #retitled: ReadonlySet<string> = new Set();
   /** Folders whose `_index.md` makes drafts of all documents below. */
   readonly #drafts = new Set<string>();
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
@@ -94,6 +104,9 @@ export class LibraryIndexer {
     this.#register = register;
     this.#shelf = new CollectionShelf(options.folder);
     this.#reports = new Reports(options);
+    const { roots = [] } = options;
+    this.#links = new LibraryLinks(roots);
+    this.#tree = new LibraryTree(options.folder, this.#known, roots);
   }
 
   /** Starts with the files that the index was built from. */
@@ -165,12 +178,15 @@ export class LibraryIndexer {
     if (isRecalled) await this.#recall();
     let scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
     if (await this.#readCascades(scan)) scan = await this.#scan();
+    if (this.#tree.look(scan))
+      for (const file of this.#known.files()) this.#known.put({ ...file, ...unread });
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
     this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
-    const news = await this.#applyPieces(pieces, gone, signal);
+    let news = await this.#applyPieces(pieces, gone, signal);
+    news += await this.#readAgain(signal);
     await this.#register.write();
     this.#register.settle();
     this.#links.note(scan, news > 0);
@@ -179,6 +195,16 @@ export class LibraryIndexer {
     this.#ahead = false;
     this.#reports.flushWarnings();
     return { changed: news, unsettled };
+  }
+
+  /** Reads files again that look as before, but depend on others that do not. */
+  async #readAgain(signal?: AbortSignal): Promise<number> {
+    this.#retitled = this.#tree.retitled();
+    const isOther = ({ path, isRetitled = false }: IndexedFile) => isRetitled !== this.#retitled.has(path);
+    const files = new Set([...this.#tree.stale(), ...[...this.#known.files()].filter(isOther)]);
+    const found = Array.from(files, ({ path, look }) => ({ path, look, ...unsized }));
+    for (const file of files) this.#known.put({ ...file, contentHash: '', sourceHash: '' });
+    return this.#applyPieces(piecesToRead(found), [], signal);
   }
 
   async #scan(folders?: readonly string[]): Promise<FolderScan> {
@@ -330,7 +356,13 @@ export class LibraryIndexer {
   #read(found: Pick<FoundFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
     const { now, future = false } = this.#options;
     const below = [...this.#drafts].some((folder) => folder === '' || found.path.startsWith(`${folder}/`));
-    return tryReadFile(this.#options.folder, found, { known, now: now(), future, below });
+    const isRetitled = this.#retitled.has(found.path);
+    const options = { known, now: now(), future, below, isRetitled, tree: this.#tree.marks };
+    const listed = this.#tree.listed(found.path);
+    return tryReadFile(this.#options.folder, found, {
+      ...{ ...options, libraryTitle: this.#options.title },
+      ...(listed === undefined ? {} : { listed }),
+    });
   }
 
   /** The document that is now served for each slug, and the slugs that have none any more. */

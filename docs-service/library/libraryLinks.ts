@@ -17,6 +17,12 @@ export class LibraryLinks {
   readonly #others = new OtherFiles();
   #said: ReadonlySet<string> = new Set();
   #mayHaveChanged = true;
+  readonly #roots: readonly string[];
+
+  /** @param roots first parts of addresses that stand for the content folder */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
 
   /** Starts again, with the warnings that the index has. */
   recall(warnings: readonly ContentWarning[]): void {
@@ -33,6 +39,7 @@ export class LibraryLinks {
   async tryReport(known: KnownFiles, signal?: AbortSignal): Promise<LinkReport | undefined> {
     if (!this.#mayHaveChanged) return undefined;
     const library = {
+      roots: this.#roots,
       files: () => known.files(),
       tryFile: (path: string) => known.get(path),
       hasFolder: (path: string) => known.hasFolder(path),
@@ -55,7 +62,7 @@ function rivalsIn(known: KnownFiles): readonly ContentWarning[] {
   return [...known.files()].flatMap(({ path, slug, named }) => {
     if (named === undefined || named.slug === slug) return [];
     const message = `"slug" is not "${named.slug}" but "${slug}": ${known.holder(named.slug)} names the same one.`;
-    return [{ path, line: named.line, message }];
+    return [{ path, kind: 'slug' as const, line: named.line, message }];
   });
 }
 
@@ -87,7 +94,7 @@ class OtherFiles {
     const [path] = paths.sort();
     if (path === undefined) return [];
     const message = `${count(paths.length, 'name')} of files and folders with "_" in front: these are parts of pages, and not served.`;
-    return [{ path, line: 1, message }];
+    return [{ path, kind: 'not-served' as const, line: 1, message }];
   }
 
   /** Also if nobody looks into that place: hidden folders, and links to folders. */

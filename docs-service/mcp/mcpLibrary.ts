@@ -102,9 +102,11 @@ async function countCollections(index: DocumentIndex) {
   const counted: { readonly name: string; readonly title: string; readonly documents: number }[] = [];
   for (const { name, title, docs } of await index.collections()) {
     const documents =
-      'length' in docs
-        ? (await index.metadataOf([...new Set(docs)])).filter(({ draft }) => !draft).length
-        : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
+      'folder' in docs
+        ? ((await findCollection(index, name))?.documents.length ?? 0)
+        : 'length' in docs
+          ? (await index.metadataOf([...new Set(docs)])).filter(({ draft }) => !draft).length
+          : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
     counted.push({ name, title, documents });
   }
   return counted;

@@ -101,7 +101,7 @@ export interface FileRow {
 
 /** In the order of the table's columns. */
 export function fileToRow({ path, look, contentHash, slug, problem, ...file }: IndexedFile): FileRow {
-  const { warnings, links, named, due, cascades } = file;
+  const { warnings, links, ...details } = file;
   return {
     path: storable(path),
     look,
@@ -109,7 +109,7 @@ export function fileToRow({ path, look, contentHash, slug, problem, ...file }: I
     slug: slug && storable(slug),
     problem: problem && storable(problem),
     warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
-    details: JSON.stringify({ ...links, named, due, cascades }),
+    details: JSON.stringify({ ...links, ...details }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { IndexDatabase } from './indexDatabase.ts';
 import { anyNumber, draftNumber } from './postings.ts';
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-export const schemaVersion = `18 ${analyserRules}`;
+export const schemaVersion = `19 ${analyserRules}`;
 
 /** How an engine writes the types of columns. */
 export interface ColumnTypes {

@@ -605,6 +605,7 @@ t.test('the files of a document are read again only after one has changed', asyn
       looks += 1;
       return new Map([['b.md', 'b']]);
     },
+    select: async () => [],
   };
   const { filesOf } = createReferencedFiles({ index, folder, unchangedFiles: () => unchanged });
   const ask = () =>

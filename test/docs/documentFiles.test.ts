@@ -68,8 +68,8 @@ t.test('a document is what its front matter says', async (t) => {
       },
     },
     {
-      name: 'no front matter: the slug is from the name of the file, the title from the first heading',
-      text: 'Words.\n\n## The *first* heading\n\n# Another',
+      name: 'no front matter: the slug is from the name of the file, the title from the first heading of the first level',
+      text: 'Words.\n\n## Not this\n\n# The *first* heading\n\n# Another',
       want: {
         slug: 'first-note',
         title: 'The first heading',
@@ -91,9 +91,9 @@ t.test('a document is what its front matter says', async (t) => {
       want: { title: 'The name' },
     },
     {
-      name: 'a heading in raw HTML later is none',
-      text: 'Words.\n\n<h1>Later</h1>\n\n## Server',
-      want: { title: 'Server' },
+      name: 'a heading in raw HTML later',
+      text: 'Words.\n\n<h1>Later</h1>\n\n# Server',
+      want: { title: 'Later' },
     },
     { name: 'a heading in a fence is none', text: '```\n# code\n```\n', want: { title: 'First note' } },
     { name: 'a byte order mark is no part of the text', text: '\ufeffB', want: { body: 'B' } },
@@ -191,7 +191,9 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
   for (const [written, want] of Object.entries(cases)) {
     const { document, warnings } = parse(`---\ntitle: A\ndate: ${written}\n---\n`, 'a.md', true);
     t.match(document, { date: want, draft: false }, written);
-    t.strictSame(warnings, [{ line: 3, message: `"date" was read as ${want}. Write it in this form.` }]);
+    t.strictSame(warnings, [
+      { kind: 'value', line: 3, message: `"date" was read as ${want}. Write it in this form.` },
+    ]);
   }
 });
 
@@ -200,7 +202,9 @@ t.test('other spellings of draft are read, with a warning', async (t) => {
   for (const [written, want] of Object.entries(cases)) {
     const { document, warnings } = parse(`---\n# A comment\ndraft: ${written}\n---\n`);
     t.equal(document.draft, want, written);
-    t.strictSame(warnings, [{ line: 3, message: `"draft" was read as ${want}. Write "draft: ${want}".` }]);
+    t.strictSame(warnings, [
+      { kind: 'draft', line: 3, message: `"draft" was read as ${want}. Write "draft: ${want}".` },
+    ]);
   }
   const { warnings } = parse('---\nupdated: 2026/01/02\ndraft: no\ndate: 2026/01/01\n---\n');
   t.strictSame(
@@ -830,7 +834,7 @@ t.test('the same links are found as by Marked, in these pages and those of other
   t.ok(paths.length > 100);
   for (const path of paths) {
     const { body: text } = parseFrontMatter(readFileSync(path, 'utf8'));
-    const { links, anchors } = findWrittenLinks(path, text, 1);
+    const { links, anchors } = findWrittenLinks(path, text, (line) => line);
     const parsed = parseMarkdown(text);
     const hrefs = linksOf(parsed).filter((href) => {
       const target = resolveLink(href, path);

@@ -22,7 +22,7 @@ async function bookOf(job: EpubJob) {
 }
 
 const titled = [
-  documentOf('raw', '<h1 align="center">\n  <a href="x"><b>Fast</b></a>\n</h1>\n\n## Server', {
+  documentOf('raw', '# <a href="x"><b>Fast</b></a>\n\n## Server', {
     title: 'Fast',
   }),
   documentOf('low', '![p](a.png)\n\n## Low\n\nWords.\n\n## Lower', { title: 'Low' }),

@@ -54,7 +54,7 @@ t.test(
 
 t.test('the heading that became the title is set once', parts, async (t) => {
   for (const heading of [
-    '<h1 align="center">\n  The <em>guide</em>\n</h1>',
+    '# The <em>guide</em>',
     '<!-- A comment -->\n\n## The guide',
     'Before.\n\n## The guide',
   ]) {

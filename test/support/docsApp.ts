@@ -17,7 +17,7 @@ import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts
 import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
 import { linkAddress, pictureAddress } from '../../docs-service/http/documentView.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
-import { openTestLibrary, parts, type TestLibrary } from './docsLibrary.ts';
+import { openTestLibrary, parts, type TestLibrary, type TestLibraryOptions } from './docsLibrary.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 interface Teardown {
@@ -42,15 +42,16 @@ const usualBaseUrl = parseBaseUrl('http://127.0.0.1:4000');
 export interface TestAppOptions extends Partial<AppOptions> {
   /** Where tokens and clients are kept; a file of its own where it is left out. */
   readonly accessDatabase?: AccessDatabase;
+  readonly library?: TestLibraryOptions;
 }
 
 /** The whole service but its socket, on a real library, index, renderer and store of tokens. */
 export async function openTestApp(
   t: Teardown,
   files: Readonly<Record<string, string | Uint8Array>>,
-  { accessDatabase, ...overrides }: TestAppOptions = {},
+  { accessDatabase, library: given, ...overrides }: TestAppOptions = {},
 ): Promise<TestApp> {
-  const library = await openTestLibrary(t, files);
+  const library = await openTestLibrary(t, files, given);
   await library.indexer.sync();
   const data = await temporaryFolder(t);
   const access = createAccessStores(

@@ -43,6 +43,6 @@ const elements: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const attributes: ReadonlySet<string> = new Set(
-  'align alt checked colspan disabled height open rowspan start title type width'.split(' '),
+  'align alt checked colspan disabled height id name open rowspan start title type width'.split(' '),
 );
 const schemes: ReadonlySet<string> = new Set(['https', 'http', 'mailto', 'ftp']);

@@ -1,23 +1,35 @@
-import type { Token, Tokens } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
+import { withCjkRules } from '../../content/cjkRules.ts';
+import { plainText } from '../../content/plainText.ts';
 
 /**
- * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub. Its
- * tokens are what stands below that line. Undefined for any other quote.
+ * One of GitHub's alerts: a quote that begins with a line such as `[!NOTE]`. Its label is English, as on GitHub, or
+ * what its author wrote after that; `-` or `+` before it says that readers fold the alert. Its tokens are what stands
+ * below that line. Undefined for any other quote.
  */
 export function tryAlert({ tokens }: Tokens.Blockquote) {
   const at = tokens.findIndex(({ type }) => type !== 'space');
   const paragraph = tokens[at];
   if (paragraph?.type !== 'paragraph') return undefined;
-  const [opening, word] = pattern.exec(paragraph.raw) ?? [];
+  const [opening, word, fold = '', title = ''] = pattern.exec(paragraph.raw) ?? [];
   if (opening === undefined || word === undefined) return undefined;
   const kind = word.toLowerCase();
-  const label = kind.charAt(0).toUpperCase() + kind.slice(1);
-  const rest = withoutOpening(paragraph.tokens ?? [], kind.length + '[!]'.length);
+  const label = plainText(Lexer.lexInline(title)).trim() || kind.charAt(0).toUpperCase() + kind.slice(1);
+  const rest =
+    title === ''
+      ? withoutOpening(paragraph.tokens ?? [], kind.length + '[!]'.length + fold.length)
+      : afterLine(paragraph.raw);
   const first = rest.length === 0 ? [] : [{ ...paragraph, tokens: rest }];
-  return { kind, label, tokens: [...first, ...tokens.slice(at + 1)] };
+  return { kind, label, fold, isTitled: title !== '', tokens: [...first, ...tokens.slice(at + 1)] };
 }
 
-const pattern = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
+const pattern = /^\[!(note|tip|important|warning|caution)\]([+-]?)[ \t]*(.*?)[ \t]*(?:\n|$)/i;
+
+/** The text below the first line of a paragraph. */
+function afterLine(raw: string): Token[] {
+  const end = raw.indexOf('\n');
+  return end < 0 ? [] : withCjkRules(new Lexer()).inlineTokens(raw.slice(end + 1));
+}
 
 /** The tokens after the first line, which has this many characters and perhaps spaces at its end. */
 function withoutOpening([first, ...rest]: readonly Token[], length: number): Token[] {

@@ -1,12 +1,12 @@
 import type { Token, Tokens } from 'marked';
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
+import { cleanId } from '../../content/headingAnchors.ts';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { tryAlert } from './alerts.ts';
 import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
 import { BlockScope, InlineScope, nameLink, pictureTag } from './htmlScopes.ts';
-import type { Footnote, MarkdownDocument } from './markdown.ts';
-import { printsNothing } from './rawHeadingTokens.ts';
+import { type Footnote, type MarkdownDocument, printsNothing } from './markdown.ts';
 import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
 import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';
@@ -27,8 +27,12 @@ export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions)
 }
 
 /** All places in the result that a link can lead to. */
-export function idsOf({ headings, footnotes }: MarkdownDocument): ReadonlySet<string> {
-  return new Set([...headings.map(({ id }) => id), ...footnotes.map(({ number }) => footnoteId(number))]);
+export function idsOf({ headings, footnotes, writtenIds }: MarkdownDocument): ReadonlySet<string> {
+  return new Set([
+    ...writtenIds,
+    ...headings.map(({ id }) => id),
+    ...footnotes.map(({ number }) => footnoteId(number)),
+  ]);
 }
 
 class HtmlWriter {
@@ -37,12 +41,22 @@ class HtmlWriter {
   readonly #sanitiser = new HtmlSanitiser();
   /** Ids of the references to footnotes that were printed. */
   readonly #printed = new Set<string>();
+  /** The ids of headings, and those that were printed. */
+  readonly #places: ReadonlySet<string>;
   /** In a cell of a table, which has little room. */
   #inCell = false;
 
   constructor(document: MarkdownDocument, options: HtmlOptions) {
     this.#document = document;
-    this.#options = options;
+    const places = new Set<string>(document.headings.map(({ id }) => id));
+    const place = (written: string) => {
+      const id = cleanId(written);
+      if (id === '' || places.has(id)) return '';
+      places.add(id);
+      return `<span id="${escapeXml(id)}"></span>`;
+    };
+    this.#places = places;
+    this.#options = { ...options, references: { ...options.references, place } };
   }
 
   write(): string {
@@ -50,7 +64,15 @@ class HtmlWriter {
     const text = this.#blocks(tokens);
     // A footnote can refer to another, so all are printed before the links back from them.
     const bodies = footnotes.map((footnote) => this.#blocks(footnote.tokens));
-    return footnotes.length > 0 ? text + this.#footnoteSection(bodies) : text;
+    return this.#withoutMissing(footnotes.length > 0 ? text + this.#footnoteSection(bodies) : text);
+  }
+
+  /** A link to an id that stands in nothing that is shown, such as a script, is only its text. */
+  #withoutMissing(html: string): string {
+    const missing = [...this.#document.writtenIds].filter((id) => !this.#places.has(id));
+    if (missing.length === 0) return html;
+    const links = new Set(missing.map((id) => `<a href="${escapeXml(`#${id}`)}">`));
+    return html.replace(/<a href="#[^"]*">/g, (link) => (links.has(link) ? '<a>' : link));
   }
 
   #blocks(tokens: readonly Token[]): string {
@@ -97,7 +119,15 @@ class HtmlWriter {
   #quote(token: Tokens.Blockquote): string {
     const alert = tryAlert(token);
     if (alert === undefined) return element('blockquote', this.#blocks(token.tokens));
-    const label = `<p class="label"${english}>${alert.label}</p>\n`;
+    const language = alert.isTitled ? '' : english;
+    const text = escapeXml(alert.label);
+    if (alert.fold !== '') {
+      const isOpen = alert.fold === '+' || this.#options.epubTypes;
+      const summary = `<summary class="label"${language}>${text}</summary>\n`;
+      const attributes = ` class="alert ${alert.kind}"${isOpen ? ' open="open"' : ''}`;
+      return element('details', summary + this.#blocks(alert.tokens), attributes);
+    }
+    const label = `<p class="label"${language}>${text}</p>\n`;
     return element('div', label + this.#blocks(alert.tokens), ` class="alert ${alert.kind}" role="note"`);
   }
 

@@ -47,6 +47,8 @@ export class BlockScope {
       if (part.kind === 'open' || this.#paragraph) this.#inParagraph().write(part);
     } else {
       this.#endParagraph();
+      const id = part.kind === 'open' ? part.attributes.get('id') : undefined;
+      if (id) this.#out.push(this.#references.place?.(id) ?? '');
       if (part.kind === 'open') this.#open(part.name, part.attributes.has('open'));
       else if (part.name === 'details') this.#closeDetails();
     }
@@ -130,6 +132,8 @@ export class InlineScope {
   #openTag(name: string, attributes: ReadonlyMap<string, string>): void {
     const out = this.#out;
     const attribute = (key: string) => decodeEntities(attributes.get(key) ?? '');
+    const id = attributes.get('id') ?? attributes.get('name');
+    if (id && !this.inLink) out.push(this.#references.place?.(id) ?? '');
     if (name === 'br' || name === 'wbr') out.push(`<${name}/>`);
     if (name === 'img') {
       const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
@@ -143,7 +147,7 @@ export class InlineScope {
   }
 
   #openLink(href: string): void {
-    const address = this.inLink ? undefined : this.#references.link(href);
+    const address = this.inLink || href === '' ? undefined : this.#references.link(href);
     if (address === undefined) return;
     this.#link = { at: this.#out.length, address };
     this.#push('a', `<a href="${escapeXml(address)}">`);

@@ -1,14 +1,14 @@
-import GithubSlugger from 'github-slugger';
 import { type Lexer, Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { withCjkRules } from '../../content/cjkRules.ts';
 import type { Document } from '../../content/document.ts';
+import { createSlugger, tryIdOf, writtenIds } from '../../content/headingAnchors.ts';
 import { isTitle } from '../../content/headings.ts';
 import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts';
+import { withoutCode } from '../../content/withoutCode.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
 import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
-import { printsNothing, withRawHeading } from './rawHeadingTokens.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
 export interface MarkdownDocument {
@@ -21,6 +21,8 @@ export interface MarkdownDocument {
   readonly footnotes: readonly Footnote[];
   /** The footnote of each `footnoteReference`. */
   readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
+  /** Of headings and other places, in raw HTML. */
+  readonly writtenIds: ReadonlySet<string>;
 }
 
 export interface Heading {
@@ -52,8 +54,11 @@ interface FootnoteMark {
  */
 export function parseMarkdown(source: string): MarkdownDocument {
   const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
-  return survey(withRawHeading(tokens), definitions, 2 * source.length + 1_000_000);
+  const written = / (?:id|name)=/.test(source) ? writtenIds(withoutCode(source)) : new Set<string>();
+  return survey(tokens, { definitions, written, addressSpace: 2 * source.length + 1_000_000 });
 }
+
+export const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
 
 export function lexWithFootnotes(source: string) {
   const definitions = new Map<string, FootnoteDefinition>();
@@ -91,19 +96,22 @@ export function withinStack<Result>(read: () => Result): Result {
 const maxLength = 10_000_000;
 const maxTokens = 4_000_000;
 
-/**
- * One walk over all tokens in reading order.
- * @param addressSpace characters that the addresses of all links may have, because one definition can serve any number
- * of links
- */
+interface SurveyFacts {
+  readonly definitions: ReadonlyMap<string, FootnoteDefinition>;
+  /** Ids that the author wrote. */
+  readonly written: ReadonlySet<string>;
+  /** Characters that the addresses of all links may have, because one definition can serve any number of links. */
+  readonly addressSpace: number;
+}
+
+/** One walk over all tokens in reading order. */
 function survey(
   tokens: readonly Token[],
-  definitions: ReadonlyMap<string, FootnoteDefinition>,
-  addressSpace: number,
+  { definitions, written, addressSpace }: SurveyFacts,
 ): MarkdownDocument {
   let count = 0;
   let space = addressSpace;
-  const slugger = new GithubSlugger();
+  const slugger = createSlugger(written);
   const headingOf = new Map<Token, Heading>();
   const footnoteOf = new Map<Token, FootnoteMark>();
   const footnotes = new Map<string, { number: number; references: number }>();
@@ -111,7 +119,8 @@ function survey(
 
   const nameHeading = (token: Tokens.Heading) => {
     const text = plainText(token.tokens).trim();
-    const id = slugger.slug(text) || slugger.slug('section');
+    const own = token.tokens.map(({ type, raw }) => (type === 'html' ? tryIdOf(raw) : undefined));
+    const id = own.find(Boolean) ?? (slugger.slug(text) || slugger.slug('section'));
     headingOf.set(token, { depth: token.depth, text, id });
   };
   const countReference = (token: Token, label: string) => {
@@ -148,6 +157,7 @@ function survey(
     headingOf,
     footnotes: [...footnotes].map(([label, counts]) => ({ ...counts, label, tokens: footnoteTokens(label) })),
     footnoteOf,
+    writtenIds: written,
   };
 }
 

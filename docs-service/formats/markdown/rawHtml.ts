@@ -95,7 +95,8 @@ function setOf(words: string): ReadonlySet<string> {
 }
 
 const allowedAttributes: Readonly<Record<string, string[]>> = {
-  a: ['href', 'title'],
+  '*': ['id'],
+  a: ['href', 'title', 'name'],
   abbr: ['title'],
   details: ['open'],
   img: ['src', 'alt', 'title', 'width', 'height'],
@@ -224,7 +225,7 @@ function isHarmlessAttribute(name: string, key: string, value: string): boolean 
 }
 
 function isAllowed(name: string, key: string): boolean {
-  return allowedAttributes[name]?.includes(key) ?? false;
+  return key === 'id' || (allowedAttributes[name]?.includes(key) ?? false);
 }
 
 /** Attributes that readers print by themselves and that no author may write. */

@@ -1,4 +1,4 @@
-import { resolveLink, tryPictureSource } from '../../content/links.ts';
+import { resolveLink, tryPictureSource, tryPlace } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -6,6 +6,8 @@ export interface References {
   link(href: string): string | undefined;
   /** Undefined if the picture cannot be shown, so that its description takes its place. */
   picture(href: string): ShownPicture | undefined;
+  /** The mark of a place that has an id in raw HTML; empty if the id is printed already. */
+  place?(id: string): string;
 }
 
 export interface ShownPicture {
@@ -36,7 +38,7 @@ export function createReferences(options: ReferenceOptions): References {
         case 'external':
           return target.href;
         case 'fragment': {
-          const id = [target.fragment, target.fragment.toLowerCase()].find((candidate) => ids.has(candidate));
+          const id = tryPlace(target.fragment, ids);
           return id === undefined ? undefined : `#${id}`;
         }
         case 'inside':

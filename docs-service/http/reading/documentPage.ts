@@ -1,11 +1,11 @@
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { type Folders, neighboursInTree, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, pageAround, type Site } from '../pages.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
-import { type Folders, parentOf } from './folders.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
 
 /** The collection that a reader came from. */
@@ -67,7 +67,7 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
   const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>`;
   return {
     before: `${before}<div class="with-tree">\n${tree}<div class="reader">\n${crumbs}\n`,
-    after: `${around === undefined ? '' : neighbours(site, around)}</div></div>${after}`,
+    after: `${around === undefined ? treeSteps(site, folders, document.slug) : neighbours(site, around)}</div></div>${after}`,
   };
 }
 
@@ -80,15 +80,38 @@ function collectionSteps(site: Site, { definition, place, size }: Neighbours): r
   ];
 }
 
+/** Strangers see no folders, and so no order but that of a collection. */
+function treeSteps(site: Site, folders: Folders, slug: string): string {
+  if (site.isOpen) return '';
+  const [previous, next] = neighboursInTree(folders, slug);
+  return steps(stepTo(site, previous, 'prev'), stepTo(site, next, 'next'), 'Before and after');
+}
+
+function stepTo(
+  site: Site,
+  document: DocumentMetadata | undefined,
+  rel: 'prev' | 'next',
+  collection?: string,
+): string {
+  if (document === undefined) return '';
+  const inside = collection === undefined ? '' : `?in=${encodeURIComponent(collection)}`;
+  const text = rel === 'prev' ? '← Previous' : 'Next →';
+  const name = escapeHtml((collection === undefined && document.label) || document.title);
+  return `<a class="${rel}" rel="${rel}" href="${readingPath(site, document.slug)}${inside}"><span>${text}</span><bdi>${name}</bdi></a>`;
+}
+
+function steps(previous: string, next: string, label: string): string {
+  return previous + next === '' ? '' : `<nav class="around" aria-label="${label}">${previous}${next}</nav>\n`;
+}
+
 function neighbours(site: Site, { definition, previous, next }: Neighbours): string {
-  const link = (document: DocumentMetadata | undefined, rel: 'prev' | 'next', text: string) =>
-    document === undefined
-      ? ''
-      : `<a class="${rel}" rel="${rel}" href="${readingPath(site, document.slug)}?in=${encodeURIComponent(definition.name)}"><span>${text}</span><bdi>${escapeHtml(document.title)}</bdi></a>`;
-  const links = `${link(previous, 'prev', '← Previous')}${link(next, 'next', 'Next →')}`;
-  const steps = links === '' ? '' : `<nav class="around" aria-label="Within the collection">${links}</nav>\n`;
-  if (site.isOpen) return steps;
+  const around = steps(
+    stepTo(site, previous, 'prev', definition.name),
+    stepTo(site, next, 'next', definition.name),
+    'Within the collection',
+  );
+  if (site.isOpen) return around;
   const address = collectionAddress(site, definition.name);
   const title = `<bdi>${escapeHtml(definition.title)}</bdi>`;
-  return `${steps}<p class="meta whole">All of ${title} as <a href="${address}.epub">EPUB</a> or <a href="${address}.pdf">PDF</a></p>\n`;
+  return `${around}<p class="meta whole">All of ${title} as <a href="${address}.epub">EPUB</a> or <a href="${address}.pdf">PDF</a></p>\n`;
 }

@@ -1,7 +1,7 @@
 import { count } from '../../../protocol/base/text.ts';
+import { type Folder, type Folders, parentOf } from '../../library/folders.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { documentItem, libraryAddress, pager, searchForm } from './documentList.ts';
-import { type Folder, type Folders, folderName, parentOf } from './folders.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
 
 interface FolderView {
@@ -16,7 +16,7 @@ interface FolderView {
 /** What is directly in a folder: its folders, and its documents by title. */
 export function folderPage({ site, folder, folders, page: number, pageSize }: FolderView): string {
   const { path, documents } = folder;
-  const name = folderName(path);
+  const { name } = folder;
   const shown = documents.slice((number - 1) * pageSize, number * pageSize);
   const items = shown.map((document) => documentItem(document, { site }));
   const crumbs = [...folderCrumbs(site, parentOf(path)), `<bdi>${escapeHtml(name)}</bdi>`].join(' › ');

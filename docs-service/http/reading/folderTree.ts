@@ -1,9 +1,9 @@
 import { basename, extname } from 'node:path/posix';
+import { type Folder, type Folders, folderName, folderSteps } from '../../library/folders.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
-import { type Folder, type Folders, folderName, folderSteps } from './folders.ts';
 
 interface Place {
   readonly site: Site;
@@ -26,17 +26,22 @@ export function folderTree({ folders, folder, ...place }: Place): string {
   if (root === undefined || root.documents.length + root.folders.length < 2) return '';
   const open = new Set(folderSteps(folder));
   const level = ({ path, ...inside }: Folder): string => {
-    const below = shownOf(inside.folders, (one) => open.has(one)).map((one) => {
-      const inner = open.has(one) ? folders.get(one) : undefined;
-      const isHere = place.slug === undefined && one === folder;
-      return `<li class="folder">${link(libraryAddress(place.site, { path: one }), folderName(one), isHere)}${inner === undefined ? '' : level(inner)}</li>`;
+    const shownFolders = new Set(shownOf(inside.folders, (one) => open.has(one)));
+    const documents = shownOf(inside.documents, ({ slug }) => slug === place.slug);
+    const byPath = new Map(documents.map((one) => [one.path, one]));
+    const items = inside.entries.flatMap((entry) => {
+      const document = byPath.get(entry);
+      if (document !== undefined) return documentEntry(place, document, nameOf(document, documents));
+      if (!shownFolders.has(entry)) return [];
+      const inner = open.has(entry) ? folders.get(entry) : undefined;
+      const isHere = place.slug === undefined && entry === folder;
+      const name = folders.get(entry)?.name ?? folderName(entry);
+      return `<li class="folder">${link(libraryAddress(place.site, { path: entry }), name, isHere)}${inner === undefined ? '' : level(inner)}</li>`;
     });
-    const shown = shownOf(inside.documents, ({ slug }) => slug === place.slug);
-    const documents = shown.map((document) => documentEntry(place, document, nameOf(document, shown)));
-    const left = inside.folders.length + inside.documents.length - below.length - documents.length;
+    const left = inside.entries.length - items.length;
     const more =
       left === 0 ? '' : `<li>${link(libraryAddress(place.site, { path }), `${left} more …`, false)}</li>`;
-    return `<ul>${below.join('')}${documents.join('')}${more}</ul>`;
+    return `<ul>${items.join('')}${more}</ul>`;
   };
   return `<nav class="tree" aria-label="Folders" tabindex="0"><details><summary>Documents</summary>
 ${level(root)}
@@ -49,11 +54,13 @@ function shownOf<Entry>(entries: readonly Entry[], isOpen: (entry: Entry) => boo
   return entries.filter((entry, at) => at < maxEntries || isOpen(entry));
 }
 
-/** Its title; or the name of its file, if another document of the folder has the same title. */
-function nameOf({ title, path, slug }: LocatedMetadata, documents: readonly LocatedMetadata[]): string {
-  // They are in the order of their titles.
-  const at = documents.findIndex((one) => one.slug === slug);
-  const isShared = [documents[at - 1], documents[at + 1]].some((one) => one?.title === title);
+/** Its label or title; or the name of its file, if another document of the folder has the same title. */
+function nameOf(
+  { label, title, path, slug }: LocatedMetadata,
+  documents: readonly LocatedMetadata[],
+): string {
+  if (label !== undefined) return label;
+  const isShared = documents.some((one) => one.title === title && one.slug !== slug);
   return isShared ? basename(path, extname(path)) : title;
 }
 

@@ -1,6 +1,7 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
+import type { Folders } from '../../library/folders.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { escapeHtml, foundIn, page, pageAround, type Site } from '../pages.ts';
 import {
@@ -12,7 +13,6 @@ import {
   pager,
   searchForm,
 } from './documentList.ts';
-import type { Folders } from './folders.ts';
 import { folderList } from './folderTree.ts';
 import { countText, hitText, markFound, type SearchAnswer } from './foundText.ts';
 

@@ -2,12 +2,12 @@ import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document } from '../../content/document.ts';
 import { folderPagePaths, pathSlugs } from '../../content/slug.ts';
 import type { Rendition } from '../../formats/renditionMaker.ts';
+import type { Folders } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentFilter, DocumentPage, Paging, SearchPage } from '../../search/documentIndex.ts';
 import type { Site } from '../pages.ts';
 import type { Services } from '../services.ts';
-import type { Folders } from './folders.ts';
 
 /** The library as one kind of reader sees it; all its pages are made from it. */
 export interface ReadersLibrary {

@@ -22,6 +22,13 @@ if (navigator.clipboard)
   }
 `;
 
+/** The page that the reader is on is in view in the tree beside it. */
+const inView = `
+const tree = document.querySelector('nav.tree');
+const here = tree?.querySelector('[aria-current]');
+if (here) tree.scrollTop += here.getBoundingClientRect().top - tree.getBoundingClientRect().top - tree.clientHeight / 3;
+`;
+
 /**
  * Shows what is found while the reader types, in the place that `foundIn` makes: it asks for the page of results as the
  * form does, at most once in 250 ms, waits for the end of a composition, and one element announces each answer.
@@ -93,4 +100,4 @@ if (found) {
  * The only script of the service: without it, everything else works. The policy of the reading pages names its hash, so
  * no document can bring another.
  */
-export const readingScript = copying + searching;
+export const readingScript = copying + inView + searching;

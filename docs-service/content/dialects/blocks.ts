@@ -1,0 +1,254 @@
+import { cleanId } from '../headingAnchors.ts';
+import { closesFence, tryFenceMarker } from '../markdownLines.ts';
+import { closedSlashes, type Opening, tabIn, tryOpening } from './blockOpenings.ts';
+import { type CodeBlock, codeLine, tryFenceInfo } from './codeBlocks.ts';
+import type { Dialect, Line } from './dialect.ts';
+import { alertLine, containerLines, type MarkedContainer, mark, tryAlertKind } from './kinds.ts';
+
+/**
+ * The lines of a text with the blocks of all dialects as alerts, details and labelled parts. One pass with a stack of
+ * open containers; `///` needs its end, and every other one that has none ends with its parent.
+ */
+export function withPlainBlocks(lines: readonly Line[], dialect: Dialect): readonly Line[] {
+  const reader = new BlockReader(dialect, closedSlashes(lines));
+  for (const line of lines) reader.take(line);
+  return reader.end();
+}
+
+interface Frame extends Opening {
+  readonly line: number;
+  /** Where the text of the list item around it begins. */
+  readonly item: number;
+  readonly out: Line[];
+  /** Blanks that its content has in front; unknown until its first line. */
+  strip: number | undefined;
+  /** Lines such as `:class: warning` may still come. */
+  mayHaveOptions: boolean;
+  options: ReadonlyMap<string, string>;
+}
+
+const maxDepth = 10;
+const maxContainers = 10_000;
+/** Within each other, those that are only content included. Each line is looked at by all that it is in. */
+const maxFrames = 12;
+
+class BlockReader {
+  readonly #dialect: Dialect;
+  readonly #closedSlashes: ReadonlySet<number>;
+  readonly #frames: Frame[] = [];
+  readonly #out: Line[] = [];
+  /** The fence of code that is open, and the number of frames around it. */
+  #code:
+    | (CodeBlock & { readonly marker: string; readonly depth: number; readonly strip: number })
+    | undefined;
+  #containers = 0;
+  /** Where the text of the list item begins, in columns. */
+  #item = 0;
+
+  constructor(dialect: Dialect, slashes: ReadonlySet<number>) {
+    this.#dialect = dialect;
+    this.#closedSlashes = slashes;
+  }
+
+  take({ text, line }: Line): void {
+    const rest = this.#stripped(text);
+    if (this.#frames.length < (this.#code?.depth ?? 0)) this.#code = undefined;
+    if (this.#code !== undefined) this.#takeCode(rest, line);
+    else if (rest.startsWith(mark.start, indentOf(rest))) this.#takeMark(rest, line);
+    else if (!this.#closes(rest) && !this.#isOption(rest) && !this.#opens(rest, line))
+      this.#takeText(rest, line);
+  }
+
+  end(): readonly Line[] {
+    while (this.#frames.length > 0) this.#close();
+    return this.#out;
+  }
+
+  get #top(): Line[] {
+    return this.#frames.at(-1)?.out ?? this.#out;
+  }
+
+  #push(text: string, line: number): void {
+    this.#top.push({ text, line });
+  }
+
+  /** The line without the blanks of the containers around it. Those that it is not in are closed. */
+  #stripped(text: string): string {
+    let rest = text;
+    for (const [at, frame] of this.#frames.entries()) {
+      if (rest.trim() === '') return '';
+      const indent = indentOf(rest);
+      if (frame.form === 'indent' && indent < frame.indent + 4) {
+        while (this.#frames.length > at) this.#close();
+        return rest;
+      }
+      if (frame.form === 'tag') frame.strip ??= rest.startsWith(mark.start, indent) ? undefined : indent;
+      const strip = frame.form === 'indent' ? frame.indent + 4 : (frame.strip ?? frame.indent);
+      rest = withoutIndent(rest, strip);
+    }
+    return rest;
+  }
+
+  #takeCode(text: string, line: number): void {
+    const { marker, strip, ...block } = this.#code ?? { marker: '', strip: 0 };
+    const found = tryFenceMarker(text.slice(0, 300), true);
+    const isEnd = found !== undefined && closesFence(found, marker);
+    if (this.#code?.hasOptions) {
+      if (/^\s*:[\w-]+:/.test(text)) return;
+      this.#code = { ...this.#code, hasOptions: false };
+      if (text.trim() === '') return;
+    }
+    if (isEnd) this.#code = undefined;
+    const shown = isEnd ? text : codeLine(text, block);
+    if (shown !== undefined) this.#push(withoutIndent(shown, strip), line);
+  }
+
+  #takeMark(text: string, line: number): void {
+    const indent = indentOf(text);
+    const body = text.slice(indent + 1, text.indexOf(mark.end, indent));
+    if (body.startsWith('/')) {
+      const at = this.#frames.findLastIndex(({ form, name }) => form === 'tag' && name === body.slice(1));
+      while (at >= 0 && this.#frames.length > at) this.#close();
+      return;
+    }
+    this.#open({ ...(JSON.parse(body) as MarkedContainer), form: 'tag', size: 0, indent }, line);
+  }
+
+  #closes(text: string): boolean {
+    const [, colons = '', slashes = '', ticks = ''] =
+      /^\s*(?:(:{3,})|(\/{3,})|(`{3,}|~{3,}))\s*$/.exec(text) ?? [];
+    const size = (colons || slashes || ticks).length;
+    if (size === 0) return false;
+    const form = colons ? 'colon' : slashes ? 'slash' : 'fence';
+    const at = this.#frames.findLastIndex((frame) => frame.form === form && frame.size <= size);
+    if (at < 0) return false;
+    while (this.#frames.length > at) this.#close();
+    return true;
+  }
+
+  /** Options of the container stand before its text. */
+  #isOption(text: string): boolean {
+    const frame = this.#frames.at(-1);
+    if (!frame?.mayHaveOptions) return false;
+    const [, key, value = ''] =
+      (frame.form === 'slash' ? /^ {4}([\w-]+):\s*(.*)$/ : /^:([\w-]+):\s*(.*)$/).exec(text) ?? [];
+    frame.mayHaveOptions = key !== undefined;
+    if (key !== undefined) frame.options = new Map([...frame.options, [key, value.trim()]]);
+    return key !== undefined;
+  }
+
+  #opens(text: string, line: number): boolean {
+    const opening = tryOpening(text, {
+      isSlashClosed: this.#closedSlashes.has(line),
+      mayBeIndented: this.#item,
+    });
+    if (opening === undefined) return false;
+    if (opening.unknown !== undefined) this.#dialect.note('directive', opening.unknown, line);
+    if (this.#containers >= maxContainers || this.#frames.length >= maxFrames) {
+      this.#dialect.note('limit', opening.name, line);
+      return false;
+    }
+    this.#open(opening, line);
+    if (opening.first) this.#push(opening.first, line);
+    return true;
+  }
+
+  #open(opening: Opening, line: number): void {
+    if (this.#frames.length >= maxFrames) return;
+    this.#containers += 1;
+    const kind = this.#frames.length < maxDepth ? opening.kind : 'content';
+    const mayHaveOptions = opening.form === 'slash' || (opening.isMyst ?? false);
+    const inner = { out: [], strip: undefined, mayHaveOptions, options: new Map() };
+    this.#frames.push({ ...opening, ...inner, kind, line, item: this.#item });
+  }
+
+  #close(): void {
+    const frame = this.#frames.pop();
+    if (frame === undefined || frame.isHidden) return;
+    const inner = trimmed(frame.out);
+    const heading = frame.hasTitleInside ? /^#{1,6}\s+(.*)$/.exec(inner[0]?.text ?? '')?.[1] : undefined;
+    const content = heading === undefined ? inner : trimmed(inner.slice(1));
+    const { options } = frame;
+    const classes = options.get('class') ?? options.get('type');
+    const isOpen = options.get('open')?.toLowerCase() === 'true';
+    const isAlert = frame.kind === 'details' && (options.has('type') || frame.isFoldedAlert === true);
+    const fold = isOpen ? '+' : frame.fold || (isAlert ? '-' : '');
+    const kind = isAlert ? 'alert' : frame.kind;
+    const word = (frame.isGeneric || frame.kind === 'details' ? classes : undefined) ?? frame.word ?? 'note';
+    const container = { kind, word, fold, label: heading ?? frame.label } as const;
+    const id = options.get('name') ?? options.get('id') ?? frame.id;
+    const margin = ' '.repeat(frame.form === 'tag' ? Math.min(frame.indent, frame.item) : frame.indent);
+    if (kind === 'alert' && this.#top.at(-1)?.text.trim() !== '') this.#push('', frame.line);
+    if (id !== undefined)
+      for (const one of [`${margin}<a id="${cleanId(id)}"></a>`, '']) this.#push(one, frame.line);
+    for (const { text, line } of containerLines(container, content, frame.line))
+      this.#push(text === '' ? '' : margin + text, line);
+  }
+
+  #takeText(text: string, line: number): void {
+    const frame = this.#frames.at(-1);
+    const label = frame && tabIn(frame.name, text);
+    if (label !== undefined) {
+      for (const one of ['', `**${label}**`, '']) this.#push(one, line);
+      return;
+    }
+    const marker = tryFenceMarker(text.slice(0, 300), false);
+    if (marker !== undefined) this.#openCode(text, marker, line);
+    else for (const one of calloutLines(this.#plainIndent(text))) this.#push(one, line);
+  }
+
+  #openCode(text: string, marker: string, line: number): void {
+    const indent = indentOf(text);
+    const strip = this.#dialect.isMdx && indent >= this.#item + 4 ? indent : 0;
+    const info = tryFenceInfo(text, marker);
+    const { block } = info;
+    const isRust = this.#dialect.tree.isBook && block.isRust === true;
+    this.#code = { ...block, isRust, marker, depth: this.#frames.length, strip };
+    if (info.caption !== undefined) {
+      const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
+      const shown = isTab ? `**${info.caption}**` : `<figcaption>${info.caption}</figcaption>`;
+      for (const one of ['', shown, '']) this.#push(one, line);
+    }
+    this.#push(withoutIndent(info.text, strip), line);
+  }
+
+  /** In MDX, four blanks are no code. */
+  #plainIndent(text: string): string {
+    if (text.trim() === '') return text;
+    const indent = indentOf(text);
+    const [marker] = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(text) ?? [];
+    if (marker !== undefined) this.#item = marker.length;
+    else if (indent === 0) this.#item = 0;
+    return this.#dialect.isMdx && marker === undefined && indent >= this.#item + 4
+      ? ' '.repeat(this.#item) + text.slice(indent)
+      : text;
+  }
+}
+
+/** A quote of Obsidian that is an alert, with its kind as GitHub has it. */
+function calloutLines(text: string): readonly string[] {
+  const [, prefix = '', word = '', fold = '', label = ''] =
+    /^([ \t]*(?:>[ \t]?)+)\[!([\w -]{1,40})\]([+-]?)[ \t]*([^\n]*)$/.exec(text) ?? [];
+  if (word === '' || (tryAlertKind(word) === word.toLowerCase() && fold === '' && label === ''))
+    return [text];
+  const line = alertLine({ kind: 'alert', word, label, fold: fold as '' | '-' | '+' });
+  return line.endsWith(']') ? [prefix + line] : [prefix + line, prefix.trimEnd()];
+}
+
+function trimmed(lines: readonly Line[]): readonly Line[] {
+  const isText = ({ text }: Line) => text.trim() !== '';
+  const first = lines.findIndex(isText);
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1);
+}
+
+function indentOf(text: string): number {
+  return /^[ \t]*/.exec(text)?.[0].length ?? 0;
+}
+
+/** Without so many blanks, of which a tab counts as four. */
+function withoutIndent(text: string, columns: number): string {
+  let at = 0;
+  for (let column = 0; column < columns && /[ \t]/.test(text[at] ?? ''); at += 1)
+    column += text[at] === '\t' ? 4 : 1;
+  return at === 0 ? text : text.slice(at);
+}

@@ -1,0 +1,137 @@
+import { plainEnds } from '../../../protocol/base/text.ts';
+import { tryDecode } from '../links.ts';
+import { withoutCode } from '../withoutCode.ts';
+import { withPlainBlocks } from './blocks.ts';
+import { Dialect, type Line, type TreeMarks } from './dialect.ts';
+import { type IncludeFile, withIncludes } from './includes.ts';
+import { mark } from './kinds.ts';
+import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
+import { withPlainMarks } from './marks.ts';
+import { withoutTags } from './tags.ts';
+
+/** A text as everything else in this program reads it: GitHub's Markdown, with a few elements of HTML. */
+export interface CanonicalText {
+  readonly text: string;
+  /** The line of the file for a line of the text, both counted from 1. */
+  readonly lineOf: (line: number) => number;
+  readonly dialect: Dialect;
+  /** The text without its code, if it was needed. */
+  readonly prose?: string;
+}
+
+export interface WrittenText {
+  readonly path: string;
+  readonly body: string;
+  /** The line of the file for each line of the body. */
+  readonly lineOf: (line: number) => number;
+  readonly tree?: TreeMarks | undefined;
+  readonly title?: string | undefined;
+  readonly isVerbatim?: boolean;
+  /** Without it nothing is included. */
+  readonly include?: IncludeFile | undefined;
+}
+
+/**
+ * Reads a text of any dialect. One without foreign forms stays byte for byte. The time is proportional to its length;
+ * a text that would become too long stays as it was.
+ */
+export function toCanonicalText({ path, body, lineOf, include, ...about }: WrittenText): CanonicalText {
+  const dialect = new Dialect(path, about);
+  const isForeign =
+    /!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/.test(body) ||
+    dialect.isMdx ||
+    foreign.test(body) ||
+    (dialect.tree.isVault && /%%|(?:^|\s)#\S|\^/.test(body));
+  if (!isForeign) return { text: body, lineOf, dialect };
+  const prose = withoutCode(body, { hasIndentedCode: !dialect.isMdx });
+  const isOnlyInCode =
+    !dialect.isMdx && !dialect.tree.isVault && !foreign.test(prose) && !foreignCode.test(body);
+  if (isOnlyInCode) return { text: body, prose, lineOf, dialect };
+  const written = plainEnds(body);
+  const own = written.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
+  const whole = include === undefined ? own : withIncludes(own, dialect, include);
+  const source = whole.map(({ text }) => text).join('\n');
+  const withoutModules =
+    dialect.isMdx || /^\s*import\s[^\n]+\sfrom\s/.test(source) ? withoutImports(source) : source;
+  const lineAt = (line: number) => whole[line - 1]?.line ?? lineOf(1);
+  const tagless = withoutTags(withoutModules, dialect, lineAt);
+  const headed = withPlainHeadings([...numbered(tagless, lineAt)], !dialect.isMdx);
+  const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), !dialect.isMdx);
+  const lines = withPlainMarks(blocks, dialect);
+  const text = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
+  if (text === written || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
+  return { text, lineOf: (line) => lines[line - 1]?.line ?? lineOf(1), dialect };
+}
+
+const foreign =
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+
+/** What counts within code, or in the line that begins it. */
+const foreignCode =
+  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/m;
+
+/** `import` and `export` at the beginning of a line, up to an empty one. The lines stay. */
+function withoutImports(text: string): string {
+  let isModule = false;
+  let fence = '';
+  return text
+    .split('\n')
+    .map((line) => {
+      const [, marks = ''] = /^\s*(`{3,}|~{3,})/.exec(line) ?? [];
+      if (marks !== '' && !isModule)
+        fence = fence === '' ? marks : line.trim().startsWith(fence) ? '' : fence;
+      if (fence !== '') return line;
+      isModule = line.trim() !== '' && (isModule || /^(?:import|export)[ \t{]/.test(line));
+      return isModule ? '' : line;
+    })
+    .join('\n');
+}
+
+/** A mark of a container gets a line for itself. */
+function* numbered(text: string, lineOf: (line: number) => number): Generator<Line> {
+  for (const [at, whole] of text.split('\n').entries()) {
+    const line = lineOf(at + 1);
+    if (!whole.includes(mark.start)) {
+      yield { text: whole, line };
+      continue;
+    }
+    const indent = /^[ \t]*/.exec(whole)?.[0] ?? '';
+    for (const part of whole.split(/(\ufdd0[^\ufdd1]*\ufdd1)/))
+      if (part.startsWith(mark.start)) yield { text: indent + part, line };
+      else if (part.trim() !== '')
+        yield { text: part.startsWith(indent) ? part : indent + part.trimStart(), line };
+  }
+}
+
+/** Folders from which programs take the files that an address with `/` in front means. */
+const publicFolders = [
+  'static',
+  'public',
+  'assets',
+  '.vuepress/public',
+  '.gitbook/assets',
+  'docs/public',
+  'docs/static',
+];
+
+/** Pictures from the folder where their program looks for them, if they are not at the place that is written. */
+function withPlacedPictures(text: string, { tree: { exists } }: Dialect): string {
+  const picture =
+    /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:@site|~)?\/([^)\s>"'?#]{1,1000})/g;
+  return text.replace(picture, (whole, before: string, written: string) => {
+    const path = tryDecode(written) ?? written;
+    if (path.startsWith('/') || path.includes('..')) return whole;
+    const folder = exists(path) ? '' : publicFolders.find((one) => exists(`${one}/${path}`));
+    return folder === undefined ? whole : `${before}/${folder === '' ? '' : `${folder}/`}${written}`;
+  });
+}
+
+/** What other programs print of what they are told not to read. */
+function withoutEscapes(text: string): string {
+  if (!/\{\{[<%]\/\*|\\\{\{#|\{\{\{[<%]|;-+8</.test(text)) return text;
+  return text
+    .replace(/^([ \t]*);(?=-{1,3}8<-)/gm, '$1')
+    .replace(/\{\{([<%])\/\*([^\n]{0,1000}?)\*\/([>%])\}\}/g, '{{$1$2$3}}')
+    .replace(/\{\{\{([<%][^\n{}]{0,1000}[>%])\}\}\}/g, '{{$1}}')
+    .replace(/\\(\{\{#)/g, '$1');
+}

@@ -1,0 +1,158 @@
+import type { Line } from './dialect.ts';
+
+/** Which lines of a file are included. */
+export interface FilePart {
+  /** Counted from 1; the end is included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Of an anchor, a region or a heading. */
+  readonly name?: string | undefined;
+}
+
+/** What a line includes. */
+export interface WantedFile {
+  readonly path: string;
+  readonly part: FilePart;
+  /** From where the path counts first; then the other place is tried. */
+  readonly from: 'root' | 'file';
+  /** It is shown as code. */
+  readonly isCode?: boolean;
+  readonly language?: string | undefined;
+  readonly caption?: string | undefined;
+  readonly indent: string;
+  /** How many lines say so. */
+  readonly lines: number;
+}
+
+interface Around {
+  readonly isInCode: boolean;
+  readonly isVault: boolean;
+  readonly partials: ReadonlyMap<string, string>;
+}
+
+/** A line that includes a file, by the group `path` and what else it says. */
+interface IncludeForm {
+  readonly pattern: RegExp;
+  /** From where the path counts first; then the other place is tried. */
+  readonly from: 'root' | 'file';
+  readonly isCode?: boolean;
+  readonly mayBeInCode?: boolean;
+  /** Where its program has such files. */
+  readonly folder?: string;
+}
+
+const forms: readonly IncludeForm[] = [
+  {
+    pattern: /^\{\{#(?:include|rustdoc_include|playground|playpen)\s+(?<path>[^{}\s]+)[^{}]*\}\}$/,
+    ...{ from: 'file', mayBeInCode: true },
+  },
+  { pattern: /^-{1,3}8<-{1,3}\s+["'](?<path>[^"']+)["']$/, from: 'root', mayBeInCode: true },
+  { pattern: /^\{\{< include (?<path>[^\s<>]+) >\}\}$/, from: 'file' },
+  { pattern: /^<!--\s*@include:\s*(?<path>[^<>]+?)\s*-->$/, from: 'file' },
+  {
+    pattern:
+      /^<<<\s*(?<path>[^\s{[]+)(?:\s*\{[^{}]*?(?<language>[a-z]\w*)?\})?(?:\s*\[(?<caption>[^[\]]*)\])?$/i,
+    ...{ from: 'file', isCode: true },
+  },
+  { pattern: /^\{!\s*(?<path>[^{}!]+?)\s*!\}$/, from: 'root' },
+  {
+    pattern:
+      /^\{\*\s*(?<path>[^\s{}*]+)(?:[^{}*]*?\bln\[(?<first>\d+)(?::(?<last>\d+))?[^\]]*\])?[^{}*]*\*\}$/,
+    ...{ from: 'root', isCode: true },
+  },
+  { pattern: /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'][^%]*%\}$/, from: 'file' },
+  { pattern: /^\{\{[%<]\s*include\s+["'](?<path>[^"']+)["']\s*[%>]\}\}$/, from: 'file' },
+  { pattern: /^\{%-?\s*include_relative\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'file' },
+  { pattern: /^\{%-?\s*include\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'root', folder: '/_includes/' },
+];
+
+/** Undefined if a line includes nothing. */
+export function tryInclude(lines: readonly Line[], at: number, around: Around): WantedFile | undefined {
+  const text = lines[at]?.text ?? '';
+  if (text.length > 2_000 || !/[{<!-]/.test(text)) return undefined;
+  const line = text.trim();
+  const base = { indent: /^[ \t]*/.exec(text)?.[0] ?? '', lines: 1 };
+  for (const { pattern, from, isCode = false, mayBeInCode = false, folder = '' } of forms) {
+    const { path, first, last, language, caption } =
+      around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
+    if (path === undefined) continue;
+    const lines = first === undefined ? {} : { from: Number(first), to: Number(last ?? first) };
+    const wanted = pathAndPart(folder + path);
+    const part = { ...wanted.part, ...lines };
+    return { ...base, ...wanted, part, from, isCode, language, caption };
+  }
+  if (around.isInCode) return undefined;
+  const [, component = ''] = /^<([A-Z]\w*)(?:\s[^<>]*)?\/>$/.exec(line) ?? [];
+  const partial = around.partials.get(component);
+  if (partial !== undefined) return { ...base, path: partial, part: {}, from: 'file' };
+  const [, note, heading] =
+    (around.isVault && /^!\[\[([^[\]|#]+)(?:#([^[\]|]+))?(?:\|[^[\]]*)?\]\]$/.exec(line)) || [];
+  const stem = note?.replace(/\.md$/i, '');
+  if (stem !== undefined && !/\.[a-z]\w{1,4}$/i.test(stem))
+    return { ...base, path: `${stem}.md`, part: { name: heading }, from: 'file' };
+  return tryDirective(lines, at);
+}
+
+/** A fence of MyST, with its options. */
+function tryDirective(lines: readonly Line[], at: number): WantedFile | undefined {
+  const [, indent = '', marks = '', name, path = ''] =
+    /^([ \t]*)(`{3,}|~{3,}|:{3,})\{(include|literalinclude)\}[ \t]+(\S+)[ \t]*$/.exec(
+      lines[at]?.text ?? '',
+    ) ?? [];
+  if (name === undefined) return undefined;
+  const options = new Map<string, string>();
+  for (let next = at + 1; next < lines.length; next += 1) {
+    const text = lines[next]?.text.trim() ?? '';
+    if (text.startsWith(marks)) {
+      const [, first, last = first] = /^(\d+)(?:-(\d+))?/.exec(options.get('lines') ?? '') ?? [];
+      const part = first === undefined ? {} : { from: Number(first), to: Number(last) };
+      const shown = { isCode: name === 'literalinclude', language: options.get('language') };
+      return { path, part, from: 'file', indent, lines: next - at + 1, ...shown };
+    }
+    const [, key, value = ''] = /^:([\w-]+):\s*(.*)$/.exec(text) ?? [];
+    if (key !== undefined) options.set(key, value);
+    else if (text !== '') return undefined;
+  }
+  return undefined;
+}
+
+/** `f`, `f:2`, `f:2:10`, `f::10`, `f:2:`, `f:name`, `f#name` and `f#name{3,9}`. */
+function pathAndPart(written: string): Pick<WantedFile, 'path' | 'part'> {
+  const [, path = written, first, colon, second, name, start, end] =
+    /^([^:#{}]+)(?::(\d*)(:)?(\d*)|[:#]([^{}]+))?(?:\{(\d*),?(\d*)\})?$/.exec(written.trim()) ?? [];
+  const from = Number(first || start) || undefined;
+  const to = Number(second || end || (colon === undefined && first)) || undefined;
+  return { path: path.trim(), part: { name, from, to } };
+}
+
+/** The lines of a text that a part names; undefined if there are none. */
+export function partOf(text: string, { from = 1, to, name }: FilePart): string | undefined {
+  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const part = name === undefined ? lines : linesNamed(lines, name);
+  return part?.slice(from - 1, to).join('\n');
+}
+
+/** Between the marks of mdBook, PyMdown and editors, or below a heading. Lines with such marks are left out. */
+function linesNamed(lines: readonly string[], name: string): readonly string[] | undefined {
+  const isMark = (line: string) =>
+    /\bANCHOR(?:_END)?:|-8<-+\s*\[(?:start|end):|#?\b(?:end)?region\b/i.test(line);
+  const says = (line: string, word: RegExp) => isMark(line) && (word.exec(line)?.[1] ?? '').trim() === name;
+  const start = lines.findIndex((line) => says(line, /(?:ANCHOR:|\[start:|(?<!end)region\b)\s*([\w.-]+)/i));
+  if (start < 0) return linesBelow(lines, name);
+  const end = lines.findIndex(
+    (line, at) => at > start && says(line, /(?:ANCHOR_END:|\[end:|endregion\b)\s*([\w.-]+)/i),
+  );
+  return lines.slice(start + 1, end < 0 ? undefined : end).filter((line) => !isMark(line));
+}
+
+function linesBelow(lines: readonly string[], heading: string): readonly string[] | undefined {
+  const folded = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+  const headings = lines.map((line) => /^(#{1,6})\s+(.*?)(?:\s*\{#([\w-]+)\})?\s*#*$/.exec(line));
+  const start = headings.findIndex(
+    (found) => found && [found[2], found[3]].some((one) => folded(one ?? '') === folded(heading)),
+  );
+  if (start < 0) return undefined;
+  const depth = headings[start]?.[1]?.length ?? 1;
+  const end = headings.findIndex((found, at) => at > start && found && (found[1]?.length ?? 7) <= depth);
+  return lines.slice(start, end < 0 ? undefined : end);
+}

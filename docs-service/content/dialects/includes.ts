@@ -1,0 +1,149 @@
+import { dirname, extname, join } from 'node:path/posix';
+import { closesFence, tryFenceMarker } from '../markdownLines.ts';
+import type { Dialect, Line } from './dialect.ts';
+import { partOf, tryInclude, type WantedFile } from './includeForms.ts';
+
+/** Reads a file for a text that includes it: a place from the content folder. Undefined if it may not be included. */
+export type IncludeFile = (path: string) => string | undefined;
+
+const maxDepth = 10;
+const maxIncludes = 200;
+/** In UTF-16 units, for a document. */
+const maxLength = 2_000_000;
+
+/** The lines of a text with the files that it includes in their places. Files of Markdown may include others. */
+export function withIncludes(lines: readonly Line[], dialect: Dialect, read: IncludeFile): readonly Line[] {
+  return new Includer(dialect, read).expand(lines, [dialect.path]);
+}
+
+class Includer {
+  readonly #dialect: Dialect;
+  readonly #read: IncludeFile;
+  #count = 0;
+  #length = 0;
+
+  constructor(dialect: Dialect, read: IncludeFile) {
+    this.#dialect = dialect;
+    this.#read = read;
+  }
+
+  expand(lines: readonly Line[], chain: readonly string[]): readonly Line[] {
+    const out: Line[] = [];
+    const partials = importedIn(lines);
+    let fence: { readonly marker: string; readonly at: number; longest: number } | undefined;
+    for (let at = 0; at < lines.length; at += 1) {
+      const { text, line } = lines[at] ?? { text: '', line: 1 };
+      const marker = /[`~]{3}/.test(text)
+        ? tryFenceMarker(text.slice(0, 300), fence !== undefined)
+        : undefined;
+      const wanted = tryInclude(lines, at, {
+        isInCode: fence !== undefined,
+        partials,
+        isVault: this.#dialect.tree.isVault,
+      });
+      if (wanted !== undefined) {
+        const inner = this.#include(wanted, line, chain, fence !== undefined);
+        if (fence !== undefined)
+          fence.longest = Math.max(fence.longest, ...inner.map((one) => longestRun(one.text)));
+        for (const one of inner) out.push(one);
+        at += wanted.lines - 1;
+        continue;
+      }
+      if (marker !== undefined && fence === undefined) fence = { marker, at: out.length, longest: 0 };
+      else if (marker !== undefined && fence !== undefined && closesFence(marker, fence.marker)) {
+        const long = fence.marker[0]?.repeat(Math.max(fence.marker.length, fence.longest + 1)) ?? '';
+        const opening = out[fence.at];
+        if (opening) out[fence.at] = { ...opening, text: opening.text.replace(fence.marker, long) };
+        out.push({ text: text.replace(marker, long.length > marker.length ? long : marker), line });
+        fence = undefined;
+        continue;
+      }
+      out.push({ text, line });
+    }
+    return out;
+  }
+
+  #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
+    const from = chain.at(-1) ?? '';
+    const folders = wanted.from === 'root' ? ['', dirname(from)] : [dirname(from), ''];
+    const places = folders.map((folder) => placeOf(wanted.path, folder));
+    for (const place of new Set(places)) {
+      const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
+      if (place === undefined || text === undefined || chain.length > maxDepth) continue;
+      const part = partOf(text, wanted.part);
+      if (part === undefined) continue;
+      this.#length += part.length;
+      const indent = wanted.indent;
+      const lines = part
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((one) => ({ text: one === '' ? '' : indent + one, line }));
+      if (isInCode) return lines;
+      if (wanted.isCode) return fenced(lines, wanted, place, line);
+      if (!isMarkdown(place)) return lines;
+      const rebased =
+        dirname(place) === dirname(this.#dialect.path)
+          ? lines
+          : lines.map((one) => withRootedLinks(one, dirname(place)));
+      return this.expand(rebased, [...chain, place]);
+    }
+    this.#dialect.note('include', wanted.path, line);
+    return [{ text: `${wanted.indent}Not included: ${wanted.path}`, line }];
+  }
+
+  #tryRead(path: string): string | undefined {
+    if (this.#count >= maxIncludes || this.#length > maxLength) return undefined;
+    this.#count += 1;
+    return this.#read(path);
+  }
+}
+
+function isMarkdown(path: string): boolean {
+  return /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i.test(path);
+}
+
+/** From the content folder; undefined if that is outside, or if a part of it is hidden. */
+function placeOf(written: string, folder: string): string | undefined {
+  const path = written.replace(/^@(?:site)?\//, '/');
+  if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
+  const place = join(path.startsWith('/') ? '.' : folder, path.replace(/^\/+/, ''));
+  return place.split('/').some((part) => part === '..' || part.startsWith('.')) ? undefined : place;
+}
+
+function fenced(
+  lines: readonly Line[],
+  { language, indent, caption }: WantedFile,
+  place: string,
+  line: number,
+): readonly Line[] {
+  const marks = '`'.repeat(Math.max(3, ...lines.map(({ text }) => longestRun(text) + 1)));
+  const title = caption === undefined ? '' : ` title="${caption.replaceAll('"', '')}"`;
+  const opening = `${indent}${marks}${language ?? extname(place).slice(1)}${title}`;
+  return ['', opening, ...lines, `${indent}${marks}`, ''].map((one) =>
+    typeof one === 'string' ? { text: one, line } : one,
+  );
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...Array.from(text.matchAll(/`+|~+/g), ([run]) => run.length));
+}
+
+/** The links of a file count from its own folder. */
+function withRootedLinks({ text, line }: Line, folder: string): Line {
+  const rooted = text.replace(
+    /(\]\(<?)(?![a-z][a-z0-9+.-]*:|[/#<@~])([^)\s>]+)/gi,
+    (_all, before: string, path: string) => `${before}/${join(folder, path)}`,
+  );
+  return { text: rooted, line };
+}
+
+/** The files of Markdown that a text of MDX imports, by their names in it. */
+function importedIn(lines: readonly Line[]): ReadonlyMap<string, string> {
+  const form = /^import\s+(\w+)\s+from\s+['"]((?:\.|@site\/|\/)[^'"]+\.(?:mdx?|markdown))['"]/;
+  return new Map(
+    lines.flatMap(({ text }) => {
+      const [, name, path] = text.startsWith('import') ? (form.exec(text) ?? []) : [];
+      return name === undefined || path === undefined ? [] : [[name, path] as const];
+    }),
+  );
+}

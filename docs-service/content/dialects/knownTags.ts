@@ -1,0 +1,166 @@
+import type { Dialect } from './dialect.ts';
+import { closingMark, type MarkedContainer, openingMark, tryContainer } from './kinds.ts';
+
+/** A tag of a template or a component. */
+export interface Tag {
+  readonly form: 'shortcode' | 'liquid' | 'component';
+  readonly name: string;
+  /** What is after the name. */
+  readonly rest: string;
+  /** It ends what an earlier one has opened. */
+  readonly isEnd: boolean;
+  /** It is its own end. */
+  readonly isClosed: boolean;
+}
+
+interface Inner {
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * What stands in place of a tag whose meaning is known; undefined for any other.
+ * @param inner finds its end and what is before that
+ */
+export function tryKnownTag(
+  tag: Tag,
+  dialect: Dialect,
+  inner: () => Inner | undefined,
+): string | Inner | undefined {
+  const { form, name, rest, isEnd, isClosed } = tag;
+  const given = argumentsOf(rest);
+  const container = tryTagContainer(tag, given);
+  if (container !== undefined) {
+    if (isEnd) return closingMark(name);
+    return openingMark(container) + (isClosed ? closingMark(name) : '');
+  }
+  if (silent[form].test(name)) return '';
+  if (name === 'Card') {
+    if (isEnd) return closingMark(name);
+    return linked(given) + (isClosed ? '' : openingMark({ kind: 'content', name, label: '' }));
+  }
+  if (isEnd) return known[form][name] === undefined ? undefined : '';
+  if (name === 'comment') {
+    const hidden = inner();
+    return hidden && { ...hidden, text: '' };
+  }
+  return known[form][name]?.(given, dialect, inner);
+}
+
+function tryTagContainer({ form, name, rest }: Tag, given: Arguments): MarkedContainer | undefined {
+  const first = given.get('0');
+  const title = given.get('title', 'header', 'summary', 'label', 'name');
+  if (/^(?:aside|admonition|callouts?|hint|notice|alert)$/i.test(name)) {
+    const word = given.get('type', 'style', 'kind', 'color', 'variant') ?? first ?? 'note';
+    return { kind: 'alert', name, word, label: title || (first && given.get('1')) || '' };
+  }
+  if (ordinary[form].test(name)) return undefined;
+  const isTab = /^tabs-?item$/i.test(name);
+  const found = tryContainer(isTab ? 'tab' : name, (form === 'component' ? title : title || first) ?? '');
+  if (found === undefined || found.kind === 'content') return undefined;
+  if (found.kind === 'tab')
+    return { ...found, name, label: given.get('label', 'title', 'name', 'header', '0', 'value') ?? 'Tab' };
+  const isOpen = found.kind === 'details' && /\b(?:open|defaultOpen)\b/.test(rest);
+  return { ...found, name, fold: isOpen ? '+' : '' };
+}
+
+/** Names that are mostly something else there than kinds of alerts. */
+const ordinary = {
+  shortcode: /^$/,
+  liquid: /^(?!(?:details|note|tip|warning|danger|info|success|tab)$)/,
+  component: /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic)$/,
+} as const;
+
+/** Whether a tag has its line for itself. */
+export function isAlone(text: string, at: number, end: number): boolean {
+  return (
+    /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, at - 200), at)) &&
+    /^[ \t]*(?:\n|$)/.test(text.slice(end, end + 200))
+  );
+}
+
+/** Tags around other tags, and what only looks like something. */
+const silent = {
+  shortcode: /^(?:tabs|tabpane|toc|columns?|steps|\/?content-ref)$/,
+  liquid: /^(?:tabs|columns?|content-ref|stepper|step|toc|else|elsif|when|assign|capture|seo|feed_meta)$/,
+  component:
+    /^(?:Tabs|TabGroup|CodeGroup|Steps?|CardGrid|Cards|CardGroup|AccordionGroup|Columns?|Frame|FileTree|Fragment|Icon|Head|Template|Content|ClientOnly)$/,
+} as const;
+
+type Known = (
+  given: Arguments,
+  dialect: Dialect,
+  inner: () => Inner | undefined,
+) => string | Inner | undefined;
+
+const reference: Known = (given) => addressed(given.get('0', 'path') ?? '');
+
+function addressed(path: string): string {
+  return /[\s()]/.test(path) ? `<${path.replace(/[<>\n]/g, '')}>` : path;
+}
+
+function picture(given: Arguments): string {
+  const source = given.get('src', 'link', '0') ?? '';
+  const caption = given.get('caption', 'title') ?? '';
+  const shown = `![${(given.get('alt') ?? caption).replace(/[[\]]/g, '')}](${addressed(source)})`;
+  return caption === '' ? shown : `${shown}\n\n<figcaption>${caption}</figcaption>\n\n`;
+}
+
+function linked(given: Arguments): string {
+  const [title, text] = [given.get('title') ?? '', given.get('description') ?? ''];
+  const href = given.get('href', 'link', 'to');
+  const name = href === undefined ? `**${title}**` : `[${title}](${addressed(href)})`;
+  return [title === '' ? '' : `${name}\n\n`, text === '' ? '' : `${text}\n\n`].join('');
+}
+
+const known: Readonly<Record<Tag['form'], Readonly<Record<string, Known>>>> = {
+  shortcode: { ref: reference, relref: reference, figure: picture },
+  liquid: {
+    link: (given) => addressed(`/${given.get('0') ?? ''}`),
+    post_url: (given) => addressed(`/_posts/${given.get('0') ?? ''}`),
+    code: (given) => (given.get('title') ? `<figcaption>${given.get('title')}</figcaption>\n\n` : ''),
+    figure: picture,
+  },
+  component: {
+    LinkCard: linked,
+    Badge: (given) => given.get('text') ?? '',
+    Image: picture,
+    Code: (given) =>
+      given.get('code') === undefined
+        ? undefined
+        : `\n\n\`\`\`\`${given.get('lang') ?? ''}\n${given.get('code')}\n\`\`\`\`\n\n`,
+    Link: (given, _dialect, inner) => {
+      const found = inner();
+      const href = given.get('to', 'href');
+      if (found === undefined || href === undefined) return undefined;
+      return { ...found, text: `[${found.text.trim()}](${addressed(href)})` };
+    },
+  },
+};
+
+/** The value of what stands in `{{ }}` or `{ }`, if it is about the document itself. */
+export function tryValue(written: string, { title }: Dialect): string | undefined {
+  const text = written.trim();
+  if (/^(?:page|\$?front_?matter)\.title$/i.test(text)) return title ?? '';
+  if (/^site\.(?:baseurl|url)$/.test(text)) return '';
+  const [, path] = /^["']([^"']*)["']\s*\|\s*(?:relative_url|absolute_url)$/.exec(text) ?? [];
+  return path;
+}
+
+interface Arguments {
+  /** The first of these that has a text; `0` is the first without a name. */
+  get(...names: readonly string[]): string | undefined;
+}
+
+function argumentsOf(rest: string): Arguments {
+  const found = new Map<string, string>();
+  let place = 0;
+  for (const [, name, ...values] of rest.slice(0, 5_000).matchAll(argument)) {
+    const value = values.find((one) => one !== undefined) ?? '';
+    found.set(name ?? String(place++), value.replace(/\s+/g, ' '));
+  }
+  return { get: (...names) => names.map((name) => found.get(name)).find((one) => one !== undefined) };
+}
+
+const argument =
+  /(?:([\w:@.-]+)\s*=\s*(?:\{\s*)?)?(?:"([^"]*)"|'([^']*)'|`([^`]*)`|(\/?[^\s=,"'`{}/>]+(?:\/[^\s=,"'`{}/>]+)*))/g;

@@ -1,0 +1,94 @@
+import { attributeIn, cleanId } from '../headingAnchors.ts';
+import { withoutCode } from '../withoutCode.ts';
+import type { Line } from './dialect.ts';
+
+/** In lines, and in UTF-16 units. A longer element is no heading. */
+const maxLines = 20;
+const maxLength = 2_000;
+
+const opening = /^[ \t]*<h([1-6])(?:\s[^<>]*)?>/i;
+const heading = /^[ \t]*<h([1-6])((?:\s[^<>]*)?)>([\s\S]*)<\/h\1\s*>[ \t]*$/i;
+
+/**
+ * The lines of a text with headings of HTML as those of Markdown, so that they title their pages and stand in the
+ * contents. One of pictures alone stays as it is.
+ */
+export function withPlainHeadings(lines: readonly Line[], hasIndentedCode: boolean): readonly Line[] {
+  const text = lines.map((one) => one.text).join('\n');
+  if (!/^[ \t]*<h[1-6][\s>]/im.test(text)) return lines;
+  const prose = withoutCode(text, { hasIndentedCode }).split('\n');
+  const out: Line[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const { text, line } = lines[at] ?? { text: '', line: 1 };
+    const isInCell = /<t[dh]\b[^<>]*>\s*$/i.test(prose[at - 1] ?? '');
+    const depth = isInCell ? undefined : opening.exec(prose[at] ?? '')?.[1];
+    const length = depth === undefined ? 0 : lengthOf(prose, at, `</h${depth}`);
+    const whole = lines.slice(at, at + length).map((one) => one.text);
+    const plain = length === 0 ? undefined : tryPlain(whole.join('\n'));
+    if (plain === undefined) out.push({ text, line });
+    else {
+      const before = out.at(-1)?.text.trim() ? [''] : [];
+      const after = lines[at + length]?.text.trim() ? [''] : [];
+      for (const one of [...before, plain, ...after]) out.push({ text: one, line });
+      at += length - 1;
+    }
+  }
+  return out;
+}
+
+/** How many lines an element has, of which no one is empty; 0 if its end is not near. */
+function lengthOf(prose: readonly string[], from: number, end: string): number {
+  for (let at = from; at < from + maxLines && prose[at]?.trim(); at += 1)
+    if (prose[at]?.toLowerCase().includes(end)) return at + 1 - from;
+  return 0;
+}
+
+function tryPlain(html: string): string | undefined {
+  const [, depth, attributes = '', written = ''] = (html.length <= maxLength && heading.exec(html)) || [];
+  const inner = written.replace(/<!--.*?-->/gs, '').replace(/^(?:\s|<br\s*\/?>)+|(?:\s|<br\s*\/?>)+$/gi, '');
+  const pieces = inner.split(/(<\/?[a-z][^<>]*>)/i);
+  if (depth === undefined || !pieces.some((piece, at) => at % 2 === 0 && piece.trim() !== ''))
+    return undefined;
+  const shown = pieces.map((piece, at) => (at % 2 === 0 ? piece.replace(/[\\`*_[\]~]/g, '\\$&') : piece));
+  const text = shown
+    .join('')
+    .replace(/<br\s*\/?>/gi, '<br> ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const id = attributeIn(attributes, 'id') ?? attributeIn(attributes, 'name');
+  return `${'#'.repeat(Number(depth))} ${text}${id ? ` <a id="${cleanId(id)}"></a>` : ''}`;
+}
+
+const meaning = /^ {0,3}:[ \t]+(?=\S)/;
+const noTerm = /^(?:\s*$|[ \t]*(?:[-*+#>|<:]|```|~~~)| {4}|\t|[ \t]*\d+[.)])/;
+const further = /^(?: {2,}|\t)\S/;
+
+/** The lines of a text with its terms, whose meanings are in lines with `: ` below them, as lists of HTML. */
+export function withPlainDefinitions(lines: readonly Line[], hasIndentedCode: boolean): readonly Line[] {
+  if (!lines.some(({ text }) => meaning.test(text))) return lines;
+  const text = lines.map((one) => one.text).join('\n');
+  const prose = withoutCode(text, { hasIndentedCode }).split('\n');
+  const isMeaning = (at: number) => meaning.test(prose[at] ?? '');
+  const isBlank = (at: number) => (lines[at]?.text ?? '').trim() === '';
+  const isTerm = (at: number) => isMeaning(at + 1) && !noTerm.test(lines[at]?.text ?? '');
+  const out: Line[] = [];
+  let at = 0;
+  const push = (...texts: readonly string[]) => {
+    for (const one of texts) out.push({ text: one, line: lines[Math.min(at, lines.length - 1)]?.line ?? 1 });
+  };
+  while (at < lines.length) {
+    const begins = isTerm(at) && isBlank(at - 1);
+    push(begins ? '<dl>' : (lines[at]?.text ?? ''));
+    if (!begins) at += 1;
+    while (begins && isTerm(at)) {
+      push('<dt>', '', lines[at]?.text ?? '', '', '</dt>');
+      for (at += 1; isMeaning(at); push('', '</dd>')) {
+        push('<dd>', '', (lines[at]?.text ?? '').replace(meaning, ''));
+        for (at += 1; further.test(lines[at]?.text ?? ''); at += 1) push((lines[at]?.text ?? '').trim());
+      }
+      if (isBlank(at) && isTerm(at + 1)) at += 1;
+    }
+    if (begins) push('</dl>', '');
+  }
+  return out;
+}

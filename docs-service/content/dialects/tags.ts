@@ -1,0 +1,250 @@
+import { Ends } from '../markdownLines.ts';
+import { withoutCode } from '../withoutCode.ts';
+import type { Dialect } from './dialect.ts';
+import { closingMark, mark, openingMark } from './kinds.ts';
+import { isAlone, type Tag, tryKnownTag, tryValue } from './knownTags.ts';
+
+/**
+ * A text without the tags of templates and components: shortcodes of Hugo, Liquid, JSX and its expressions. What has a
+ * meaning in Markdown gets it; of the others, the text between them stays. Each line keeps its number. One pass: what
+ * was searched for an end is not searched again.
+ */
+export function withoutTags(source: string, dialect: Dialect, lineOf: (line: number) => number): string {
+  const text = source.replaceAll(mark.start, '\ufffd').replaceAll(mark.end, '\ufffd');
+  if (!/\{[{%/]|<\/?[A-Z]/.test(text) && !dialect.isMdx) return text;
+  const reader = new TagReader(text, dialect, lineOf);
+  return reader.read();
+}
+
+interface Replacement {
+  readonly end: number;
+  readonly text: string;
+}
+
+class TagReader {
+  readonly #text: string;
+  readonly #prose: string;
+  readonly #dialect: Dialect;
+  readonly #ends: Ends;
+  readonly #fileLine: (line: number) => number;
+  #line = 1;
+  #vain = 0;
+  #lineAt = 0;
+
+  constructor(text: string, dialect: Dialect, lineOf: (line: number) => number) {
+    this.#text = text;
+    this.#prose = withoutCode(text, { hasIndentedCode: !dialect.isMdx });
+    this.#dialect = dialect;
+    this.#ends = new Ends(this.#prose);
+    this.#fileLine = lineOf;
+  }
+
+  read(): string {
+    const out: string[] = [];
+    const starts = this.#dialect.isMdx ? mdxStarts : this.#dialect.isVerbatim ? jsxStarts : tagStarts;
+    starts.lastIndex = 0;
+    let at = 0;
+    for (let found = starts.exec(this.#prose); found !== null; found = starts.exec(this.#prose)) {
+      const replacement = this.#replacementOf(found[0], found.index);
+      if (replacement === undefined) continue;
+      const { end, text } = replacement;
+      const lost = newlines(this.#text.slice(found.index, end)) - newlines(text);
+      out.push(this.#text.slice(at, found.index), text, '\n'.repeat(Math.max(0, lost)));
+      at = end;
+      starts.lastIndex = end;
+    }
+    return out.join('') + this.#text.slice(at);
+  }
+
+  #lineOf(at: number): number {
+    this.#line += newlines(this.#text.slice(this.#lineAt, at));
+    this.#lineAt = at;
+    return this.#fileLine(this.#line);
+  }
+
+  #replacementOf(start: string, at: number): Replacement | undefined {
+    if (this.#vain > maxVain) return undefined;
+    if (start === '{/*') return this.#comment(at);
+    if (start.startsWith('<')) return this.#component(at);
+    if (start === '{{<' || start === '{{%') return this.#shortcode(at, start[2] === '<' ? '>' : '%');
+    if (start === '{%') return this.#liquid(at);
+    return start === '{{' && !this.#dialect.isMdx ? this.#output(at) : this.#expression(at);
+  }
+
+  /** So that tags without an end cost no more than a part of the text. */
+  #tried(end: number | undefined, cost: number): number | undefined {
+    if (end === undefined) this.#vain += cost;
+    return end;
+  }
+
+  #lineBefore(at: number): string {
+    return /[^\n]*$/.exec(this.#text.slice(Math.max(0, at - maxBefore), at))?.[0] ?? '';
+  }
+
+  /** In a heading it may be an id. */
+  #comment(at: number): Replacement | undefined {
+    const line = this.#lineBefore(at);
+    const end = this.#ends.after('\\*/\\}', at);
+    const isId =
+      /^\s*#{1,6}\s/.test(line) &&
+      /^\{\/\*\s*#?[\w.:-]+\s*\*\/\}\s*(?:\n|$)/.test(this.#text.slice(at, at + 300));
+    return end === undefined || isId ? undefined : { end, text: '' };
+  }
+
+  #shortcode(at: number, close: string): Replacement | undefined {
+    // An escaped one stands for itself.
+    if (this.#text.startsWith('/*', at + 3)) return undefined;
+    const end = this.#closed(`${close}\\}\\}`, at);
+    if (end === undefined) return undefined;
+    const [, slash, name = '', rest = ''] =
+      /^\s*(\/?)\s*([\w./-]*)([\s\S]*)$/.exec(this.#text.slice(at + 3, end - 3)) ?? [];
+    const isClosed = /\/\s*$/.test(rest);
+    return this.#tag({ form: 'shortcode', name, rest, isEnd: slash === '/', isClosed }, at, end);
+  }
+
+  #liquid(at: number): Replacement | undefined {
+    const end = this.#closed('%\\}', at);
+    if (end === undefined) return undefined;
+    const [, name = '', rest = ''] =
+      /^-?\s*([\w-]*)([\s\S]*?)-?$/.exec(this.#text.slice(at + 2, end - 2)) ?? [];
+    if (name === 'raw') {
+      const stop = this.#closed('\\{%-?\\s*endraw\\s*-?%\\}', end);
+      const from = this.#text.lastIndexOf('{%', (stop ?? 0) - 1);
+      return stop === undefined ? undefined : { end: stop, text: this.#text.slice(end, from) };
+    }
+    const isEnd = name.startsWith('end') && name !== 'end';
+    return this.#tag(
+      { form: 'liquid', name: isEnd ? name.slice(3) : name, rest, isEnd, isClosed: false },
+      at,
+      end,
+    );
+  }
+
+  #output(at: number): Replacement | undefined {
+    const end = this.#closed('\\}\\}', at);
+    if (end === undefined || end - at > maxLength) return undefined;
+    const value = tryValue(this.#text.slice(at + 2, end - 2), this.#dialect);
+    if (value !== undefined) return { end, text: value };
+    if (!this.#dialect.tree.isJekyll) return undefined;
+    this.#dialect.note('liquid', this.#text.slice(at, end), this.#lineOf(at));
+    return { end, text: '' };
+  }
+
+  #expression(at: number): Replacement | undefined {
+    if (!this.#dialect.isMdx || this.#text[at - 1] === '\\' || this.#text[at + 1] === '#') return undefined;
+    const end = this.#tried(bracesEnd(this.#text, at, maxLength), maxLength);
+    if (end === undefined) return undefined;
+    const inner = this.#text.slice(at + 1, end - 1);
+    const literal = /^\s*(?:"([^"\n]*)"|'([^'\n]*)'|`([^`$]*)`)\s*$/.exec(inner);
+    const value = literal ? (literal[1] ?? literal[2] ?? literal[3]) : tryValue(inner, this.#dialect);
+    if (value === undefined && inner.trim() !== '')
+      this.#dialect.note('expression', `{${inner}}`, this.#lineOf(at));
+    return { end, text: value ?? '' };
+  }
+
+  #component(at: number): Replacement | undefined {
+    if (/[\w`\\]/.test(this.#text[at - 1] ?? '')) return undefined;
+    tagName.lastIndex = at;
+    const [opening, slash, name = ''] = tagName.exec(this.#text) ?? [];
+    if (opening === undefined) return undefined;
+    const end = this.#tried(tagEnd(this.#text, at + opening.length), maxLength);
+    if (end === undefined) return undefined;
+    const rest = this.#text.slice(at + opening.length, end - 1);
+    return this.#tag(
+      { form: 'component', name, rest, isEnd: slash === '/', isClosed: rest.endsWith('/') },
+      at,
+      end,
+    );
+  }
+
+  #tag(tag: Tag, at: number, end: number): Replacement | undefined {
+    if (tag.name === 'Badge' && /^\s*#/.test(this.#lineBefore(at))) return { end, text: '' };
+    const text = tryKnownTag(tag, this.#dialect, () => this.#textBefore(tag, end));
+    if (text !== undefined) return typeof text === 'string' ? { end, text } : text;
+    const isBlock = tag.form === 'component' && isAlone(this.#text, at, end);
+    if (tag.isEnd) return { end, text: isBlock ? closingMark(tag.name) : '' };
+    const kind = tag.form;
+    this.#dialect.note(kind, tag.name || this.#text.slice(at, end), this.#lineOf(at));
+    const title = tag.form === 'component' ? /\stitle\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(tag.rest) : null;
+    const shown = title?.[1] ?? title?.[2] ?? '';
+    if (!isBlock || tag.isClosed) return { end, text: shown };
+    return { end, text: shown + openingMark({ kind: 'content', name: tag.name, label: '' }) };
+  }
+
+  /** What is between a tag and its end, which are both left out then. */
+  #textBefore({ form, name }: Tag, from: number): Replacement | undefined {
+    const close =
+      form === 'component'
+        ? `</${name}\\s*>`
+        : form === 'liquid'
+          ? `\\{%-?\\s*end${name}\\s*-?%\\}`
+          : `\\{\\{[<%]\\s*/\\s*${name}\\s*[>%]\\}\\}`;
+    const end = this.#ends.after(close, from);
+    if (end === undefined) return undefined;
+    const start = this.#text.lastIndexOf(
+      form === 'component' ? '</' : form === 'liquid' ? '{%' : '{{',
+      end - 1,
+    );
+    return { end, text: this.#text.slice(from, start) };
+  }
+
+  /** The end of a tag, which may have the sign of its end in quotes. */
+  #closed(close: string, at: number): number | undefined {
+    let end = this.#ends.after(close, at);
+    for (let tries = 0; end !== undefined && tries < 5; tries += 1) {
+      if ((this.#text.slice(at, end).split('"').length - 1) % 2 === 0) return end;
+      end = this.#ends.after(close, end);
+    }
+    return end;
+  }
+}
+
+const maxLength = 2_000;
+/** Of a line, before a tag. */
+const maxBefore = 200;
+/** Characters that are searched in vain, in a text. */
+const maxVain = 5_000_000;
+const tagStarts = /\{\{[<%]?|\{%|\{\/\*|<\/?[A-Z]/g;
+const jsxStarts = /\{\/\*|<\/?[A-Z]/g;
+const mdxStarts = /\{\{[<%]|\{\/\*|\{(?!%)|<\/?[A-Z]/g;
+const tagName = /<(\/?)([A-Z][\w.-]*)(?=[\s/>])/y;
+
+function newlines(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** After the brace that matches the one at a place. Text in quotes has none. */
+function bracesEnd(text: string, from: number, longest: number): number | undefined {
+  let depth = 0;
+  let quote = '';
+  const last = Math.min(text.length, from + longest);
+  for (let at = from; at < last; at += 1) {
+    const sign = text[at] ?? '';
+    if (quote !== '') quote = sign === quote || (sign === '\n' && quote !== '`') ? '' : quote;
+    else if (depth > 0 && /["'`]/.test(sign)) quote = sign;
+    else if (sign === '{') depth += 1;
+    else if (sign === '}' && --depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
+/** After the `>` of a tag whose name ends before a place. */
+function tagEnd(text: string, from: number): number | undefined {
+  const last = Math.min(text.length, from + 5_000);
+  for (let at = from; at < last; at += 1) {
+    const sign = text[at] ?? '';
+    if (sign === '>') return at + 1;
+    if (sign === '<') return undefined;
+    if (sign === '"' || sign === "'") {
+      const end = text.indexOf(sign, at + 1);
+      if (end < 0 || end >= last) return undefined;
+      at = end;
+    }
+    if (sign === '{') {
+      const end = bracesEnd(text, at, maxLength);
+      if (end === undefined) return undefined;
+      at = end - 1;
+    }
+  }
+  return undefined;
+}

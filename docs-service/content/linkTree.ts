@@ -1,0 +1,105 @@
+import { basename, dirname } from 'node:path/posix';
+import { documentEnding } from './contentFolder.ts';
+import type { LooseTarget } from './links.ts';
+import { isFolderPage, withoutNumbers } from './slug.ts';
+
+/** A document as links know it. */
+export interface LinkedPlace {
+  readonly path: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly title?: string;
+}
+
+/**
+ * The documents of a library by everything that a link of another program may call them: without their endings, without
+ * the numbers in front of their names, by an alias, in another case.
+ */
+export class LinkTree {
+  /** Of each of these maps, the next one is asked where the one before has nothing. */
+  readonly #exact = new Map<string, string>();
+  readonly #numberless = new Map<string, string>();
+  readonly #aliases = new Map<string, string>();
+  /** In any case; null if several documents have it. */
+  readonly #folded = new Map<string, string | null>();
+  readonly #names = new Map<string, string[]>();
+  readonly #roots: readonly string[];
+
+  /** @param roots first parts of addresses that stand for the content folder */
+  constructor(documents: Iterable<LinkedPlace>, roots: readonly string[] = []) {
+    this.#roots = ['docs', ...roots];
+    for (const { path, aliases = [], title } of documents) {
+      const stem = stemOf(path);
+      putFirst(this.#exact, stem, path);
+      putFirst(this.#numberless, withoutNumbers(stem), path);
+      for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
+        this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
+      for (const alias of aliases) putFirst(this.#aliases, addressKey(alias), path);
+      const names = [
+        basename(path).replace(documentEnding, ''),
+        ...aliases.filter((one) => !one.includes('/')),
+        title ?? '',
+      ];
+      for (const name of new Set(names.map((one) => one.normalize('NFC').toLowerCase())))
+        if (name !== '') this.#names.set(name, [...(this.#names.get(name) ?? []), path]);
+    }
+  }
+
+  /** The document that a link of another program leads to. */
+  tryFind({ paths, isRooted }: LooseTarget): string | undefined {
+    const keys = [...paths, ...(isRooted ? paths.flatMap((path) => this.#withoutRoot(path)) : [])].map(
+      addressKey,
+    );
+    const maps = [this.#exact, this.#numberless, this.#aliases];
+    for (const key of keys)
+      for (const map of maps) {
+        const found = map.get(key) ?? map.get(withoutNumbers(key));
+        if (found !== undefined) return found;
+      }
+    for (const key of keys) {
+      const found = this.#folded.get(key.toLowerCase());
+      if (typeof found === 'string') return found;
+    }
+    return undefined;
+  }
+
+  /** Starlight and others have a language in front. */
+  #withoutRoot(path: string): readonly string[] {
+    const [first = '', ...rest] = path.split('/');
+    const root = this.#roots.find((one) => path === one || path.startsWith(`${one}/`));
+    if (root !== undefined) return [path.slice(root.length + 1)];
+    return /^[a-z]{2}(?:-[a-z]{2,4})?$/i.test(first) ? [rest.join('/')] : [];
+  }
+
+  /** The document of a wikilink: by its path, the end of its path, its name, an alias or its title. */
+  tryNamed(name: string, from: string): string | undefined {
+    const written = name.trim().replace(/^\//, '').replace(/\.md$/i, '').normalize('NFC');
+    const found =
+      this.#names.get(basename(written).toLowerCase()) ?? this.#names.get(written.toLowerCase()) ?? [];
+    const ending = written.toLowerCase();
+    const fitting = found.filter(
+      (path) => !written.includes('/') || `/${stemOf(path).toLowerCase()}`.endsWith(`/${ending}`),
+    );
+    const near = (path: string) => (dirname(path) === dirname(from) ? -1 : path.split('/').length);
+    return fitting.toSorted((one, other) => near(one) - near(other) || (one < other ? -1 : 1))[0];
+  }
+}
+
+function putFirst(map: Map<string, string>, key: string, path: string): void {
+  if (!map.has(key)) map.set(key, path);
+}
+
+/** The address of a document from the content folder, without ending; that of a folder's page is the folder's. */
+function stemOf(path: string): string {
+  const folder = dirname(path) === '.' ? '' : dirname(path);
+  const name = basename(path).replace(documentEnding, '');
+  const isPage = isFolderPage(path) || (folder !== '' && basename(folder) === name);
+  return (isPage ? folder : path.replace(documentEnding, '')).normalize('NFC');
+}
+
+function addressKey(address: string): string {
+  return address
+    .replace(/^\/+|\/+$/g, '')
+    .replace(/\.(?:html?|md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i, '')
+    .replace(/(?:^|\/)(?:index|readme|_index)$/i, '')
+    .normalize('NFC');
+}

@@ -1,0 +1,158 @@
+import { folded } from '../../protocol/base/platform/folder.ts';
+import { isFolderPage } from '../content/slug.ts';
+import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import { untilChange } from './wholeIndex.ts';
+
+/** A folder of the library with what is directly in it, in the order of its author. */
+export interface Folder {
+  /** From the content folder, with a final slash; empty for the content folder itself. */
+  readonly path: string;
+  /** What a list of its program calls it, or the title of its page, or else its own name. */
+  readonly name: string;
+  /** The paths of its folders. */
+  readonly folders: readonly string[];
+  /** With drafts, without hidden ones. */
+  readonly documents: readonly LocatedMetadata[];
+  /** Both, by path. */
+  readonly entries: readonly string[];
+}
+
+/** All folders that documents are in, or that are above one of those, by their paths. */
+export type Folders = ReadonlyMap<string, Folder>;
+
+/** The folders as the index has them now. They are worked out again only after the library has changed. */
+export function createFolders(index: DocumentIndex): () => Promise<Folders> {
+  return untilChange(index, async () => foldersOf(await index.select({ order: 'title' })));
+}
+
+/** What decides about the place of a document or a folder. */
+interface Sortable {
+  readonly path: string;
+  readonly document?: LocatedMetadata;
+  readonly isPage: boolean;
+  readonly place: number;
+  readonly order: number;
+  readonly date: string;
+  readonly title: string;
+}
+
+interface OpenFolder {
+  readonly folders: string[];
+  readonly documents: LocatedMetadata[];
+}
+
+export function foldersOf(documents: readonly LocatedMetadata[]): Folders {
+  const open = new Map<string, OpenFolder>();
+  const at = (path: string) => {
+    const known = open.get(path);
+    if (known !== undefined) return known;
+    const folder = { folders: [], documents: [] };
+    open.set(path, folder);
+    if (path !== '') at(parentOf(path)).folders.push(path);
+    return folder;
+  };
+  at('');
+  for (const document of documents)
+    if (!document.hidden) at(parentOf(document.path)).documents.push(document);
+  const found = new Map<string, Folder>();
+  sortFolder('', open, found);
+  return found;
+}
+
+const none = Number.POSITIVE_INFINITY;
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+/** Sorts what is below a folder too. Returns what decides about its own place. */
+function sortFolder(
+  path: string,
+  open: ReadonlyMap<string, OpenFolder>,
+  found: Map<string, Folder>,
+): Sortable {
+  const { folders = [], documents = [] } = open.get(path) ?? {};
+  const inside = [...folders.map((one) => sortFolder(one, open, found)), ...documents.map(sortableDocument)];
+  const unlisted = inside.filter((one) => !one.isPage && one.place === none && one.order === none);
+  const isDated = unlisted.every(({ date }) => date !== '');
+  const sorted = inside.sort((one, other) => compared(one, other, isDated));
+  const page = documents.find((one) => isFolderPage(one.path));
+  const said = documents.find(({ folder }) => folder !== undefined)?.folder;
+  const own = folderName(path);
+  const name = said?.label ?? page?.label ?? page?.title ?? own;
+  found.set(path, {
+    ...{ path, name, entries: sorted.map((one) => one.path) },
+    folders: sorted.flatMap((one) => (one.document ? [] : [one.path])),
+    documents: sorted.flatMap(({ document }) => document ?? []),
+  });
+  const [, number] = /^(\d{1,9})\s*[-_.]+\s*[^-_.\s\d]/.exec(own) ?? [];
+  const place = Math.min(none, ...inside.map((one) => one.place));
+  const order = said?.order ?? page?.order ?? (number ? Number(number) : none);
+  return { path, isPage: false, place, order, date: '', title: said || page?.label ? name : own };
+}
+
+function sortableDocument(document: LocatedMetadata): Sortable {
+  const { path, place = none, order = none, date, title } = document;
+  return { path, document, isPage: isFolderPage(path), place, order, date: date ?? '', title };
+}
+
+/** The page of the folder, what a list names, what has a number, and then the newest or by title. */
+function compared(one: Sortable, other: Sortable, isDated: boolean): number {
+  return (
+    Number(other.isPage) - Number(one.isPage) ||
+    difference(one.place, other.place) ||
+    difference(one.order, other.order) ||
+    (isDated
+      ? compare(other.date, one.date)
+      : Number(other.document === undefined) - Number(one.document === undefined)) ||
+    compare(one.title, other.title)
+  );
+}
+
+function difference(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
+
+/** The documents of a folder and of those below it, in the order of the tree. */
+export function* documentsIn(folders: Folders, path = ''): Generator<LocatedMetadata> {
+  const folder = folders.get(path);
+  const documents = new Map(folder?.documents.map((one) => [one.path, one]));
+  for (const entry of folder?.entries ?? []) {
+    const document = documents.get(entry);
+    if (document === undefined) yield* documentsIn(folders, entry);
+    else yield document;
+  }
+}
+
+const flat = new WeakMap<Folders, readonly LocatedMetadata[]>();
+
+/** The documents before and after one in the order of the tree, without drafts. */
+export function neighboursInTree(
+  folders: Folders,
+  slug: string,
+): readonly [previous: LocatedMetadata | undefined, next: LocatedMetadata | undefined] {
+  const documents = flat.get(folders) ?? [...documentsIn(folders)];
+  flat.set(folders, documents);
+  const at = documents.findIndex((one) => one.slug === slug);
+  const isShown = ({ draft }: LocatedMetadata) => !draft;
+  if (at < 0) return [undefined, undefined];
+  return [documents.slice(0, at).findLast(isShown), documents.slice(at + 1).find(isShown)];
+}
+
+/** The folder at this path, or the only one whose path differs from it in case or the form of Unicode. */
+export function folderAt(folders: Folders, path: string): Folder | undefined {
+  const wanted = path.replace(/\/?$/, '/');
+  const [folder, ...others] = [...folders.values()].filter((one) => folded(one.path) === folded(wanted));
+  return folders.get(wanted) ?? (others.length === 0 ? folder : undefined);
+}
+
+/** The folder that a file or a folder is in. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+}
+
+/** The folders from the first below the content folder down to this one. */
+export function folderSteps(path: string): readonly string[] {
+  return path === '' ? [] : [...folderSteps(parentOf(path)), path];
+}
+
+export function folderName(path: string): string {
+  return path.slice(parentOf(path).length, -1);
+}

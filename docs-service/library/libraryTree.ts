@@ -1,0 +1,126 @@
+import { basename } from 'node:path/posix';
+import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
+import type { TreeMarks } from '../content/dialects/dialect.ts';
+import type { ReadingOptions } from '../content/documentFile.ts';
+import { LinkTree } from '../content/linkTree.ts';
+import { listNames, type Navigation, readNavigation } from '../content/navigation.ts';
+import type { IndexedFile } from '../search/documentIndex.ts';
+import type { FolderScan } from './folderScan.ts';
+import { folderOf, type KnownFiles } from './knownFiles.ts';
+
+/** So many documents with one first heading show that it names something else, such as the product. */
+const many = 3;
+
+/** What the whole content folder says about each of its files. */
+export class LibraryTree {
+  readonly #folder: ContentFolder;
+  readonly #known: KnownFiles;
+  readonly #roots: readonly string[];
+  #marks: Omit<TreeMarks, 'tryNamed' | 'exists'> | undefined;
+  #names: LinkTree | undefined;
+  #navigation: Navigation = { pages: new Map(), folders: new Map() };
+  readonly #lists = new Map<string, string>();
+  #scanned: readonly string[] = [];
+  /** The other files, by their names in lower case. */
+  readonly #others = new Map<string, string>();
+
+  constructor(folder: ContentFolder, known: KnownFiles, roots: readonly string[]) {
+    this.#folder = folder;
+    this.#known = known;
+    this.#roots = roots;
+  }
+
+  /** Looks again. Returns whether the program that the files were written for is another one now. */
+  look(scan: FolderScan): boolean {
+    const isThere = (path: string) => this.#folder.lookNow(path) !== undefined;
+    const before = this.#marks;
+    this.#marks = {
+      isVault: isThere('.obsidian'),
+      isJekyll: isThere('_config.yml'),
+      isBook:
+        isThere('book.toml') ||
+        [...scan.values()].some((one) => one?.others.includes('SUMMARY.md')) ||
+        before?.isBook === true,
+    };
+    this.#lookAtLists(scan);
+    this.#names = undefined;
+    this.#scanned = [...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []);
+    if (this.#marks.isVault)
+      for (const [folder, listing] of scan)
+        for (const name of listing?.others ?? [])
+          this.#others.set(name.toLowerCase(), folder === '' ? name : `${folder}/${name}`);
+    return before !== undefined && JSON.stringify(before) !== JSON.stringify(this.#marks);
+  }
+
+  #lookAtLists(scan: FolderScan): void {
+    for (const [folder, listing] of scan)
+      for (const name of listNames) {
+        const path = folder === '' ? name : `${folder}/${name}`;
+        const bytes = listing?.others.includes(name) ? this.#folder.readNow(path) : undefined;
+        if (bytes === undefined) this.#lists.delete(path);
+        else this.#lists.set(path, new TextDecoder().decode(bytes));
+      }
+    this.#navigation = readNavigation(this.#lists);
+  }
+
+  /** What lists of programs say about a document. */
+  listed(path: string): ReadingOptions['listed'] {
+    const { pages, folders } = this.#navigation;
+    const folder = folders.get(folderOf(path));
+    const place = pages.get(path.replace(documentEnding, ''));
+    return place || folder ? { ...place, ...(folder === undefined ? {} : { folder }) } : undefined;
+  }
+
+  get marks(): TreeMarks {
+    const known = this.#marks ?? { isVault: false, isJekyll: false, isBook: false };
+    return {
+      ...known,
+      tryNamed: (name, from) => this.#tryNamed(name, from),
+      exists: (path) => this.#folder.lookNow(path) !== undefined,
+    };
+  }
+
+  #tryNamed(name: string, from: string): string | undefined {
+    this.#names ??= new LinkTree(
+      [...this.#known.files(), ...this.#scanned.map((path) => this.#known.get(path) ?? { path })],
+      this.#roots,
+    );
+    return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
+  }
+
+  /** Files that must be read again because of others: what they include, or what they name in vain, has changed. */
+  stale(): readonly IndexedFile[] {
+    this.#names = undefined;
+    return [...this.#known.files()].filter(({ path, slug, includes = {}, unnamed = [], navigation }) => {
+      const listed = this.listed(path);
+      if (slug !== null && navigation !== (listed && JSON.stringify(listed))) return true;
+      const isOther = ([file, look]: readonly [string, string]) =>
+        (this.#folder.lookNow(file) ?? '') !== look;
+      return (
+        Object.entries(includes).some(isOther) ||
+        unnamed.some((name) => this.#tryNamed(name, path) !== undefined)
+      );
+    });
+  }
+
+  /** Whether the second heading of a file is its title, because many files have the first one. */
+  retitled(): ReadonlySet<string> {
+    const counts = new Map<string, number>();
+    const count = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+    const titled = [...this.#known.files()].filter(({ headings }) => headings !== undefined);
+    for (const { headings } of titled) {
+      const [first = '', next = ''] = headings ?? [];
+      count(first);
+      count(`${first}\n${next}`);
+    }
+    const isRepeated = ({ headings }: IndexedFile) => {
+      const [first = '', next] = headings ?? [];
+      return (
+        next !== undefined &&
+        (counts.get(first) ?? 0) >= many &&
+        (counts.get(`${first}\n${next}`) ?? 0) < many
+      );
+    };
+    return new Set(titled.filter(isRepeated).map(({ path }) => path));
+  }
+}
