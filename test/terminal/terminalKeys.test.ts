@@ -1,19 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { editText } from '../../client/terminal/cli/textEditor.ts';
-import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
-import { type Key, type KeyTarget, LineKeys } from '../../client/terminal/conversation/lineKeys.ts';
-import {
-  entryOfLines,
-  isOpenEntry,
-  lineEnd,
-  linesOfEntry,
-  textOfEntry,
-} from '../../client/terminal/conversation/multilineEntry.ts';
 import { asksForVi, ViKeys } from '../../client/terminal/conversation/viKeys.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -425,29 +415,6 @@ t.test('the keys of vi', async (t) => {
   );
 });
 
-t.test('an entry of several lines', async (t) => {
-  const cases: readonly (readonly [lines: readonly string[], text: string | undefined])[] = [
-    [['one'], 'one'],
-    [['one\\'], undefined],
-    [['one\\', 'two'], 'one\ntwo'],
-    [['"""'], undefined],
-    [['"""a', 'b'], undefined],
-    [[' """a'], undefined],
-    [['one\\ '], 'one\\ '],
-    [['""""""'], ''],
-    [[' """a""" '], 'a'],
-    [['"""', 'a', 'b', '"""'], 'a\nb'],
-    [['"""', ' /a', '"""'], '//a'],
-    [['say """'], 'say """'],
-  ];
-  for (const [lines, text] of cases) {
-    t.equal(isOpenEntry(lines), text === undefined, lines.join('|'));
-    if (text !== undefined) t.equal(textOfEntry(lines), text, lines.join('|'));
-  }
-  t.equal(entryOfLines(['one\\', 'two']), `one${lineEnd}two`);
-  t.strictSame(linesOfEntry(`one${lineEnd}two`), ['one', 'two']);
-});
-
 t.test('no keys of vi fail, and the cursor stays in the line', async (t) => {
   const key = fc.constantFrom(...'hl0$^wbeWBExXdcyDCsSYiIaAr~u.pPkjG/<12 é😀');
   fc.assert(
@@ -475,150 +442,6 @@ t.test('which settings of readline ask for the keys of vi', async (t) => {
     ['set editing-mode visual', false],
   ];
   for (const [text, isVi] of cases) t.equal(asksForVi(text), isVi, text);
-});
-
-t.test('a search in the history', async (t) => {
-  const search = new HistorySearch(['deploy it', 'Why Rivers?', 'rivers of Europe', 'hello']);
-  t.equal(search.found, undefined);
-  search.type('r');
-  search.type('iv');
-  t.equal(search.found, 'Why Rivers?', 'small letters find large ones');
-  search.older();
-  t.equal(search.found, 'rivers of Europe');
-  search.older();
-  t.ok(search.isFailing);
-  t.equal(search.found, 'rivers of Europe', 'what was found stays');
-  search.erase();
-  t.equal(search.found, 'Why Rivers?');
-  search.type('vX');
-  t.ok(search.isFailing);
-  const exact = new HistorySearch(['rivers of Europe', 'Why Rivers?']);
-  exact.type('Riv');
-  t.equal(exact.found, 'Why Rivers?', 'a large letter finds a large one');
-  exact.older();
-  t.ok(exact.isFailing);
-});
-
-/** What the keys do to a line, with `|` before its cursor. Each key is one of these names, or what it types. */
-function keysAfter(before: string, keys: readonly string[], isVi = false) {
-  const named: Readonly<Record<string, Key>> = {
-    esc: { name: 'escape', sequence: '\u001b' },
-    enter: { name: 'return', sequence: '\r' },
-    keypadEnter: { name: 'enter', sequence: '\n' },
-    altEnter: { name: 'return', meta: true, sequence: '\u001b\r' },
-    altKeypadEnter: { name: 'enter', meta: true, sequence: '\u001b\n' },
-    shiftEnter: { sequence: '\u001b[13;2u' },
-    otherShiftEnter: { sequence: '\u001b[27;2;13~' },
-    back: { name: 'backspace', sequence: '\u007f' },
-    left: { name: 'left', sequence: '\u001b[D' },
-    altB: { name: 'b', meta: true, sequence: '\u001bb' },
-    ...Object.fromEntries([...'acegrx'].map((name) => [`^${name}`, { name, ctrl: true, sequence: '' }])),
-  };
-  const calls: string[] = [];
-  let line = lineOf(before);
-  const shownLine = () => `${line.text.slice(0, line.cursor)}|${line.text.slice(line.cursor)}`;
-  const target: KeyTarget = {
-    isTyping: true,
-    get line() {
-      return line;
-    },
-    history: ['deploy it', 'Which rivers', 'rivers'],
-    replace(next) {
-      line = next;
-      calls.push(shownLine());
-    },
-    showPrompt: (prompt) => void calls.push(prompt ?? 'the usual prompt'),
-    goTo: (entry) => void calls.push(entry),
-    openEditor: () => void calls.push('the editor'),
-    showCursor: (shape) => void calls.push(shape),
-  };
-  const lineKeys = new LineKeys(target, { isVi });
-  lineKeys.begin();
-  for (const key of keys) {
-    const given = named[key] ?? { name: key, sequence: key };
-    const text = key in named ? (key.startsWith('^') || given.meta ? '' : (given.sequence ?? '')) : key;
-    if (!lineKeys.takes(text, given)) calls.push(`${key} is left`);
-  }
-  return calls;
-}
-
-t.test('what the keys of a prompt do', async (t) => {
-  const cases: readonly (readonly [before: string, keys: readonly string[], calls: readonly string[]])[] = [
-    ['a|', ['b', 'enter', 'left', 'esc'], ['b is left', 'enter is left', 'left is left', 'esc is left']],
-    ['a|c', ['b', 'left', 'back'], ['ab|c', 'left is left', 'back is left']],
-    ['a|c', ['altEnter'], ['a␤|c']],
-    ['a|', ['altKeypadEnter', 'shiftEnter', 'otherShiftEnter'], ['a␤|', 'a␤␤|', 'a␤␤␤|']],
-    ['a|', ['^x', '^e'], ['the editor']],
-    ['a|', ['^e', '^x', 'b', '^e'], ['^e is left', 'b is left', '^e is left']],
-    ['a|', ['^x', '^x', 'e'], ['e is left']],
-    [
-      'a|',
-      ['^r', '^r', 'x'],
-      ['search "": ', 'a|', 'search "": ', 'a|', 'nothing older has "x": ', 'deploy it|'],
-    ],
-    [
-      'a|',
-      ['^r', 'r', 'i', '^r', '^r', 'back', 'esc', 'b'],
-      [
-        ...['search "": ', 'a|', 'search "r": ', 'Which rivers|', 'search "ri": ', 'Which rivers|'],
-        ...[
-          'search "ri": ',
-          'rivers|',
-          'nothing older has "ri": ',
-          'rivers|',
-          'search "r": ',
-          'Which rivers|',
-        ],
-        ...['the usual prompt', 'b is left'],
-      ],
-    ],
-    ['a|', ['^r', 'd', '^g'], ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'a|']],
-    [
-      'a|',
-      ['^r', '^c', '^r', '^a'],
-      ['search "": ', 'a|', 'the usual prompt', 'a|', 'search "": ', 'a|', 'the usual prompt', '^a is left'],
-    ],
-    [
-      'a|',
-      ['^r', 'd', 'enter'],
-      ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'enter is left'],
-    ],
-    [
-      'a|',
-      ['^r', 'keypadEnter', 'left'],
-      ['search "": ', 'a|', 'the usual prompt', 'keypadEnter is left', 'left is left'],
-    ],
-  ];
-  for (const [before, keys, calls] of cases)
-    t.strictSame(keysAfter(before, keys), calls, `${before} ${keys.join(' ')}`);
-  const inVi: typeof cases = [
-    ['ab|', ['c', 'altEnter'], ['c is left', 'ab␤|']],
-    ['ab|', ['esc', 'back', ' ', 'left', '^a'], ['a|b', 'block', '|ab', 'a|b', 'left is left', '^a is left']],
-    ['ab|', ['esc', 'k', 'j', 'G'], ['a|b', 'block', 'older', 'newer', '|rivers']],
-    ['ab|', ['esc', 'i', 'x'], ['a|b', 'block', 'a|b', 'usual', 'ax|b']],
-    ['ab|', ['esc', 'enter'], ['a|b', 'block', 'usual', 'enter is left']],
-    ['ab|', ['esc', 'keypadEnter', 'c'], ['a|b', 'block', 'usual', 'keypadEnter is left', 'ac|b']],
-    ['ab c|', ['altB', 'x'], ['ab |c', '|ab c', 'block', '|b c']],
-    ['ab c|', ['esc', 'altB'], ['ab |c', 'block', '|ab c']],
-    ['ab c|', ['esc', 'd', 'altB'], ['ab |c', 'block', '|ab c']],
-    [
-      'a|',
-      ['esc', '/', 'd', 'enter'],
-      [
-        '|a',
-        'block',
-        'search "": ',
-        '|a',
-        'search "d": ',
-        'deploy it|',
-        'the usual prompt',
-        'usual',
-        'enter is left',
-      ],
-    ],
-  ];
-  for (const [before, keys, calls] of inVi)
-    t.strictSame(keysAfter(before, keys, true), calls, `${before} ${keys.join(' ')} in the keys of vi`);
 });
 
 const state = mkdtempSync(join(tmpdir(), 'runner-keys-'));
@@ -746,42 +569,4 @@ t.test('a screen of another size shows the line again, until the conversation en
   run.type('\u0015');
   await run.leave(t);
   t.equal(stream.listenerCount('resize'), 0);
-});
-
-t.test('a text is changed in the editor of the user', async (t) => {
-  const script = join(state, 'editor.sh');
-  writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');
-  t.equal(
-    await editText('a "text"', 'linux', { VISUAL: `sh ${script} seen`, EDITOR: 'false' }),
-    'seen: a "text"',
-  );
-  await t.rejects(editText('a', 'linux', { EDITOR: 'false' }), /The editor "false" ended with an error/);
-  const { PATH = '' } = process.env;
-  t.teardown(() => {
-    process.env['PATH'] = PATH;
-  });
-  process.env['PATH'] = `${state}:${PATH}`;
-  const seen = join(state, 'seen');
-  const program = (text: string) =>
-    `#!/bin/sh\necho "$# $0" > ${seen}; ls -l "$1" | cut -c1-10 >> ${seen}; cat "$1" >> ${seen}; dirname "$1" >> ${seen}; printf '${text}' > "$1"\n`;
-  writeFileSync(join(state, 'vi'), program('one\\r\\ntwo\\rthree \\n\\n'), { mode: 0o755 });
-  writeFileSync(join(state, 'notepad'), program(''), { mode: 0o755 });
-  const cases = [
-    { platform: 'linux', name: 'vi', text: 'a\nb', held: 'a\nb\n', becomes: 'one\ntwo\nthree' },
-    { platform: 'win32', name: 'notepad', text: '', held: '', becomes: '' },
-  ] as const;
-  for (const { platform, name, text, held, becomes } of cases) {
-    t.equal(await editText(text, platform, {}), becomes, name);
-    const [first, mode, ...rest] = readFileSync(seen, 'utf8').split('\n');
-    t.equal(first, `1 ${join(state, name)}`);
-    t.equal(mode, '-rw-------', 'only its owner reads it');
-    t.equal(
-      rest
-        .slice(0, -2)
-        .map((line) => `${line}\n`)
-        .join(''),
-      held,
-    );
-    t.notOk(existsSync(rest.at(-2) ?? ''), 'nothing is left of it');
-  }
 });
