@@ -41,6 +41,21 @@ const loadedLater = (module, folder = '.') => ({
     ),
 });
 
+/** What many bundles of the daemon use is a bundle beside them, so that the package has it once. */
+const platformModules = ['program', 'processGroups'];
+const platformFolder = join('protocol', 'base', 'platform');
+const platformBeside = (folder = '.') => ({
+  name: 'the platform is a bundle of its own',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
+      const [module] = platformModules.filter((name) =>
+        join(resolveDir, path).endsWith(join(platformFolder, `${name}.ts`)),
+      );
+      const isShared = module !== undefined && kind !== 'entry-point';
+      return isShared ? { path: `${folder}/${module}.cjs`, external: true } : undefined;
+    }),
+});
+
 /** One character beyond Latin, as in a comment, would make Node keep two bytes for each character of the file. */
 const inAscii = {
   name: 'written in ASCII',
@@ -101,6 +116,7 @@ await build({
   banner: { js: '#!/usr/bin/env node' },
   plugins: [
     inAscii,
+    platformBeside('./runnerd'),
     ...['handshake', 'acpServer', 'practiceRunner', 'readSecrets'].map((module) =>
       loadedLater(module, './runnerd'),
     ),
@@ -125,12 +141,14 @@ await build({
     answerFormat: 'daemon/chat/answerFormat.ts',
     namedFiles: 'daemon/files/namedFiles.ts',
     engineSupervisor: 'daemon/engine/supervisor/main.ts',
+    ...Object.fromEntries(platformModules.map((name) => [name, `protocol/base/platform/${name}.ts`])),
   },
   outdir: 'dist/runnerd',
   // `initialize` is answered before the server is loaded, only `--acp` needs the SDK of its protocol, and no start
   // needs the HTTP client, MCP or a reader of HTML.
   plugins: [
     inAscii,
+    platformBeside(),
     ...[
       'server',
       'answerFormat',

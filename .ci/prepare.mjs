@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runNpm } from './npm.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -27,7 +28,7 @@ const ofTests = ['test', '.ci/testPackages.mjs', ...lock];
 
 step(tools ? 'tools' : 'packages', lock, () => {
   console.error('Installing the packages of the lock file (once) …');
-  run('npm', ['ci', ...(tools ? [] : ['--omit=dev']), '--no-audit', '--no-fund', '--loglevel=error']);
+  runNpm(['ci', ...(tools ? [] : ['--omit=dev']), '--no-audit', '--no-fund', '--loglevel=error']);
 });
 // What was built may have been deleted by hand.
 if (!existsSync('dist/runnerd.cjs') || !existsSync('dist/runner-docs.cjs')) {
@@ -37,7 +38,7 @@ step(tests ? 'tests' : 'programs', tests ? [...sources, ...ofTests] : sources, (
   console.error(tests ? 'Building the programs and the tests …' : 'Building the programs …');
   // Both are built into the same folder, so what stands there is no longer what the other stamp says.
   for (const name of ['programs', 'tests']) rmSync(join(stampFolder, name), { force: true });
-  run(process.execPath, ['esbuild.mjs', ...(tests ? ['--tests'] : [])]);
+  build(tests ? ['--tests'] : []);
   if (tests) stamp('programs', sources);
 });
 
@@ -72,12 +73,7 @@ function filesOf(path) {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 
-function run(command, args) {
-  // What a step says goes to standard error: standard output belongs to the program that is started next.
-  const { status, error } = spawnSync(command, args, { stdio: ['ignore', 2, 2] });
-  if (status === 0) return;
-  console.error(
-    error ? `${command} could not be started: ${error.message}` : `${command} ${args.join(' ')} failed.`,
-  );
-  process.exit(1);
+function build(args) {
+  const { status } = spawnSync(process.execPath, ['esbuild.mjs', ...args], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
 }

@@ -15,16 +15,18 @@ const jobs = availableParallelism() + 2;
  * @property {string} file such as `.tap-build/chat.test.mjs`
  * @property {NodeJS.ProcessEnv} [env]
  * @property {string} [node] another Node than this one
+ * @property {number} [seconds] until the file is stopped, if that is not the usual time
  *
  * @param {readonly Run[]} runs
  * @param {string} [record] has the seconds that each run took last: the longest ones start first, so that none is left
  *   alone at the end
- * @returns {Promise<{ passed: number, failed: number }>} counts of assertions; a file that ends early counts as one
+ * @returns {Promise<{ passed: number, failed: number, files: { name: string, failed: number }[] }>} counts of
+ *   assertions; a file that ends early counts as one
  */
 export async function runTestFiles(runs, record = 'node_modules/.runner/seconds.json') {
   const seconds = readSeconds(record);
   const waiting = [...runs].sort((one, other) => expected(seconds, other) - expected(seconds, one));
-  const counts = { passed: 0, failed: 0 };
+  const counts = { passed: 0, failed: 0, files: [] };
   const worker = async () => {
     for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
       const [begun, name] = [performance.now(), nameOf(run)];
@@ -32,6 +34,7 @@ export async function runTestFiles(runs, record = 'node_modules/.runner/seconds.
       seconds[name] = Math.round((performance.now() - begun) / 100) / 10;
       counts.passed += passed;
       counts.failed += failed;
+      counts.files.push({ name: basename(run.file, '.test.mjs'), failed });
       const summary = `${name}: ${passed} passed, ${failed} failed, ${seconds[name]} s`;
       console.log(failed === 0 ? `ok: ${summary}` : `${failuresIn(output)}\nFAILED: ${summary}`);
     }
@@ -42,10 +45,10 @@ export async function runTestFiles(runs, record = 'node_modules/.runner/seconds.
   return counts;
 }
 
-function runFile({ file, env = process.env, node = process.execPath }) {
+function runFile({ file, env = process.env, node = process.execPath, seconds = limit }) {
   const child = spawn(node, ['--enable-source-maps', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, TAP_TIMEOUT: `${limit}` },
+    env: { ...env, TAP_TIMEOUT: `${seconds}` },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -53,7 +56,7 @@ function runFile({ file, env = process.env, node = process.execPath }) {
       output += text;
     });
   // tap stops a file that waits; this stops one that blocks its process.
-  const timer = setTimeout(() => child.kill('SIGKILL'), (limit + 30) * 1000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), (seconds + 30) * 1000);
   return new Promise((resolve) => {
     const end = (succeeded) => {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /** In the format of MS-DOS: 1 January 1980. The same files give the same archive. */
 const date = 0x0021;
@@ -40,6 +40,20 @@ export function zipped(files) {
   end.writeUInt32LE(list.length, 8);
   end.writeUInt32LE(offset, 12);
   return Buffer.concat([...parts, list, signature(0x06054b50), end]);
+}
+
+/** The files of an archive without a comment at its end. */
+export function unzipped(archive) {
+  let at = archive.readUInt32LE(archive.length - 6);
+  return Array.from({ length: archive.readUInt16LE(archive.length - 12) }, () => {
+    const [method, size, local] = [at + 10, at + 20, at + 42].map((place) => archive.readUInt32LE(place));
+    const [name, extra, comment] = [28, 30, 32].map((place) => archive.readUInt16LE(at + place));
+    const path = archive.toString('utf8', at + 46, at + 46 + name);
+    at += 46 + name + extra + comment;
+    const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+    const bytes = archive.subarray(start, start + size);
+    return [path, (method & 0xffff) === deflated ? inflateRawSync(bytes) : bytes];
+  });
 }
 
 function signature(value) {

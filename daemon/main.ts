@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { thisPlatform } from '../protocol/base/platform/folder.ts';
 import { dataHome, stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
 import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
 import { ErrorOutput } from './compose/errorOutput.ts';
@@ -65,7 +66,7 @@ function useErrorConsole(): void {
 
 async function keepCompiled(): Promise<void> {
   const { useCompileCache, writeCompileCache } = await import('./compose/compileCache.ts');
-  useCompileCache({ platform: process.platform, env: process.env });
+  useCompileCache({ platform: thisPlatform, env: process.env });
   setTimeout(writeCompileCache, startTime).unref();
 }
 
@@ -128,7 +129,7 @@ async function serveStdio(flags: Flags): Promise<void> {
     const { setTimeout: waitFor } = await import('node:timers/promises');
     return waitFor(milliseconds, undefined, { signal });
   };
-  await liveWith(startDaemon({ ...options, platform: process.platform, env: process.env, wait }));
+  await liveWith(startDaemon({ ...options, platform: thisPlatform, env: process.env, wait }));
 }
 
 async function serveAcp(flags: Flags): Promise<void> {
@@ -147,7 +148,7 @@ type CommonOptions = Omit<DaemonOptions, 'platform' | 'env' | 'wait'>;
 /** What the daemon is given, whatever protocol it speaks. */
 async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonOptions> {
   const runner = practice ? await startPractice() : undefined;
-  const state = stateFolder(process.env, process.platform);
+  const state = stateFolder(process.env);
   return withoutUndefined<CommonOptions>({
     input: process.stdin,
     output: process.stdout,
@@ -173,7 +174,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
         supervisor: join(__dirname, 'runnerd', 'engineSupervisor.cjs'),
         lock: join(__dirname, 'runnerd', 'engineLock'),
       },
-      platform: process.platform,
+      platform: thisPlatform,
       env: process.env,
       own: process.execPath,
     },

@@ -19,7 +19,9 @@ async function main(): Promise<void> {
     process.exit(minimumMajor);
   }
   const ending = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort());
+  // The last two: its terminal is closed, and Ctrl-Break on Windows.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const)
+    process.once(signal, () => ending.abort());
   process.on('uncaughtException', reportDefect);
   process.on('unhandledRejection', reportDefect);
   // A reader that went away, such as "head", is not an error. A log without a reader is no reason to end.

@@ -1,6 +1,7 @@
-import { chmod, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { makePrivate } from '../protocol/base/platform/privateFile.ts';
 import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { openDataFolder, tryLock } from './base/dataFolder.ts';
@@ -48,7 +49,7 @@ async function openPostgresAccess(pool: Pool, close: () => Promise<void>): Promi
 }
 
 async function openAccessFile(file: string): Promise<AccessStores> {
-  await makePrivate(file);
+  await makeOwn(file);
   let database: Database | undefined;
   try {
     database = await openDatabase(file);
@@ -67,11 +68,11 @@ function isIncomplete(error: unknown): boolean {
 }
 
 /** For its owner only, whatever the folder's mode; SQLite gives the files beside it the same mode. */
-async function makePrivate(file: string): Promise<void> {
+async function makeOwn(file: string): Promise<void> {
   const made = await open(file, 'a', 0o600);
   await made.close();
   for (const one of [file, `${file}-wal`, `${file}-shm`])
-    await chmod(one, 0o600).catch((error: NodeJS.ErrnoException) => {
+    await makePrivate(one).catch((error: NodeJS.ErrnoException) => {
       // A file of another user is refused when it is opened; the two files beside it come and go.
       if (error.code !== 'ENOENT' && error.code !== 'EPERM') throw error;
     });

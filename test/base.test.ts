@@ -1,4 +1,7 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { chmod } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -15,6 +18,7 @@ import { parseFrontMatter } from '../protocol/base/frontMatter.ts';
 import { isRecord, tryJson } from '../protocol/base/json.ts';
 import { LineSplitter } from '../protocol/base/lineSplitter.ts';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
+import { startProgram } from '../protocol/base/platform/program.ts';
 import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/publicHosts.ts';
 import { SerialQueue } from '../protocol/base/serialQueue.ts';
 import { createSharedWork } from '../protocol/base/sharedWork.ts';
@@ -22,6 +26,7 @@ import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base
 import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
 import { anyText } from './support/anyText.ts';
+import { temporaryFolder } from './support/temporaryFolder.ts';
 
 t.test('text is cut between characters, counted and escaped', async (t) => {
   t.equal(cutText('abc', 3), 'abc');
@@ -648,7 +653,42 @@ t.test('prompts lie beside the configuration of the user', async (t) => {
     [{ HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada/runner'],
     [{ HOME: '/home/ada', XDG_CONFIG_HOME: 'ada' }, '/home/ada/.config/runner'],
   ] as const) {
-    t.equal(userConfigFile(env), `${folder}/config.json`);
-    t.equal(userPrompts(env), `${folder}/prompts`);
+    t.equal(userConfigFile(env), join(folder, 'config.json'));
+    t.equal(userPrompts(env), join(folder, 'prompts'));
   }
 });
+
+t.test(
+  'Windows finds a program by its name, never in the working folder, and a script gets its arguments',
+  async (t) => {
+    const onWindows = process.platform === 'win32';
+    const foreign = '#!/bin/sh\necho foreign\n';
+    const folder = await temporaryFolder(t, {
+      'work/tool.cmd': foreign,
+      'work/foreign.exe': foreign,
+      'bin/tool.cmd': `@"${process.execPath}" "%~dp0\\words.cjs" %*\n`,
+      'bin/words.cjs': 'console.log(JSON.stringify(process.argv.slice(2)))',
+      // In the place of the command processor, it says what that would read.
+      'windows/System32/cmd.exe': '#!/bin/sh\nprintf "%s " "$@"',
+    });
+    await Promise.all(
+      ['work/tool.cmd', 'work/foreign.exe', 'windows/System32/cmd.exe'].map((path) =>
+        chmod(join(folder, path), 0o755),
+      ),
+    );
+    const env = {
+      ...process.env,
+      PATH: ['.', '', `"${join(folder, 'bin')}"`].join(onWindows ? delimiter : ';'),
+      PATHEXT: '.JS;.EXE;.CMD',
+      ...(onWindows ? {} : { SYSTEMROOT: join(folder, 'windows') }),
+    };
+    const options = { env, cwd: join(folder, 'work'), platform: 'win32', stdio: 'pipe' } as const;
+    const words = ['a b', '', '%PATH%', '"x"&y', '^!', 'C:\\e\\'];
+    const started = startProgram('tool', words, options);
+    const script = join(folder, 'bin', 'tool.cmd').replaceAll('/', '\\');
+    const line = `/d /s /c "${script} ^^^"a^^^ b^^^" ^^^"^^^" ^^^"^^^%PATH^^^%^^^" ^^^"\\^^^"x\\^^^"^^^&y^^^" ^^^"^^^^^^^!^^^" ^^^"C:\\e\\\\^^^""`;
+    t.equal((await text(started.stdout)).trim(), onWindows ? JSON.stringify(words) : line);
+    const [failure] = await once(startProgram('foreign', [], options), 'error');
+    t.match(failure, { code: 'ENOENT' });
+  },
+);

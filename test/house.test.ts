@@ -304,7 +304,7 @@ const shellForms = [
   /\bshell\s*:(?!\s*(?:false|ChildProcess)\b)/,
   /\bexecSync\(|(?<![.\w])exec\(\s*[`'"]|\{[^}]*\bexec(?:Sync)?\b[^}]*\} from '(?:node:)?child_process'/,
   /['"`]\/(?:usr\/)?bin\/(?:env |ba|da|z|k|c|tc|fi)?sh['"`]|\(\s*['"`](?:ba|da|z|k|c|tc|fi)?sh['"`]/,
-  /['"`](?:ba|da|z|k|c|tc|fi)?sh['"`]\s*,\s*\[/,
+  /['"`](?:ba|da|z|k|c|tc|fi)?sh['"`]\s*,\s*(?:\[|['"`]-)/,
   /['"`](?:cmd|powershell|pwsh)(?:\.exe)?['"`]\s*,\s*\[|\(\s*['"`](?:cmd|powershell|pwsh)(?:\.exe)?['"`]/i,
   /\b(?:ComSpec|COMSPEC|SHELL)['"`]\]/,
 ];
@@ -342,14 +342,32 @@ t.test('processes are started by argument arrays, and standard output is left to
       // The user wrote the command in VISUAL or EDITOR for a shell.
       'client/terminal/cli/textEditor.ts',
       // Scripts that never change, which outlive this process: what they end comes as numbers and arguments.
-      'daemon/base/processGroups.ts',
       'daemon/logs/logChild.ts',
+      'protocol/base/platform/processGroups.ts',
+      // Scripts of Windows, whose arguments are written as its command processor reads them.
+      'protocol/base/platform/program.ts',
     ],
     'test/specification.md says why these start a shell',
   );
   for (const { path, text } of sources)
     if (/^(daemon|docs-service)\//.test(path) && !path.endsWith('/main.ts'))
       t.notMatch(text, /process\.(stdout|exit)\b/, path);
+});
+
+/** What differs between systems: how programs start, how files get their names and modes, and which system it is. */
+const ofTheSystem =
+  /\{[^}]*\b(?:spawn|execFile|fork|rename|chmod)(?:Sync)?\b[^}]*\} from 'node:(?:child_process|fs)|process\.platform/;
+
+t.test('what differs between systems is in one room', async (t) => {
+  t.strictSame(sources.flatMap(({ path, text }) => (ofTheSystem.test(text) ? [path] : [])).sort(), [
+    // It appends and moves without waiting: the program may be about to end.
+    'client/terminal/conversation/history.ts',
+    // It starts the editor itself, by its full path, and the search for others would be a part of the extension.
+    'client/vscode/daemon/startedDaemon.ts',
+    'protocol/base/platform/folder.ts',
+    'protocol/base/platform/privateFile.ts',
+    'protocol/base/platform/program.ts',
+  ]);
 });
 
 t.test(

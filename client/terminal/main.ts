@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { StdioToolServer } from '../../protocol/messages/tools.ts';
 import { systemClock } from '../shared/clock.ts';
@@ -32,9 +33,9 @@ async function main(): Promise<void> {
     version: RUNNER_VERSION,
     spawnDaemon: (flags) => spawnDaemon(join(__dirname, 'runnerd.cjs'), env, flags),
     ...(documents ? { documents } : {}),
-    openAddress: (url) => openAddress(url, process.platform, env),
-    editText: (text) => editText(text, process.platform, env),
-    copyText: (text) => copyText(text, process.platform, env),
+    openAddress: (url) => openAddress(url, thisPlatform, env),
+    editText: (text) => editText(text, thisPlatform, env),
+    copyText: (text) => copyText(text, thisPlatform, env),
   };
   const terminal = {
     stdin,
@@ -60,7 +61,7 @@ async function main(): Promise<void> {
 /** Serves the pages that are installed with the program. The package for an editor has no document service. */
 function documentServer(own: NodeJS.ProcessEnv): StdioToolServer | undefined {
   const program = join(__dirname, 'runner-docs.cjs');
-  const cache = cacheFolder({ HOME: homedir(), ...own }, process.platform);
+  const cache = cacheFolder({ HOME: homedir(), ...own });
   if (!existsSync(program) || cache === undefined) return undefined;
   const content = join(__dirname, '..', 'docs');
   const args = [program, 'mcp', '--content', content, '--data', join(cache, 'docs')];
@@ -74,7 +75,7 @@ function documentServer(own: NodeJS.ProcessEnv): StdioToolServer | undefined {
 
 /** Without a shell that could continue it, the process is not stopped, and this returns at once. */
 async function suspend(): Promise<void> {
-  if (process.platform !== 'win32') process.kill(0, 'SIGTSTP');
+  if (thisPlatform !== 'win32') process.kill(0, 'SIGTSTP');
   await waitFor(stopDelay);
 }
 

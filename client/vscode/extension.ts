@@ -9,8 +9,7 @@ import { createCancelWarning } from './chat/cancelWarning.ts';
 import { registerChatModelCommands } from './chat/chooseChatModel.ts';
 import { createCodebaseSearch } from './chat/codebase.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
-import { registerContextLength } from './chat/contextLength.ts';
-import { registerEditorChat, userSettings } from './chat/editorChat.ts';
+import { registerContextLength, registerEditorChat, userSettings } from './chat/editorChat.ts';
 import { createKeptChanges } from './chat/editorChatSettings.ts';
 import { createOrder } from './chat/editorTasks.ts';
 import { createFindPrompt } from './chat/keptPrompts.ts';
@@ -76,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
     reporter.report(error, { during: 'Starting the daemon', showToUser: true }),
   );
   const consent = createConsent(globalState);
-  const ids = createOfferedIds(globalState, stateFolder(process.env, process.platform));
+  const ids = createOfferedIds(globalState, stateFolder(process.env));
   const offered = new OfferedModels({ daemon, memory: globalState, ids, consent, log });
   const rounds = createRounds(daemon);
   const { ask, askBehind } = createOrder(withConsent(rounds, offered, consent));
@@ -103,7 +102,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // The editor asks a provider only once somebody has asked for its models.
   vscode.lm.selectChatModels({ vendor }).then(undefined, (error) => log.debug(`No models yet: ${error}`));
-  const models = createAnsweringModels(daemon, offered, consent);
+  const models = createAnsweringModels(daemon, offered, consent, globalState);
   const icon = new vscode.ThemeIcon('server-process');
   const thoughts = new ThinkingPage();
   subscriptions.push(
@@ -135,7 +134,6 @@ export function activate(context: vscode.ExtensionContext): void {
       reporter,
       pulls,
       interrupted: createInterruptedPulls(context.workspaceState),
-      chatSettings: keptChanges,
       sidebar,
       async setThinking({ model, server }) {
         const known = await offered.lookUp(model, server);

@@ -10,7 +10,6 @@ const own: ReadonlySet<string> = new Set([
   'modelThinking',
   'streamLogs',
   'think',
-  'thinkingAboveAnswer',
   'thinkingFormat',
   'tools',
 ]);
@@ -85,13 +84,6 @@ export function isCodebaseSearched(): boolean {
 /** How the provider passes on thinking: as a part of its own if the editor has one, or always as a quote. */
 export function thinkingFormat(): 'auto' | 'quote' {
   return vscode.workspace.getConfiguration('runner').get('thinkingFormat') === 'quote' ? 'quote' : 'auto';
-}
-
-/** What stands above an answer of `@runner` whose model has thought: the line that opens it, or a quote of it too. */
-export function thinkingAboveAnswer(): 'quote' | 'line' {
-  return vscode.workspace.getConfiguration('runner').get('thinkingAboveAnswer') === 'quote'
-    ? 'quote'
-    : 'line';
 }
 
 /** How much models think, in a word such as `off`. */

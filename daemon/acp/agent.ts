@@ -66,7 +66,7 @@ interface AgentParts {
     | 'chatModels'
     | 'asTurns'
     | 'configuration'
-    | 'models'
+    | 'places'
     | 'prompts'
     | 'servers'
     | 'sessions'

@@ -24,23 +24,23 @@ export interface ModelOptions {
 }
 
 export function createModelOptions(
-  core: Pick<Core, 'models' | 'chatModels' | 'servers'>,
+  core: Pick<Core, 'places' | 'chatModels' | 'servers'>,
   sessions: Sessions,
 ): ModelOptions {
   let models: readonly Model[] = [];
   let preferred: ChatModelResult = {};
-  let product: Product | undefined;
+  const products = new Map<string, Product>();
 
   const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
-    const runner = await core.servers.runner(undefined, signal);
-    const listed = await core.models.list(runner, options, signal);
-    preferred = await core.chatModels.find(runner, signal);
+    const listed = await core.places.list(options, signal);
+    preferred = await core.chatModels.findAnywhere(signal);
     models = listed.models.filter(canChat);
-    product = runner.facts.product;
+    for (const server of new Set(models.map((model) => model.server)))
+      products.set(server, (await core.servers.runner(server, signal)).facts.product);
   };
   const pickers = (session: Session) => {
     ensureModel(session, models, preferred);
-    const options = pickersOf(models, session, product);
+    const options = pickersOf(models, session, ({ server }) => products.get(server));
     session.sentPickers = JSON.stringify(options);
     return options;
   };
@@ -55,7 +55,7 @@ export function createModelOptions(
     if (!chosen) throw new InvalidParamsError('value', `there is no model "${String(value)}" that can chat`);
     session.model = chosen.name;
     session.missingModel = undefined;
-    await core.chatModels.choose(core.servers.server(), chosen.name);
+    await core.chatModels.choose({ model: chosen.name });
   };
 
   return {

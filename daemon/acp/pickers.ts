@@ -39,7 +39,7 @@ export function thinkOf(choice: ThinkingChoice, model: Model | undefined): ChatP
 export function pickersOf(
   models: readonly Model[],
   { model, thinking }: { readonly model: string | undefined; readonly thinking: ThinkingChoice },
-  product?: Product,
+  productOf: (model: Model) => Product | undefined = () => undefined,
 ): SessionConfigOption[] {
   const chosen = models.find(({ name }) => name === model);
   if (models.length === 0) return [];
@@ -50,7 +50,7 @@ export function pickersOf(
       category: 'model',
       type: 'select',
       currentValue: chosen?.name ?? '',
-      options: [...(chosen ? [] : [noChoice]), ...models.map((one) => choiceOf(one, product))],
+      options: [...(chosen ? [] : [noChoice]), ...models.map((one) => choiceOf(one, productOf(one)))],
     },
     ...(chosen && canThink(chosen) ? [thinkingOption(thinking, chosen)] : []),
   ];

@@ -8,7 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { FileDiff, ToolProgress } from '../../protocol/messages/tools.ts';
+import { builtinServer, type FileDiff, type ToolProgress } from '../../protocol/messages/tools.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { fencedText, imageBlock } from './contentBlocks.ts';
@@ -95,20 +95,24 @@ export function askedCall(
 }
 
 /**
- * Such as `read_file (files) path=README.md`, on one line and without escape sequences, because none of it is ours. It
- * has no colon, since some editors show only what precedes one. Some editors ask about this line alone, so names are
- * cut before they could push the server out of it, and long arguments come last.
+ * Such as `read_file (files) path=README.md`, or `Edit src/a.ts` for a tool of ours, on one line and without escape
+ * sequences, because none of it is ours. It has no colon, since some editors show only what precedes one. Some editors
+ * ask about this line alone, so names are cut before they could push the server out of it, and long arguments come
+ * last.
  */
 function titleOf(
   { name, arguments: given }: ToolCall,
   tool: Pick<DaemonTool, 'server' | 'title'> | undefined,
 ): string {
-  const words = Object.entries(given)
+  const { path } = given;
+  const isOurs = tool?.server === builtinServer && typeof path === 'string';
+  const words = Object.entries(isOurs ? {} : given)
     .slice(0, 20)
     .map(([key, value]) => `${shortOf(key, maxCalled)}=${shortOf(value)}`)
     .toSorted((a, b) => a.length - b.length);
   const called = shortOf(tool?.title ?? name, maxCalled);
-  const shown = tool ? `${called} (${tool.server})` : called;
+  const ours = isOurs && called.replace(/a file( or folder)?$/, () => path);
+  const shown = ours || (tool ? `${called} (${tool.server})` : called);
   const line = plainText(`${shown} ${words.join(', ')}`.trim().replace(/\s+/g, ' ')).replace(
     directionMarks,
     '',

@@ -15,7 +15,7 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'takesTools' | 'configuration'>;
+  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'places' | 'takesTools' | 'configuration'>;
   readonly tools: SessionTools;
   readonly ask: AskApproval;
   /** Undefined if the user cannot be asked what a tool server wants to know. */
@@ -78,10 +78,10 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
 }
 
 /** The answer, with the session's tools if the model takes any. */
-async function answer(parts: TurnParts, params: ChatParams): Promise<ChatResult> {
+async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> {
   const { core, prompt, session, tools, updates, signal } = parts;
-  const runner = await core.servers.runner(undefined, signal);
-  const { model } = params;
+  const { runner, model } = await core.places.find(named, signal);
+  const params = { ...named, model };
   if (!(await core.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
     return core.asTurns(core.chat)(runner, params, updates.delta, signal);

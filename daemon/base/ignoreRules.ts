@@ -1,5 +1,6 @@
 import { dirname, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 import { readRegularFile } from './regularFile.ts';
 
 /** What a `.gitignore`, or a file of its form, says about paths below its folder. */
@@ -42,7 +43,7 @@ export function createIgnoreRules(folder: string, text: string): IgnoreRules {
 }
 
 /** By default, git does not distinguish upper and lower case where the file system does not. */
-const foldsCase = process.platform === 'win32' || process.platform === 'darwin';
+const foldsCase = thisPlatform === 'win32' || thisPlatform === 'darwin';
 
 /** The time that a rule takes grows with each `**` as a power does. */
 const maxStars = 3;

@@ -4,7 +4,7 @@ import { open, readdir, readFile, readlink, stat, unlink, utimes } from 'node:fs
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { makePrivateFolder } from './privateFile.ts';
+import { makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
 
 /**
  * How often a mark is renewed, in ms. Renewal matters for a process that others can check only by its number, or not at

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type * as z from 'zod/mini';
 
 /** How much of a file one read takes. */
 const pieceBytes = 64 * 1024;
@@ -50,4 +51,22 @@ export async function readOpenBytes(file: FileHandle, maxBytes: number): Promise
 /** The same, as text. */
 export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
   return (await readRegularBytes(path, maxBytes)).toString('utf8');
+}
+
+interface KeptJsonOptions<T extends z.ZodMiniType> {
+  readonly schema: T;
+  readonly maxBytes: number;
+}
+
+/** A file that a daemon has written. Undefined if there is none, or if it is not as a daemon writes it. */
+export async function tryReadKept<T extends z.ZodMiniType>(
+  path: string,
+  { schema, maxBytes }: KeptJsonOptions<T>,
+): Promise<z.output<T> | undefined> {
+  try {
+    const parsed = schema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Log } from '../base/log.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;

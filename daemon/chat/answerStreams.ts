@@ -4,9 +4,9 @@ import { cancelChat, chatDelta, chatRequest } from '../../protocol/messages/chat
 import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact } from '../base/validate.ts';
+import type { ModelPlaces, PlacedModel } from '../models/modelPlaces.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
-import type { Runner } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { Chat } from './chat.ts';
@@ -14,13 +14,14 @@ import { chatParamsSchema } from './params.ts';
 
 interface StreamParams extends ServerParams {
   readonly streamId: string;
+  readonly model: string;
 }
 
 /** Runs the work on an answer whose deltas have a `streamId`. The signal is also aborted by `runner/chat/cancel`. */
 export type AnswerStream = <Result>(
   params: StreamParams,
   signal: AbortSignal,
-  work: (runner: Runner, signal: AbortSignal) => Promise<Result>,
+  work: (placed: PlacedModel, signal: AbortSignal) => Promise<Result>,
 ) => Promise<Result>;
 
 /**
@@ -29,23 +30,27 @@ export type AnswerStream = <Result>(
  */
 export function serveAnswerStreams(
   endpoint: Endpoint,
-  { servers, status }: { readonly servers: Servers; readonly status: StatusMonitor },
+  {
+    servers,
+    places,
+    status,
+  }: { readonly servers: Servers; readonly places: ModelPlaces; readonly status: StatusMonitor },
 ): AnswerStream {
   const running = new Map<string, LinkedSignal>();
   endpoint.onNotification(cancelChat, exact(z.object({ streamId: z.string() })), ({ streamId }) =>
     running.get(streamId)?.abort(),
   );
-  return async ({ streamId, server }, asked, work) => {
+  return async ({ streamId, ...named }, asked, work) => {
     if (running.has(streamId))
       throw new InvalidParamsError('streamId', 'another running chat or edit already uses it');
     const stream = linkedSignal(asked);
     running.set(streamId, stream);
     let done: (() => void) | undefined;
     try {
-      const runner = await servers.runner(server, stream.signal);
+      const placed = await places.find(named, stream.signal);
       // The status is that of the default server.
-      if (runner.server.name === servers.server().name) done = status.beginWork();
-      return await work(runner, stream.signal);
+      if (placed.runner.server.name === servers.server().name) done = status.beginWork();
+      return await work(placed, stream.signal);
     } catch (error) {
       if (!stream.signal.aborted || error instanceof RunnerError) throw error;
       throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
@@ -67,9 +72,9 @@ interface ChatParts {
 /** Answers the request for a turn and sends its deltas. */
 export function serveChat(endpoint: Endpoint, { chat, stream, requireTools }: ChatParts): void {
   endpoint.onRequest(chatRequest, chatParamsSchema, (params, asked) =>
-    stream(params, asked, async (runner, signal) => {
+    stream(params, asked, async ({ runner, model }, signal) => {
       if (params.hostedTools !== undefined) await requireTools(params.hostedTools);
-      return chat(runner, params, (delta) => endpoint.notify(chatDelta, delta), signal);
+      return chat(runner, { ...params, model }, (delta) => endpoint.notify(chatDelta, delta), signal);
     }),
   );
 }

@@ -21,6 +21,7 @@ import {
 } from '../engine/startedRunner.ts';
 import { type ChatModels, createChatModelChoices, createChatModels } from '../models/chatModel.ts';
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
+import { ModelPlaces } from '../models/modelPlaces.ts';
 import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
 import { createToolRefusals, createToolSupport, type ToolRefusals } from '../models/toolSupport.ts';
 import type { Prompts } from '../prompts/prompts.ts';
@@ -69,6 +70,7 @@ export interface Core {
   readonly status: StatusMonitor;
   readonly knowledge: ModelCapabilities;
   readonly models: Models;
+  readonly places: ModelPlaces;
   readonly chatModels: ChatModels;
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
@@ -127,6 +129,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   const toolSupport = createToolSupport();
   const toolRefusals = createToolRefusals({ toolSupport, knowledge });
   const models = new Models(knowledge, options.now);
+  const places = new ModelPlaces({ servers, models, now: options.now });
   const choices = createChatModelChoices(options.chatModelFile, log);
   const modelChanges = createModelChanges(closed);
   const warnOfConfiguration = (faults: readonly string[]) => {
@@ -205,8 +208,11 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     status,
     knowledge,
     models,
+    places,
     chatModels: createChatModels({
       models,
+      servers,
+      places,
       settings,
       choices,
       isRemote: (server, model) => knowledge.isRemote(server, model),
@@ -215,7 +221,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     toolRefusals,
     chat,
     findPrivacy,
-    asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, log })),
+    asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, places, log })),
     async takesTools(runner, model, signal) {
       await models.learn(runner, model, ['tools'], signal);
       return knowledge.capability(runner.server, model, 'tools').value !== false;

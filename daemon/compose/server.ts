@@ -184,7 +184,7 @@ type Served = ReturnType<typeof serve>;
 
 /** Who answers what. */
 function serve({ options, core, session, connection, endpoint, closed }: ServerContext, features: Features) {
-  const { configuration, servers, status, models, chatModels, noteModels, sessions, log } = core;
+  const { configuration, servers, status, models, places, chatModels, noteModels, sessions, log } = core;
   const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
   const reader = createSettingsReader(log);
   const common = { settings: reader, configuration, status, servers, log, closed };
@@ -215,11 +215,14 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   });
   serveStatus(endpoint, { status, servers, userFile: options.user });
   serveCommands(endpoint, [
-    ...serveModels(endpoint, { models, chatModels, lifecycle, pulls, servers, works, loadOptions: settings }),
+    ...serveModels(endpoint, {
+      ...{ models, places, chatModels, lifecycle, pulls, servers, works },
+      loadOptions: settings,
+    }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),
   ]);
   serveCatalog(endpoint, { catalog, servers, installed: (...asked) => models.names(...asked) });
-  serveModelfile(endpoint, { servers, works, onDidChange: noteModels });
+  serveModelfile(endpoint, { places, works, onDidChange: noteModels });
   if (core.engine)
     serveEngine(endpoint, { engine: core.engine, works, onDidChange: () => lookAgain(core, closed) });
   // One chat inside of another: a round, the rounds of a turn with tools, the turn that is kept, and its notices.
@@ -246,7 +249,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   const chat = core.asTurns((runner, params, ...rest) =>
     loop(runner, { maxRounds: configuration.current.rounds, ...params }, ...rest),
   );
-  const stream = serveAnswerStreams(endpoint, { servers, status });
+  const stream = serveAnswerStreams(endpoint, { servers, places, status });
   serveChat(endpoint, { chat, stream, requireTools: (names) => tools.require(names) });
   serveEdit(endpoint, { chat: round, stream, findPrivacy: core.findPrivacy });
   serveSessions(endpoint, sessions);

@@ -62,7 +62,10 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
     const isTrusted = trusted ?? settings.trusted.default;
     // What is said of one model leaves what the user's own configuration says of others.
     const modelCapabilities = { ...usual.modelCapabilities, ...said.modelCapabilities };
-    const resolved = resolve({ ...usual, ...said, mcpServers, modelCapabilities, trusted: isTrusted });
+    const resolved = resolve(
+      { ...usual, ...said, mcpServers, modelCapabilities, trusted: isTrusted },
+      user.servers,
+    );
     current = { ...resolved, editorServers, ownServers };
   };
 
@@ -93,9 +96,10 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
   };
 }
 
-function resolve(options: InitializationOptions): Configuration {
+/** `host` may name one of `own` too: a client that wants this server alone sends no others. */
+function resolve(options: InitializationOptions, own: InitializationOptions['servers'] = []): Configuration {
   const { host = '', api, caFile, servers, contextLength, ...settled } = withDefaults(options);
-  const named = servers.find(({ name }) => name === host.trim());
+  const named = [...servers, ...own].find(({ name }) => name === host.trim());
   return {
     ...settled,
     ...(contextLength ? { contextLength } : {}),

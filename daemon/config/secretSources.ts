@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { promisify } from 'node:util';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
+import { runProgram } from '../../protocol/base/platform/program.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import type { Log } from '../base/log.ts';
 import { readRegularFile } from '../base/regularFile.ts';
@@ -40,7 +40,7 @@ export async function readSecrets({ store, url, log, auth, fd }: ReadSecretsOpti
       for (const line of await readUserAuth(source, new URL(url).origin)) store.set(line);
     }
   } catch (error) {
-    log.warn(messageOf(error));
+    log.warn(messageOf(error), { code: 'configuration' });
   }
 }
 
@@ -122,7 +122,7 @@ function withAllowance(line: SecretLine, { origin, allowPlainHttp = false }: Use
 
 async function runCommand([program, ...args]: readonly [string, ...string[]]): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(program, args, {
+    const { stdout } = await runProgram(program, args, {
       timeout: commandTimeout,
       maxBuffer: maxSecretBytes,
     });
@@ -135,8 +135,10 @@ async function runCommand([program, ...args]: readonly [string, ...string[]]): P
 }
 
 async function readPrivateFile(path: string): Promise<string> {
-  const { mode } = await stat(path);
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+  const status = await stat(path).catch((error: unknown) => {
+    throw new Error(`The "file" of "auth" in the configuration cannot be read: ${messageOf(error)}.`);
+  });
+  if (isOpenToOthers(status)) {
     throw new Error(`The secret file ${path} can be read by others. Run: chmod 600 ${path}`);
   }
   return readRegularFile(path, maxSecretBytes);

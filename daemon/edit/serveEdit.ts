@@ -31,8 +31,8 @@ interface EditDependencies {
 export function serveEdit(endpoint: Endpoint, dependencies: EditDependencies): void {
   const send = (delta: EditDelta) => endpoint.notify(editDelta, delta);
   endpoint.onRequest(editRequest, editSchema, (params, asked) =>
-    dependencies.stream(params, asked, (runner, signal) =>
-      edit({ ...dependencies, params, runner, send, signal }),
+    dependencies.stream(params, asked, ({ runner, model }, signal) =>
+      edit({ ...dependencies, params: { ...params, model }, runner, send, signal }),
     ),
   );
 }

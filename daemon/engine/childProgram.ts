@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import type { ProcessGroups } from '../base/processGroups.ts';
+import type { ProcessGroups } from '../../protocol/base/platform/processGroups.ts';
+import { startProgram } from '../../protocol/base/platform/program.ts';
 import { plainText } from '../base/programOutput.ts';
 
 export interface ChildOptions {
@@ -27,9 +27,13 @@ export async function runChild(
 ): Promise<string> {
   const { cwd, env, platform, groups, signal } = options;
   signal.throwIfAborted();
-  const stdio = ['ignore', 'pipe', 'pipe'] as const;
-  const detached = platform !== 'win32';
-  const child = spawn(file, [...args], { cwd, env, detached, stdio: [...stdio], windowsHide: true });
+  const child = startProgram(file, args, {
+    cwd,
+    env,
+    platform,
+    leadsGroup: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   groups.add(child);
   const end = () => void groups.end(child);
   signal.addEventListener('abort', end, { once: true });

@@ -1,5 +1,6 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
   type EngineModel,
@@ -10,7 +11,6 @@ import {
 } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createExclusiveWork } from '../base/exclusiveWork.ts';
-import { createProcessGroups } from '../base/processGroups.ts';
 import { forgetLast, type RunningEngine, readLast, readRunning } from './engineFile.ts';
 import { type Holder, hold } from './holder.ts';
 import { describeLibrary, type FetchContext, installedVersion, installLibrary } from './library.ts';

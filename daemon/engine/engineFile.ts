@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
-import { openRegularFile } from '../base/regularFile.ts';
+import { isOpenToOthers, writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
+import { openRegularFile, tryReadKept } from '../base/regularFile.ts';
 import { isAlive, startOf } from './processStart.ts';
 
 const productSchema = z.enum(['runner-engine', 'llama.cpp', 'ollama']);
@@ -55,7 +55,7 @@ export async function readRunning(
   try {
     const { uid, mode, size, mtimeMs } = await file.stat();
     if (size > maxBytes) return undefined;
-    if (platform !== 'win32' && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) return undefined;
+    if (platform !== 'win32' && (uid !== process.getuid?.() || isOpenToOthers({ mode }))) return undefined;
     const parsed = runningSchema.safeParse(tryJson(await file.readFile('utf8')));
     if (!parsed.success || !isOurAddress(parsed.data.url) || !isAlive(parsed.data.pid)) return undefined;
     const start = await startOf(parsed.data.pid, platform);

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
+import { startProgram } from '../../protocol/base/platform/program.ts';
 import type { Launch } from './supervisor/launch.ts';
 import type { SupervisorState } from './supervisor/supervise.ts';
 
@@ -96,12 +96,8 @@ function createHolder(socket: Socket): Holder {
 
 /** Starts a supervisor, which outlives this process if others hold it or it is to be kept. */
 export async function startSupervisor(program: string, launch: Launch): Promise<Holder> {
-  const child = spawn(process.execPath, [program], {
-    // Neither Ctrl-C nor the end of a terminal reaches it.
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore'],
-    windowsHide: true,
-  });
+  const child = startProgram(process.execPath, [program], { stdio: 'pipe', detached: true });
+  child.stderr.resume();
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
   // Its standard input holds it until we do.

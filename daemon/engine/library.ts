@@ -1,9 +1,9 @@
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { makePrivateFolder, replaceFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
-import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
 import { type ChildOptions, reasonOf, runChild } from './childProgram.ts';
 import { reportGrowth } from './growth.ts';
@@ -86,8 +86,8 @@ export async function installLibrary(
   await findRuntime(stage, { ...context, signal, onWillTry });
   await rm(join(folders.home, 'node_modules'), { recursive: true, force: true });
   // What is complete has its name from here on.
-  await rename(join(stage, 'node_modules'), join(folders.home, 'node_modules'));
-  await rename(join(stage, 'runtimes.json'), join(folders.home, 'runtimes.json'));
+  await replaceFile(join(stage, 'node_modules'), join(folders.home, 'node_modules'));
+  await replaceFile(join(stage, 'runtimes.json'), join(folders.home, 'runtimes.json'));
 }
 
 /** Undefined if it is not installed, or not completely. */

@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
-import { homedir, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { homeFolder } from '../../protocol/base/platform/folder.ts';
 import type { EngineModel } from '../../protocol/messages/engine.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import {
@@ -63,7 +64,7 @@ function memoryBytes(): number {
 
 /** Where programs keep weights as files of their own. */
 function foldersOf({ env, platform, samples }: ModelPlaces): readonly (readonly [Source, string])[] {
-  const home = env['HOME'] || homedir();
+  const home = homeFolder(env);
   const local = env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local');
   const [roaming, config] = [env['APPDATA'] ?? local, env['XDG_CONFIG_HOME'] || join(home, '.config')];
   const library = join(home, 'Library', 'Application Support');
@@ -99,7 +100,7 @@ function hubName(path: string): string | undefined {
 function ollamaFolders({ env, platform }: ModelPlaces): readonly string[] {
   const own = env['OLLAMA_MODELS'];
   if (own !== undefined && isAbsolute(own)) return [own];
-  const home = join(env['HOME'] || homedir(), '.ollama', 'models');
+  const home = join(homeFolder(env), '.ollama', 'models');
   // The service of Linux has a user of its own, whose folder others can often not read.
   return platform === 'linux' ? [home, '/usr/share/ollama/.ollama/models'] : [home];
 }

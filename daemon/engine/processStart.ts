@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { runProgram } from '../../protocol/base/platform/program.ts';
 
 /** The kernel counts in hundredths of a second for programs, on every Linux. */
 const msPerTick = 10;
@@ -23,7 +22,7 @@ export async function startOf(pid: number, platform: NodeJS.Platform): Promise<n
     if (platform === 'linux') return await startInProc(pid);
     if (platform === 'win32') return undefined;
     // Without a language of the user's the date is one that can be read.
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    const { stdout } = await runProgram('ps', ['-o', 'lstart=', '-p', String(pid)], {
       env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
       timeout: 2_000,
     });

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { access, constants, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { pathFolders, runProgram } from '../../protocol/base/platform/program.ts';
 import type { InstalledProgram } from '../../protocol/messages/engine.ts';
 import { plainText } from '../base/programOutput.ts';
 
@@ -52,8 +51,6 @@ const wanted: readonly Wanted[] = [
 /** How long a program may take to say its version, in ms, and how much it may say, in bytes. */
 const sayWithin = 3_000;
 const maxSaid = 64 * 1024;
-/** Of a PATH. */
-const maxFolders = 200;
 
 /**
  * The programs on this machine that run models, at most one of each product. A program counts only if it says itself
@@ -84,15 +81,10 @@ async function findProgram(
   return undefined;
 }
 
-/** A folder that PATH names relatively is another one in each folder, so it does not count. */
+/** Where PATH may have it. */
 export function onPath(name: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): readonly string[] {
-  const path = env['PATH'] ?? env['Path'] ?? '';
   const file = platform === 'win32' ? `${name}.exe` : name;
-  return path
-    .split(delimiter)
-    .slice(0, maxFolders)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, file));
+  return pathFolders(env, platform).map((folder) => join(folder, file));
 }
 
 export async function isExecutable(path: string): Promise<boolean> {
@@ -106,7 +98,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 async function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   const options = { env, timeout: sayWithin, killSignal: 'SIGKILL', maxBuffer: maxSaid } as const;
   try {
-    const { stdout, stderr } = await promisify(execFile)(path, ['--version'], options);
+    const { stdout, stderr } = await runProgram(path, ['--version'], options);
     return plainLines(`${stdout}\n${stderr}`);
   } catch {
     return '';

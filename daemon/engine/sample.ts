@@ -1,11 +1,11 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { makePrivateFolder, replaceFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
-import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
-import { reasonOf, runChild } from './childProgram.ts';
+import { type ChildOptions, reasonOf, runChild } from './childProgram.ts';
 import { reportGrowth } from './growth.ts';
 import type { FetchContext } from './library.ts';
 import { isExecutable, onPath } from './programs.ts';
@@ -105,7 +105,7 @@ async function keep(stage: string, home: string): Promise<void> {
     });
   }
   await makePrivateFolder(samplesFolder(home));
-  await rename(unpacked, samplePath(home));
+  await replaceFile(unpacked, samplePath(home));
 }
 
 /** A Python that has pip. */
@@ -115,8 +115,19 @@ async function findPython(context: FetchContext): Promise<string | undefined> {
   for (const file of names.flatMap((name) => onPath(name, env, platform))) {
     if (!(await isExecutable(file))) continue;
     const options = { ...context, cwd: context.folders.lock, signal: AbortSignal.timeout(sayWithin) };
+    if (platform === 'darwin' && file === stub && !(await hasDeveloperTools(options))) continue;
     const said = await runChild(file, ['-m', 'pip', '--version'], options).catch(() => '');
     if (/^pip \d/.test(said)) return file;
   }
   return undefined;
+}
+
+/** On a Mac without the tools of developers, to start it opens a dialog that asks to install them. */
+const stub = '/usr/bin/python3';
+
+async function hasDeveloperTools(options: ChildOptions): Promise<boolean> {
+  return runChild('/usr/bin/xcode-select', ['-p'], options).then(
+    () => true,
+    () => false,
+  );
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
+import { makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
   type EngineModel,
@@ -13,7 +15,6 @@ import {
   type InstalledProgram,
 } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
-import { makePrivateFolder } from '../base/privateFile.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
 import { forgetLast, type LastEngine, type RunningEngine, readLast, writeLast } from './engineFile.ts';
 import { type Holder, startSupervisor } from './holder.ts';
@@ -216,7 +217,7 @@ const longestSocket = 100;
  */
 async function socketIn(state: string): Promise<string> {
   const name = `engine-${randomUUID().slice(0, 8)}.sock`;
-  if (process.platform === 'win32') return `\\\\.\\pipe\\runner-${randomUUID()}`;
+  if (thisPlatform === 'win32') return `\\\\.\\pipe\\runner-${randomUUID()}`;
   await makePrivateFolder(state);
   for (const old of await readdir(state))
     if (/^engine-\w{8}\.sock$/.test(old)) await rm(join(state, old), { force: true });

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
 import type { FoundFile, SearchFilesParams, SearchFilesResult } from '../../protocol/messages/files.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
@@ -33,7 +33,7 @@ export async function searchFiles(
   const words = soughtWords(text);
   const root = await realpath(cwd).catch(() => undefined);
   if (words.length === 0) return { files: [], notes: ['The question has no words to search for.'] };
-  if (root === undefined || root === resolve(root, '..') || root === homedir())
+  if (root === undefined || (await isHomeOrRoot(root)))
     return { files: [], notes: [`${cwd} is too much to search, or is not there.`] };
   const left = new LeftOut();
   const found = await readHits(words, { ...options, root, left });

@@ -1,9 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { extname, resolve } from 'node:path';
+import { extname, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { expandPath, findPath, isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
 import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/messages/files.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createGlob } from '../base/globs.ts';
@@ -75,11 +75,11 @@ class Finder {
     const { word } = mention;
     const url = names.map(tryAddress).findLast((one) => one !== undefined);
     if (url !== undefined) return { word, files: [], url, notes: [] };
-    for (const name of names) {
-      const place = this.#place(name);
-      const there = await stat(place).catch(() => undefined);
-      if (there?.isDirectory()) return this.#folder(word, name);
-      if (there) return this.#file(word, name);
+    for (const typed of names) {
+      const place = await findPath(this.#place(typed));
+      if (place === undefined) continue;
+      const name = place === this.#place(typed) ? typed : this.#nameOf(place, typed);
+      return (await stat(place)).isDirectory() ? this.#folder(word, name) : this.#file(word, name);
     }
     const resource = await findResource(names, this.#options);
     if (resource) return this.#resource(word, resource);
@@ -89,7 +89,12 @@ class Finder {
   }
 
   #place(name: string): string {
-    return resolve(this.#cwd, name.replace(/^~(?=\/|$)/, homedir));
+    return expandPath(this.#cwd, name);
+  }
+
+  /** How the user would have typed the name of a file as the disk has it. */
+  #nameOf(place: string, typed: string): string {
+    return relative(this.#cwd, place).replaceAll(sep, '/') + (typed.endsWith('/') ? '/' : '');
   }
 
   async #file(word: string, name: string): Promise<FoundMention> {
@@ -153,8 +158,7 @@ class Finder {
     const { now, signal, findPrivacy } = this.#options;
     const root = await realpath(this.#place(base)).catch(() => undefined);
     if (root === undefined) return onlyText(word, `There is no folder ${base}`);
-    if (root === resolve(root, '..') || root === homedir())
-      return onlyText(word, `${base} is too much to attach`);
+    if (await isHomeOrRoot(root)) return onlyText(word, `${base} is too much to attach`);
     const left = new LeftOut();
     const files: FoundFile[] = [];
     for await (const { name, path } of filesOf({ root, isWanted, depth, left, now, signal })) {

@@ -29,7 +29,7 @@ class FollowedFile {
 
   async open(): Promise<void> {
     try {
-      this.#log = await OpenedLog.open(this.#path, this.#options.platform);
+      this.#log = await OpenedLog.open(this.#path);
       await this.#log.seekTail();
     } catch (error) {
       await this.#close();
@@ -63,7 +63,7 @@ class FollowedFile {
   }
 
   async #poll(): Promise<void> {
-    const state = await tryFileState(this.#path, this.#options.platform);
+    const state = await tryFileState(this.#path);
     if (state && state.identity !== this.#log?.identity) await this.#goToNewFile();
     else if (state && state.size < (this.#log?.offset ?? 0)) this.#beginAnew();
     await this.#readOn();
@@ -71,7 +71,7 @@ class FollowedFile {
 
   /** The new file is opened first. If that fails, the old one stays open. */
   async #goToNewFile(): Promise<void> {
-    const next = await OpenedLog.open(this.#path, this.#options.platform);
+    const next = await OpenedLog.open(this.#path);
     try {
       await this.#readOn();
     } finally {
@@ -111,9 +111,9 @@ class FollowedFile {
 }
 
 /** Undefined while no file has the name: a rotation removes the old file before it creates the new one. */
-async function tryFileState(path: string, platform: NodeJS.Platform) {
+async function tryFileState(path: string) {
   try {
-    return await readFileState(path, platform);
+    return await readFileState(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;

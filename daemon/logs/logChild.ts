@@ -1,6 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
+import { startProgram } from '../../protocol/base/platform/program.ts';
 import { systemCode } from './follower.ts';
 
 /** A program and its arguments. No shell interprets them. */
@@ -54,16 +56,13 @@ kill "$watcher"
 exit "$code"
 `;
 
-/**
- * On Windows the system ends children with their parent. The working folder is that of this program: Windows looks for
- * a command there first, and a workspace may hold its own `docker.exe`.
- */
+/** On Windows the system ends children with their parent. */
 function spawnReader([program, ...args]: Command, env: NodeJS.ProcessEnv): ChildProcess {
   const options = { env, cwd: dirname(process.execPath) };
-  if (process.platform === 'win32')
-    return spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+  if (thisPlatform === 'win32')
+    return startProgram(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const supervised = ['-c', supervisor, 'sh', program, ...args];
-  return spawn('/bin/sh', supervised, { ...options, stdio: 'pipe', detached: true });
+  return startProgram('/bin/sh', supervised, { ...options, stdio: 'pipe', leadsGroup: true });
 }
 
 function followChild(child: ChildProcess, { onOutput }: LogChildOptions): LogChild {
@@ -100,7 +99,7 @@ function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<string> {
 
 /** A shell ends with 127 if there is no such program, and with 128 plus the signal's number if a signal ended it. */
 function endingOf(code: number | null, signal: string | null): string {
-  if (code === 127 && process.platform !== 'win32') return notInstalled;
+  if (code === 127) return notInstalled;
   const [name] = Object.entries(constants.signals).find(([, number]) => number + 128 === code) ?? [];
   return `ended with ${signal ?? name ?? `code ${code}`}`;
 }

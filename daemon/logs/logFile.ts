@@ -15,18 +15,15 @@ interface FileState {
  * The file that has the name now.
  * @throws {NoSourceError} if it is not a file: opening a pipe would block.
  */
-export async function readFileState(path: string, platform: NodeJS.Platform): Promise<FileState> {
+export async function readFileState(path: string): Promise<FileState> {
   const found = await stat(path, { bigint: true });
   if (!found.isFile()) throw new NoSourceError('is not a file');
-  return { identity: identityOf(found, platform), size: Number(found.size) };
+  return { identity: identityOf(found), size: Number(found.size) };
 }
 
-/**
- * Windows may reuse the number of an inode, so the birth time counts there. On other systems not every file system has
- * a birth time.
- */
-function identityOf({ dev, ino, birthtimeMs }: BigIntStats, platform: NodeJS.Platform): string {
-  return platform === 'win32' ? `${dev}:${ino}:${birthtimeMs}` : `${dev}:${ino}`;
+/** NTFS counts in the number how often it was used. Birth times are not kept by every file system. */
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 /** An open log. It stays the same file when another file takes its name. */
@@ -43,12 +40,12 @@ export class OpenedLog {
     this.identity = identity;
   }
 
-  static async open(path: string, platform: NodeJS.Platform): Promise<OpenedLog> {
-    await readFileState(path, platform);
+  static async open(path: string): Promise<OpenedLog> {
+    await readFileState(path);
     const handle = await open(path, 'r');
     // Asks the handle, because another file may have the name by now.
     const opened = await handle.stat({ bigint: true });
-    return new OpenedLog(handle, identityOf(opened, platform));
+    return new OpenedLog(handle, identityOf(opened));
   }
 
   /** The number of bytes read or skipped. */

@@ -2,16 +2,16 @@ import * as z from 'zod/mini';
 import { parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
 import { createModelRequest } from '../../protocol/messages/models.ts';
 import { exact } from '../base/validate.ts';
+import type { ModelPlaces } from '../models/modelPlaces.ts';
 import { createParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Works } from '../rpc/workDoneProgress.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Servers } from '../runner/servers.ts';
 import { createModel } from './create.ts';
 import { maxModelfileBytes, readModelfile, toParseResult } from './modelfile.ts';
 
 export interface ModelfileDependencies {
-  readonly servers: Servers;
+  readonly places: ModelPlaces;
   readonly works: Works;
   /** Called when a model was created. */
   readonly onDidChange: (runner: Runner) => void;
@@ -20,7 +20,7 @@ export interface ModelfileDependencies {
 /** Answers the requests about Modelfiles. */
 export function serveModelfile(
   endpoint: Endpoint,
-  { servers, works, onDidChange }: ModelfileDependencies,
+  { places, works, onDidChange }: ModelfileDependencies,
 ): void {
   const megabytes = maxModelfileBytes / 1024 / 1024;
   const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));
@@ -28,10 +28,10 @@ export function serveModelfile(
     toParseResult(readModelfile(params.text)),
   );
   endpoint.onRequest(createModelRequest, createParamsSchema, async (params, requested) => {
-    const runner = await servers.runner(params.server, requested);
-    const { model, workDoneToken: token } = params;
+    const { runner, model } = await places.place(params, requested);
+    const { workDoneToken: token } = params;
     await works.run({ title: `Creating ${model}`, token, signal: requested }, (report, signal) =>
-      createModel(runner, params, { report, signal }),
+      createModel(runner, { ...params, model }, { report, signal }),
     );
     onDidChange(runner);
     return { model };

@@ -1,9 +1,17 @@
 import * as z from 'zod/mini';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
+import {
+  type ChatModelResult,
+  canChat,
+  type Model,
+  type ModelParams,
+} from '../../protocol/messages/models.ts';
 import type { Log } from '../base/log.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 import type { Runner, Server } from '../runner/runner.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { ModelPlaces } from './modelPlaces.ts';
 import type { Models } from './models.ts';
 import { checkFreeName, modelKey } from './name.ts';
 
@@ -14,15 +22,23 @@ export interface ChatModels {
   /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
   find(runner: Runner, signal: AbortSignal): Promise<ChatModelResult>;
   /**
+   * The same among all servers: the model that is set or was chosen, wherever it is, else one of the server at `host`,
+   * else one of another. Its name is that of {@link ModelPlaces.nameOf}.
+   * @throws {RunnerError} as the server at `host` does, if no other server has a model either.
+   */
+  findAnywhere(signal: AbortSignal): Promise<ChatModelResult>;
+  /**
    * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
    * elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets it.
    * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
    */
-  choose(server: Server, model: string): Promise<void>;
+  choose(params: ModelParams): Promise<void>;
 }
 
 interface ChatModelsOptions {
   readonly models: Models;
+  readonly servers: Servers;
+  readonly places: ModelPlaces;
   readonly settings: () => { readonly chatModel?: string; readonly completionModel?: string };
   readonly choices: ChatModelChoices;
   readonly isRemote: (server: Server, model: string) => boolean;
@@ -31,7 +47,8 @@ interface ChatModelsOptions {
 /** The most models that are examined for turns. They are the loaded ones and the newest. */
 const maxExamined = 8;
 
-export function createChatModels({ models, settings, choices, isRemote }: ChatModelsOptions): ChatModels {
+export function createChatModels(options: ChatModelsOptions): ChatModels {
+  const { models, servers, places, settings, choices, isRemote } = options;
   /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
   const firstWithTurns = async (
     runner: Runner,
@@ -47,28 +64,80 @@ export function createChatModels({ models, settings, choices, isRemote }: ChatMo
     return withoutTemplate;
   };
 
+  const find: ChatModels['find'] = async (runner, signal) => {
+    const { models: listed } = await models.list(runner, { refresh: false }, signal);
+    const able = listed.filter(canChat);
+    const byName = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
+    const { chatModel = '', completionModel = '' } = settings();
+    const set = chatModel === '' ? undefined : byName(chatModel);
+    if (set) return { model: set, from: 'setting' };
+    const missing = chatModel === '' ? {} : { missing: chatModel };
+
+    const chosen = byName((await choices.last(runner.server.url)) ?? '');
+    // A model that runs elsewhere may have replaced it since.
+    if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
+    const candidates = inOrder(able, completionModel);
+    const model = await firstWithTurns(runner, candidates, signal);
+    return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
+  };
+
   return {
-    async find(runner, signal) {
-      const { models: listed } = await models.list(runner, { refresh: false }, signal);
-      const able = listed.filter(canChat);
-      const named = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
-      const { chatModel = '', completionModel = '' } = settings();
-      const set = chatModel === '' ? undefined : named(chatModel);
-      if (set) return { model: set, from: 'setting' };
-      const missing = chatModel === '' ? {} : { missing: chatModel };
-
-      const chosen = named((await choices.last(runner.server.url)) ?? '');
-      // A model that runs elsewhere may have replaced it since.
-      if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
-      const candidates = inOrder(able, completionModel);
-      const model = await firstWithTurns(runner, candidates, signal);
-      return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
-    },
-
-    async choose(server, model) {
+    find,
+    findAnywhere: findAnywhere(options, find),
+    async choose(params) {
+      const { server, model } = places.read(params);
       if (model !== '') checkFreeName(model);
-      if (!isRemote(server, model)) await choices.keep(server.url, model);
+      if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
     },
+  };
+}
+
+/** The same rule for all servers: `find` applies it to one. */
+function findAnywhere(
+  { models, servers, places, settings, choices }: ChatModelsOptions,
+  find: ChatModels['find'],
+): ChatModels['findAnywhere'] {
+  /** A model that can chat, where the name places it on another server than the one at `host`. */
+  const elsewhere = async (name: string, signal: AbortSignal): Promise<Model | undefined> => {
+    if (name === '' || places.all.length === 1) return undefined;
+    const { runner, model } = await places.find({ model: name }, signal);
+    if (runner.server.name === servers.server().name) return undefined;
+    const listed = await models.list(runner, { refresh: false }, signal).catch(() => undefined);
+    const found = listed?.models.find((one) => canChat(one) && modelKey(one.name) === modelKey(model));
+    return found && named(found);
+  };
+  const named = (model: Model): Model => ({
+    ...model,
+    name: places.nameOf({ name: model.server }, model.name),
+  });
+
+  const tryAt = async (
+    { name }: Server,
+    signal: AbortSignal,
+  ): Promise<ChatModelResult & { readonly error?: unknown }> => {
+    try {
+      return await find(await servers.runner(name, signal), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return { error };
+    }
+  };
+
+  return async (signal) => {
+    const set = await elsewhere(settings().chatModel ?? '', signal);
+    if (set) return { model: set, from: 'setting' };
+    const usual = servers.server();
+    const { error, ...first } = await tryAt(usual, signal);
+    const chosen =
+      first.from === 'setting' ? undefined : await elsewhere((await choices.last(usual.url)) ?? '', signal);
+    if (chosen && !chosen.remote) return { ...first, model: chosen, from: 'choice' };
+    if (first.model) return { ...first, model: named(first.model) };
+    for (const server of places.all.slice(1)) {
+      const { model, from } = await tryAt(server, signal);
+      if (model && from) return { ...first, model: named(model), from };
+    }
+    if (error !== undefined) throw error;
+    return first;
   };
 }
 

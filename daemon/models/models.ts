@@ -223,7 +223,7 @@ export class Models {
   }
 }
 
-interface ListOptions {
+export interface ListOptions {
   readonly refresh: boolean;
   /** Also examines models whose tool support is not known. */
   readonly examine?: boolean;

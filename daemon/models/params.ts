@@ -23,6 +23,7 @@ export const listParamsSchema: Schema<ListModelsParams> = exact(
     server,
     refresh: z.exactOptional(z.boolean()),
     examine: z.exactOptional(z.boolean()),
+    everywhere: z.exactOptional(z.boolean()),
   }),
 );
 

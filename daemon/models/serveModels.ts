@@ -21,6 +21,7 @@ import type { LoadOptions } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ChatModels } from './chatModel.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { ModelPlaces } from './modelPlaces.ts';
 import type { Models } from './models.ts';
 import {
   deleteParamsSchema,
@@ -38,6 +39,7 @@ export interface ModelsDependencies {
   readonly lifecycle: Lifecycle;
   readonly pulls: Pulls;
   readonly servers: Servers;
+  readonly places: ModelPlaces;
   readonly works: Works;
   /** How models are loaded if a request does not say it. */
   readonly loadOptions: () => LoadOptions;
@@ -48,46 +50,31 @@ export interface ModelsDependencies {
  * requests.
  */
 export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies): Commands {
-  const { models, lifecycle, servers } = dependencies;
-  endpoint.onRequest(
-    listModelsRequest,
-    listParamsSchema,
-    async ({ server, refresh = false, examine = false }, signal) =>
-      models.list(await servers.runner(server, signal), { refresh, examine }, signal),
-  );
-  endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>
-    dependencies.chatModels.find(await servers.runner(server, signal), signal),
-  );
-  endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async ({ server, model }) => {
-    await dependencies.chatModels.choose(servers.server(server), model);
-    return {};
-  });
-  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
-    models: await models.running(await servers.runner(server, signal), signal),
-  }));
-  endpoint.onRequest(showModelRequest, modelParamsSchema, async ({ server, model }, signal) =>
-    models.show(await servers.runner(server, signal), model, signal),
-  );
-
-  const pull = async ({ server, model, workDoneToken: token }: PullModelParams, requested: AbortSignal) => {
-    const runner = await servers.runner(server, requested);
+  serveLists(endpoint, dependencies);
+  const { lifecycle, places } = dependencies;
+  const pull = async ({ workDoneToken: token, ...params }: PullModelParams, requested: AbortSignal) => {
+    const { runner, model } = await places.place(params, requested);
     const work = { title: `Pulling ${model}`, token, signal: requested };
     await dependencies.works.run(work, (report, signal) =>
       dependencies.pulls.pull(runner, model, { report, signal }),
     );
     return { model };
   };
-  const run = async ({ server, model, keepAlive }: RunModelParams, signal: AbortSignal) => {
+  const run = async ({ keepAlive, ...params }: RunModelParams, signal: AbortSignal) => {
+    const { runner, model } = await places.find(params, signal);
     const given = keepAlive === undefined ? {} : { keepAlive };
     const options = { ...dependencies.loadOptions(), ...given, signal };
-    return { model: await lifecycle.run(await servers.runner(server, signal), model, options) };
+    return { model: await lifecycle.run(runner, model, options) };
   };
-  const stop = async ({ server, model }: ModelParams, signal: AbortSignal) => {
-    await lifecycle.stop(await servers.runner(server, signal), model, signal);
+  const stop = async (params: ModelParams, signal: AbortSignal) => {
+    const { runner, model } = await places.find(params, signal);
+    await lifecycle.stop(runner, model, signal);
     return {};
   };
-  const remove = async ({ server, model, stop: stops = false }: DeleteModelParams, signal: AbortSignal) => {
-    await lifecycle.remove(await servers.runner(server, signal), model, { stop: stops, signal });
+  // A model of another server is deleted only if the name says which one.
+  const remove = async ({ stop: stops = false, ...params }: DeleteModelParams, signal: AbortSignal) => {
+    const { runner, model } = await places.place(params, signal);
+    await lifecycle.remove(runner, model, { stop: stops, signal });
     return {};
   };
   endpoint.onRequest(pullModelRequest, pullParamsSchema, pull);
@@ -101,4 +88,40 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
     commandOf(lifecycleCommands.stop, modelParamsSchema, stop),
     commandOf(lifecycleCommands.delete, deleteParamsSchema, remove),
   ];
+}
+
+/** What is asked about models. */
+function serveLists(
+  endpoint: Endpoint,
+  {
+    models,
+    chatModels,
+    servers,
+    places,
+  }: Pick<ModelsDependencies, 'models' | 'chatModels' | 'servers' | 'places'>,
+): void {
+  endpoint.onRequest(
+    listModelsRequest,
+    listParamsSchema,
+    async ({ server, refresh = false, examine = false, everywhere = false }, signal) => {
+      if (everywhere) return places.list({ refresh, examine }, signal);
+      return models.list(await servers.runner(server, signal), { refresh, examine }, signal);
+    },
+  );
+  endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>
+    server === undefined
+      ? chatModels.findAnywhere(signal)
+      : chatModels.find(await servers.runner(server, signal), signal),
+  );
+  endpoint.onRequest(chooseChatModelRequest, modelParamsSchema, async (params) => {
+    await chatModels.choose(params);
+    return {};
+  });
+  endpoint.onRequest(runningModelsRequest, serverParamsSchema, async ({ server }, signal) => ({
+    models: await models.running(await servers.runner(server, signal), signal),
+  }));
+  endpoint.onRequest(showModelRequest, modelParamsSchema, async (params, signal) => {
+    const { runner, model } = await places.find(params, signal);
+    return models.show(runner, model, signal);
+  });
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 
 /** The user's answers to the question whether the prompts of a folder count. */
 export interface FolderAnswers {

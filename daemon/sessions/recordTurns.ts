@@ -5,11 +5,13 @@ import { RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import type { Chat } from '../chat/chat.ts';
+import type { ModelPlaces } from '../models/modelPlaces.ts';
 import { naming } from './sessionId.ts';
 import type { Sessions } from './sessions.ts';
 
 interface RecordTurnsDependencies {
   readonly sessions: Pick<Lazy<Sessions>, 'get'>;
+  readonly places: Pick<ModelPlaces, 'nameOf'>;
   readonly log: Log;
 }
 
@@ -17,7 +19,7 @@ interface RecordTurnsDependencies {
  * Wraps a chat. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependencies): Chat {
+export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDependencies): Chat {
   return async (client, { session: id, replacesLastTurn = false, ...params }, send, signal) => {
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
@@ -25,7 +27,8 @@ export function recordTurns(chat: Chat, { sessions, log }: RecordTurnsDependenci
     const { turns } = await store.find(id);
     const isMissing =
       turns > Number(replacesLastTurn) && !params.messages.some(({ role }) => role === 'assistant');
-    const prompt = { model: params.model, messages: params.messages, settings: settingsOf(params) };
+    const model = places.nameOf(client.server, params.model);
+    const prompt = { model, messages: params.messages, settings: settingsOf(params) };
     return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
       let seq = 0;
       const noticed = async (result: ChatResult, notice: Notice) => {

@@ -160,7 +160,8 @@ const maxDerived = 60;
 export function titleOf(messages: readonly Message[]): string | undefined {
   for (const { role, content } of messages) {
     const line = role === 'user' ? oneLine(content.trimStart().split(/[\r\n]/, 1)[0] ?? '') : '';
-    if (line !== '') return cutText(line, maxDerived).trimEnd();
+    // The address of a link says nothing, and the cut would leave a half of it.
+    if (line !== '') return cutText(line.replace(/\[([^\][]+)\]\([^()\s]*\)/g, '$1'), maxDerived).trimEnd();
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
-import { chmod, type FileHandle, open, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOpenToOthers, makePrivate, makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   ConversationSettings,
@@ -8,7 +9,6 @@ import type {
   SessionMessage,
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
-import { makePrivateFolder } from '../base/privateFile.ts';
 import {
   recordToLine,
   type SessionHeader,
@@ -196,8 +196,7 @@ export class SessionFiles {
   async #prepareFolder(): Promise<void> {
     const { folder } = this.#options;
     await makePrivateFolder(folder);
-    const { mode } = await stat(folder);
-    if ((mode & 0o077) !== 0) await chmod(folder, 0o700).catch(() => undefined);
+    if (isOpenToOthers(await stat(folder))) await makePrivate(folder, 0o700).catch(() => undefined);
   }
 }
 

@@ -1,8 +1,8 @@
-import { type FileHandle, realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { tryJson } from '../../protocol/base/json.ts';
+import { folderKey } from '../../protocol/base/platform/folder.ts';
 import type {
   ListSessionsParams,
   ListSessionsResult,
@@ -31,7 +31,7 @@ export async function listPage(
   const rest = after ? entries.filter((entry) => newestFirst(after, entry) < 0) : entries;
   const places = new Map<string, Promise<string>>();
   const placeOf = (folder: string) => {
-    const place = places.get(folder) ?? realpath(folder).catch(() => resolve(folder));
+    const place = places.get(folder) ?? folderKey(folder);
     places.set(folder, place);
     return place;
   };

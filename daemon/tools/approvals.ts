@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
+import { folderKey } from '../../protocol/base/platform/folder.ts';
+import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Approvals } from '../../protocol/messages/tools.ts';
 import { createExclusiveWork } from '../base/exclusiveWork.ts';
-import { tryReadKept, writePrivateFile } from '../base/privateFile.ts';
+import { tryReadKept } from '../base/regularFile.ts';
 import type { ServerEntry } from './serverEntry.ts';
 
 /** What an approval is for. If any of this changes, earlier approvals no longer count. */
@@ -36,12 +38,12 @@ export function createApprovals(kept: KeptApprovals) {
     async isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean> {
       if (isNamed(tool, configured)) return true;
       if (tool.isAskedEachTime) return false;
-      const key = keyOf(tool);
+      const key = await keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
     /** `always` is kept in the user's own folder. @throws {Error} if that cannot be written. */
     async allow(tool: ApprovedTool, decision: 'session' | 'always'): Promise<void> {
-      const key = keyOf(tool);
+      const key = await keyOf(tool);
       session.add(key);
       if (decision === 'always') await kept.add(key);
     },
@@ -68,9 +70,10 @@ function asWritten(entry: ServerEntry): object {
 }
 
 /** Covers the whole entry: another command, argument, variable, address or header is another server. */
-function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): string {
+async function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): Promise<string> {
+  const place = folder && (await folderKey(folder));
   return createHash('sha256')
-    .update(JSON.stringify([asWritten(entry), folder, tool, fingerprint]))
+    .update(JSON.stringify([asWritten(entry), place, tool, fingerprint]))
     .digest('hex');
 }
 

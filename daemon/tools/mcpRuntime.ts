@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import { stateFolder } from '../../protocol/base/userFolders.ts';
-import { createProcessGroups } from '../base/processGroups.ts';
 import { createSchemaCheck } from '../base/schemaCheck.ts';
 import { createApprovals, createKeptApprovals } from './approvals.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { isRecord } from '../../protocol/base/json.ts';
+import { homeFolder } from '../../protocol/base/platform/folder.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { fillVariables } from '../config/variables.ts';
 
@@ -161,7 +162,7 @@ export interface StartPlace {
 /** The folder in which a program starts. */
 export function startFolder({ cwd }: { readonly cwd?: string }, { root, env }: StartPlace): string {
   return resolve(
-    cwd ?? [root, env['HOME']].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
+    cwd ?? [root, homeFolder(env)].find((folder) => folder !== undefined && existsSync(folder)) ?? '/',
   );
 }
 

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
-import type { ProcessGroups } from '../base/processGroups.ts';
+import type { ProcessGroups } from '../../protocol/base/platform/processGroups.ts';
+import { startProgram } from '../../protocol/base/platform/program.ts';
 import { createYielder } from '../base/yielder.ts';
 import { maxMessage } from './mcpClient.ts';
 import { tryServerMessage } from './mcpMessage.ts';
@@ -56,14 +57,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd, platform, groups } = this.#options;
-    const child = spawn(command, [...args], {
-      env,
-      cwd,
-      // On Windows a process of its own group would get a window.
-      detached: platform !== 'win32',
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    const child = startProgram(command, args, { env, cwd, platform, leadsGroup: true, stdio: 'pipe' });
     this.#child = child;
     child.once('spawn', () => groups.add(child));
     child.on('error', (error) => this.#finish(reasonOf(error)));

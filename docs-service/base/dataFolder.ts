@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOpenToOthers, makePrivate } from '../../protocol/base/platform/privateFile.ts';
 import { type Database, isBusy, isCorruption, openDatabase } from './sqliteDatabase.ts';
 
 /** The files of this program, by which it recognizes its own folder. */
@@ -12,20 +13,16 @@ const ownFile = /^(access|index)\.db|^serve\.|^index\.lock|^renditions$/;
 export async function openDataFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (!(await isOpenToOthers(folder))) return;
+    if (!isOpenToOthers(await stat(folder))) return;
     const names = await readdir(folder);
     if (names.length > 0 && !names.some((name) => ownFile.test(name)))
       throw new Error(
         `${folder} has other files, and other users can read it. Choose a folder of its own with --data.`,
       );
-    await chmod(folder, 0o700);
+    await makePrivate(folder, 0o700);
   } catch (error) {
     throw sentenceOf(error as NodeJS.ErrnoException, folder);
   }
-}
-
-export async function isOpenToOthers(folder: string): Promise<boolean> {
-  return process.platform !== 'win32' && ((await stat(folder)).mode & 0o077) !== 0;
 }
 
 function sentenceOf(error: NodeJS.ErrnoException, folder: string): Error {

@@ -1,4 +1,5 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 
 /** The part of SQLite that this program needs, over the engine that this Node has. All of it is synchronous. */
 export type Database = ReturnType<typeof engineToDatabase>;
@@ -120,7 +121,9 @@ function openBuiltIn(file: string): Engine {
 }
 
 async function openLibsql(file: string): Promise<Engine> {
-  const { default: Libsql } = await import('libsql');
+  const libsql = await import('libsql').catch(whenMissing);
+  if (libsql === undefined) return openBuiltIn(file);
+  const Libsql = libsql.default;
   const database = new Libsql(file);
   return {
     exec: (sql) => void database.exec(sql),
@@ -131,6 +134,14 @@ async function openLibsql(file: string): Promise<Engine> {
     },
     close: () => void database.close(),
   };
+}
+
+/** It is not made for Windows on ARM. Later versions of Node 22 have their own, with a warning. */
+function whenMissing(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code !== 'MODULE_NOT_FOUND') throw cause;
+  if (process.getBuiltinModule('node:sqlite')) return;
+  const system = `Node ${process.versions.node} on ${thisPlatform} with ${process.arch}`;
+  throw new Error(`There is no SQLite for ${system}. Use Node 24.`, { cause });
 }
 
 function engineToDatabase(engine: Engine) {

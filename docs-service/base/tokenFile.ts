@@ -1,4 +1,5 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
+import { isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
 
 /** In bytes. */
 const maxFileBytes = 8_192;
@@ -33,5 +34,5 @@ async function read(file: FileHandle, name: string): Promise<TokenFile> {
   const text = buffer.subarray(0, bytesRead).toString('latin1').trim();
   if (bytesRead > maxFileBytes || !/^[!-~]+$/.test(text))
     throw new Error(`${name} must contain one token and nothing else.`);
-  return { text, isOpenToOthers: process.platform !== 'win32' && (found.mode & 0o004) !== 0 };
+  return { text, isOpenToOthers: isOpenToOthers(found, 0o004) };
 }

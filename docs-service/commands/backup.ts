@@ -1,5 +1,6 @@
-import { chmod, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makePrivate } from '../../protocol/base/platform/privateFile.ts';
 import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
 import { defineCommand } from '../cli/command.ts';
 import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
@@ -22,7 +23,7 @@ export const backupCommand = defineCommand({
     } finally {
       access.close();
     }
-    await chmod(target, 0o600);
+    await makePrivate(target);
     note(
       `${target} has the tokens of ${data}. To restore it, stop the service, delete access.db, access.db-wal and access.db-shm there, and put the backup in place as access.db.\n`,
     );

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
+import { hasModes, isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
 import { count } from '../../protocol/base/text.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { type BaseUrl, parseBaseUrl } from '../base/baseUrl.ts';
-import { isOpenToOthers } from '../base/dataFolder.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { toSentence } from '../content/document.ts';
@@ -73,10 +73,12 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
     return wrong(
       `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`,
     );
-  const others = found !== undefined && (await isOpenToOthers(data));
+  const others = found !== undefined && isOpenToOthers(found);
   const access = others
     ? wrong(`Other users can read ${data}. Run: chmod 700 ${data}`)
-    : fine(`The data is in ${data}, and only its owner can read it.`);
+    : fine(
+        `The data is in ${data}${hasModes ? ', and only its owner can read it' : '. Runner does not check its permissions on Windows'}.`,
+      );
   const isIndexed =
     database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
   if (!isIndexed) return [...access, ...wrong('There is no index yet. Run "runner-docs index" or "serve".')];

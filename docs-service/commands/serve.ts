@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 import { createToken } from '../auth/accessToken.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { type OptionValues, UsageError } from '../base/options.ts';
@@ -69,7 +70,8 @@ async function serveSample(
     await service.close();
     return 0;
   } finally {
-    await rm(data, { recursive: true, force: true });
+    // Windows keeps files that are open, as they may be if starting failed, and that is the reason to report.
+    await rm(data, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
 }
 
@@ -77,7 +79,10 @@ function invitation(
   address: string,
   { token, password }: { readonly token: string; readonly password: string },
 ): string {
-  const curl = 'curl -H "Authorization: Bearer $TOKEN"';
+  // No variable has the same form in both shells of Windows, and in the older one `curl` is another program.
+  const [program, setting, bearer] =
+    thisPlatform === 'win32' ? ['curl.exe', '', token] : ['curl', `  TOKEN=${token}\n\n`, '$TOKEN'];
+  const curl = `${program} -H "Authorization: Bearer ${bearer}"`;
   return `
 Runner's own pages are served at ${address} until you press Ctrl-C.
 
@@ -85,9 +90,7 @@ In a browser: ${address}/read with the password ${password}
 
 In another terminal:
 
-  TOKEN=${token}
-
-  ${curl} ${address}/api/v1/docs
+${setting}  ${curl} ${address}/api/v1/docs
   ${curl} "${address}/api/v1/docs?q=modelfile"
   ${curl} -O ${address}/api/v1/docs/chat.pdf
   ${curl} -O ${address}/api/v1/collections/handbook.epub

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../protocol/base/platform/privateFile.ts';
 
 export type RenditionCache = Awaited<ReturnType<typeof openRenditionCache>>;
 
@@ -38,7 +39,7 @@ export async function openRenditionCache(options: RenditionCacheOptions) {
     try {
       await makeFolder();
       await writeFile(partial, bytes, { mode: 0o600 });
-      await rename(partial, join(options.folder, file));
+      await replaceFile(partial, join(options.folder, file));
     } catch (error) {
       await rm(partial, { force: true });
       throw error;

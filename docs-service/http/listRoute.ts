@@ -7,11 +7,13 @@ import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
 import { toDocumentFilter } from './listFilters.ts';
 import { HttpProblem } from './problems.ts';
+import { createFolders, folderAt } from './reading/folders.ts';
 import { type ListParameters, usualLimit } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Answers `GET /api/v1/docs`. */
 export function createListRoute({ index, search, baseUrl, sendAnswer }: Services) {
+  const folders = createFolders(index);
   return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
     const parameters = { limit: usualLimit, offset: 0, ...request.query };
     const { type, tag, path, changed_since: since, q, mode, limit, offset } = parameters;
@@ -26,8 +28,13 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
   async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<Answer> {
     const { q, mode, limit, offset, type, tag, path, changed_since } = parameters;
     const asked = { ...toDocumentFilter(parameters, drafts), limit, offset };
-    const { items, total, searchMode, ...found } =
-      q === undefined ? await listed(asked) : await searched({ ...asked, text: q }, mode);
+    const find = (filter: typeof asked) =>
+      q === undefined ? listed(filter) : searched({ ...filter, text: q }, mode);
+    const first = await find(asked);
+    const other =
+      first.total === 0 && path !== undefined ? folderAt(await folders(), path)?.path : asked.folder;
+    const isOther = other !== undefined && other !== asked.folder;
+    const { items, total, searchMode, ...found } = isOther ? await find({ ...asked, folder: other }) : first;
     const filters = { type, tag, path, changed_since, q, mode };
     const link = pageLinks({ address: `${baseUrl.href}/api/v1/docs`, filters, limit, offset, total });
     return {

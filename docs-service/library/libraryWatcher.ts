@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 
 export interface LibraryWatcherOptions {
   /** The content folder, absolute. */
@@ -16,12 +17,20 @@ const quiet = 60;
 const maxDelay = 500;
 
 /**
+ * Whether one watcher is enough for a folder and all below it. On Windows it has to be: a watched folder keeps those
+ * above it from being moved.
+ */
+const watchesTrees = thisPlatform === 'win32' || thisPlatform === 'darwin';
+
+/**
  * Watches folders, not files: a watcher for each file of a large library would exhaust the system's limits. `watch`
  * gets the current folders after each scan.
  */
 export class LibraryWatcher {
   readonly #options: LibraryWatcherOptions;
   readonly #watchers = new Map<string, FSWatcher>();
+  /** The folders that the watcher of the whole tree is for. */
+  #tree: ReadonlySet<string> = new Set();
   #dirty = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #since = 0;
@@ -35,6 +44,7 @@ export class LibraryWatcher {
   /** Returns the folders whose watch begins now. */
   watch(folders: readonly string[]): readonly string[] {
     const wanted = new Set(folders);
+    if (watchesTrees) return this.#watchTree(wanted);
     for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#drop(folder, watcher);
     return folders.filter((folder) => !this.#watchers.has(folder) && this.#add(folder));
   }
@@ -45,10 +55,26 @@ export class LibraryWatcher {
     for (const [folder, watcher] of this.#watchers) this.#drop(folder, watcher);
   }
 
+  #watchTree(folders: ReadonlySet<string>): readonly string[] {
+    const known = this.#watchers.has('') ? this.#tree : new Set<string>();
+    this.#tree = folders;
+    const isWatched = this.#watchers.has('') || this.#add('');
+    return isWatched ? [...folders].filter((folder) => !known.has(folder)) : [];
+  }
+
+  /** Takes the path of what has changed in the tree, which is null if there was too much. */
+  #noteInTree(name: string | null): void {
+    const path = name?.replaceAll(sep, '/');
+    if (path === undefined) for (const folder of this.#tree) this.#note(folder);
+    else
+      for (const one of [dirname(path).replace(/^\.$/, ''), path]) if (this.#tree.has(one)) this.#note(one);
+  }
+
   #add(folder: string): boolean {
     if (this.#isClosed || this.#hasFailed) return false;
     try {
-      const watcher = watch(join(this.#options.root, folder), (event, name) => {
+      const watcher = watch(join(this.#options.root, folder), { recursive: watchesTrees }, (event, name) => {
+        if (watchesTrees) return this.#noteInTree(name);
         this.#note(folder);
         if (event === 'rename') this.#forget(folder, name);
       });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { homeFolder, thisPlatform } from './platform/folder.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -9,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * every system.
  */
 export function userConfigFile(env: Environment): string {
-  return join(absolute(env['XDG_CONFIG_HOME']) ?? join(homeOf(env), '.config'), 'runner', 'config.json');
+  return join(absolute(env['XDG_CONFIG_HOME']) ?? join(homeFolder(env), '.config'), 'runner', 'config.json');
 }
 
 /** The folder of the prompts that the user keeps as files. */
@@ -18,18 +19,18 @@ export function userPrompts(env: Environment): string {
 }
 
 /** The folder for what the user's programs remember: conversations, the history, the models that were chosen last. */
-export function stateFolder(env: Environment, platform: NodeJS.Platform): string {
+export function stateFolder(env: Environment, platform = thisPlatform): string {
   return join(absolute(env['XDG_STATE_HOME']) ?? usualStateHome(env, platform), 'runner');
 }
 
 function usualStateHome(env: Environment, platform: NodeJS.Platform): string {
   if (platform === 'win32') return absolute(env['LOCALAPPDATA']) ?? join(homedir(), 'AppData', 'Local');
-  if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support');
-  return join(homeOf(env), '.local', 'state');
+  if (platform === 'darwin') return join(homeFolder(env), 'Library', 'Application Support');
+  return join(homeFolder(env), '.local', 'state');
 }
 
 /** The folder for what can be made again; undefined where the system has none, or the user no home. */
-export function cacheFolder(env: Environment, platform: NodeJS.Platform): string | undefined {
+export function cacheFolder(env: Environment, platform = thisPlatform): string | undefined {
   const [home, local] = [absolute(env['HOME']), absolute(env['LOCALAPPDATA'])];
   if (platform === 'win32') return local && join(local, 'runner', 'Cache');
   const folder = absolute(env['XDG_CACHE_HOME']) ?? (home && join(home, '.cache'));
@@ -52,8 +53,4 @@ export function hasOwnEngine(env: Environment): boolean {
 /** A relative path does not count (https://specifications.freedesktop.org/basedir-spec). */
 function absolute(path = ''): string | undefined {
   return isAbsolute(path) ? path : undefined;
-}
-
-function homeOf(env: Environment): string {
-  return env['HOME'] || homedir();
 }

@@ -38,7 +38,7 @@ export interface ContextLength {
 }
 
 export interface Model {
-  /** With its tag, such as `qwen3:8b`. */
+  /** With its tag, such as `qwen3:8b`. Where models of all servers are listed, also such as `box/qwen3:8b`. */
   readonly name: string;
   readonly server: string;
   /** Bytes on disk. */
@@ -80,6 +80,11 @@ export interface ListModelsParams extends ServerParams {
   readonly refresh?: boolean;
   /** True examines each model that may chat if its tool support is not known yet, up to 100 models. */
   readonly examine?: boolean;
+  /**
+   * True lists the models of all servers. A model of another server than the one at `host` has a name such as
+   * `box/qwen3:8b`, by which every request without a `server` finds it.
+   */
+  readonly everywhere?: boolean;
 }
 
 export interface ListModelsResult {
@@ -88,6 +93,8 @@ export interface ListModelsResult {
   readonly stale?: true;
   /** The number of models beyond the first 10,000, which a list is limited to. */
   readonly leftOut?: number;
+  /** With `everywhere`: the servers whose models are missing, with a sentence each. */
+  readonly problems?: readonly { readonly server: string; readonly message: string }[];
 }
 
 /** Client to daemon: the installed models, newest first. */
@@ -105,7 +112,11 @@ export interface ChatModelResult {
   readonly missing?: string;
 }
 
-/** Client to daemon: which model answers. Clients ask when a conversation begins. */
+/**
+ * Client to daemon: which model answers. Clients ask when a conversation begins. Without a `server` it may be one of
+ * any server, with a name as for `everywhere`; a model of another server than the one at `host` counts if it was
+ * chosen, or if that has none.
+ */
 export const chatModelRequest: RequestMessage<ServerParams, ChatModelResult> = {
   method: 'runner/models/chatModel',
 };

@@ -14,6 +14,9 @@ import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
+  chatModelRequest,
+  chooseChatModelRequest,
+  deleteModelRequest,
   listModelsRequest,
   modelsDidChange,
   runningModelsRequest,
@@ -1604,6 +1607,55 @@ t.test('several servers, each by its name', async (t) => {
   t.match(await daemon.request(listModelsRequest, { server: 'other' }), {
     models: [{ name: 'elsewhere:latest', server: 'other', family: 'elsewhere' }],
   });
+});
+
+t.test('a model of any server, by its name', async (t) => {
+  const [far, gone] = await Promise.all([
+    startStandIn({
+      models: ['only', 'plain'].map((name) => ({ name, capabilities: ['completion'] as const })),
+    }),
+    startStandIn(),
+  ]);
+  t.teardown(() => far.close());
+  const servers = [
+    { name: 'far', url: far.url },
+    { name: 'gone', url: gone.url },
+  ];
+  const { runner, daemon } = await setUp(t, { servers: [...servers, { name: 'same', url: far.url }] });
+  await gone.close();
+  const { models, problems } = await daemon.request(listModelsRequest, { everywhere: true });
+  const names = models.map(({ name }) => name);
+  t.strictSame(
+    names.filter((name) => /plain|only/.test(name)),
+    ['plain:latest', 'far/only:latest', 'far/plain:latest'],
+    'once, however many names its server has',
+  );
+  t.match(problems, [{ server: 'gone', message: /^The server "gone" at .* does not answer\.$/ }]);
+  const answeredBy = async (model: string) => {
+    const before = [runner, far].map((one) => one.bodies('/api/chat').length);
+    await daemon.chat({ model, messages: ask('hi') });
+    const [here = 0, there = 0] = [runner, far].map(
+      (one, at) => one.bodies('/api/chat').length - (before[at] ?? 0),
+    );
+    return here > there ? 'host' : `far ${(far.bodies('/api/chat').at(-1) as { model: string }).model}`;
+  };
+  t.equal(await answeredBy('plain'), 'host');
+  t.equal(await answeredBy('default/plain'), 'host');
+  t.equal(await answeredBy('far/plain'), 'far plain');
+  t.equal(await answeredBy('only'), 'far only', 'no other server has it');
+  const shown = await daemon.request(showModelRequest, { model: 'far/only' });
+  t.match(shown.model, { name: 'only:latest', server: 'far' });
+  await daemon.request(chooseChatModelRequest, { model: 'far/only' });
+  t.match(await daemon.request(chatModelRequest, {}), { model: { name: 'far/only:latest' }, from: 'choice' });
+  t.match(await daemon.request(chatModelRequest, { server: 'default' }), { model: { server: 'default' } });
+  const without = await startPair({ host: gone.url, servers });
+  t.teardown(() => without.close());
+  t.match(
+    await without.request(chatModelRequest, {}),
+    { model: { server: 'far' } },
+    'it is the one that answers',
+  );
+  await t.rejects(daemon.request(deleteModelRequest, { model: 'only' }), 'a deletion names the server');
 });
 
 t.test('a list that is examined asks about each model once, four at a time', async (t) => {

@@ -812,6 +812,8 @@ t.test('which model answers if nobody names one', async (t) => {
       const models = new Models(knowledge, Date.now);
       const chat = createChatModels({
         models,
+        servers: { server: () => server } as never,
+        places: { read: (named: object) => ({ ...named, server }) } as never,
         settings: () => settings,
         choices,
         isRemote: (server, model) => knowledge.isRemote(server, model),
@@ -819,7 +821,7 @@ t.test('which model answers if nobody names one', async (t) => {
       const { signal } = new AbortController();
       await models.list(client, { refresh: true }, signal);
       if (chosen !== undefined) {
-        await chat.choose(server, chosen);
+        await chat.choose({ server: server.name, model: chosen });
         const isKept = (await choices.last(server.url)) !== undefined;
         t.equal(isKept, !knowledge.isRemote(server, chosen), 'what runs elsewhere is not kept');
       }

@@ -13,12 +13,12 @@ import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
 import { InvalidParamsError, RunnerError } from '../../daemon/base/errors.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { makePrivateFolder, tryReadKept, writePrivateFile } from '../../daemon/base/privateFile.ts';
 import {
   openRegularFile,
   readOpenBytes,
   readRegularBytes,
   readRegularFile,
+  tryReadKept,
 } from '../../daemon/base/regularFile.ts';
 import { exact, type Schema } from '../../daemon/base/validate.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
@@ -41,6 +41,7 @@ import { createTrace } from '../../daemon/rpc/trace.ts';
 import { toWireError } from '../../daemon/rpc/wireError.ts';
 import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';
 import { orAborted } from '../../protocol/base/abort.ts';
+import { makePrivateFolder, writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { cacheFolder, stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
 import type { ChatDelta } from '../../protocol/messages/chat.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';

@@ -370,6 +370,11 @@ t.test("secrets come from the commands and files that the user's configuration n
       says: `The secret file ${path('open')} can be read by others. Run: chmod 600 ${path('open')}`,
     },
     {
+      name: 'no such file',
+      auth: { file: path('nowhere') },
+      says: `The "file" of "auth" in the configuration cannot be read: ENOENT: no such file or directory, stat '${path('nowhere')}'.`,
+    },
+    {
       name: 'a command that fails',
       auth: { command: ['sh', '-c', 'echo planted; exit 3'] },
       says: `The command of "auth" in the configuration failed (3). ${broken}`,

@@ -14,7 +14,13 @@ import {
   readSessionSchema,
   updateSessionSchema,
 } from '../../daemon/sessions/params.ts';
-import { stateToLine } from '../../daemon/sessions/records.ts';
+import {
+  markOf,
+  oneLine,
+  type SessionState,
+  stateAfter,
+  stateToLine,
+} from '../../daemon/sessions/records.ts';
 import { findLastTurn, readLines, readSession, readSummary } from '../../daemon/sessions/sessionFile.ts';
 import { SessionFiles } from '../../daemon/sessions/sessionFiles.ts';
 import { readFolder } from '../../daemon/sessions/sessionFolder.ts';
@@ -29,6 +35,7 @@ const said = (content: string, more: Partial<Message> = {}): Message => ({
   content,
   ...more,
 });
+const resultOf = (id: string): Message => ({ role: 'tool', content: id, toolCallId: id, toolName: 'look' });
 const day = '2026-11-22T00:00:00.000Z';
 const begun = Date.parse(day);
 
@@ -78,6 +85,67 @@ t.test('an id is the day and eight characters', async (t) => {
   await t.rejects(fails(unknownSession()), failsWith({ path: 'session', message: /no such conversation/ }));
   await t.rejects(fails(unknownSession('other')), failsWith({ path: 'other' }));
   await t.rejects(fails(new Error('lost')), { message: 'lost' });
+});
+
+t.test('the state of a conversation follows from what is added to it', async (t) => {
+  const state = (more: Partial<SessionState> = {}): SessionState => {
+    return { type: 'state', title: '', turns: 0, ...more };
+  };
+  const known = state({ title: 'Mine', turns: 2, model: 'm', answered: ['c0'], unanswered: ['mark'] });
+  for (const [before, messages, want] of [
+    [state(), [], state()],
+    [known, [], known],
+    [
+      state(),
+      [user(' \nHi\u0007 you\nthere')],
+      { title: 'Hi  you', turns: 1, unanswered: [user(' \nHi\u0007 you\nthere')] },
+    ],
+    [
+      state(),
+      [user('see [a.ts](file:///w/a.ts) now')],
+      { title: 'see a.ts now', turns: 1, unanswered: [user('see [a.ts](file:///w/a.ts) now')] },
+    ],
+    [state(), [user(''), user('Hi')], { title: 'Hi', turns: 2, unanswered: [user(''), user('Hi')] }],
+    [state(), [said('No title'), user('')], { title: '', turns: 1, unanswered: [user('')] }],
+    [known, [said('Yes.', { model: 'n' } as object)], { title: 'Mine', turns: 2, model: 'n' }],
+    [
+      known,
+      [user('And?')],
+      { title: 'Mine', turns: 3, model: 'm', answered: ['c0'], unanswered: ['mark', user('And?')] },
+    ],
+    [
+      known,
+      [resultOf('c1'), said(''), resultOf('c2'), resultOf('c3'), user('And?')],
+      { title: 'Mine', turns: 3, model: 'm', answered: ['c2', 'c3'], unanswered: [user('And?')] },
+    ],
+    [
+      known,
+      [resultOf('c1')],
+      { title: 'Mine', turns: 2, model: 'm', answered: ['c0', 'c1'], unanswered: ['mark'] },
+    ],
+  ] as const) {
+    const unanswered = 'unanswered' in want ? want.unanswered : undefined;
+    const marks = unanswered?.map((one) => (typeof one === 'string' ? one : markOf(one)));
+    t.strictSame(
+      stateAfter(before, messages),
+      { type: 'state', ...want, ...(marks ? { unanswered: marks } : {}) },
+      JSON.stringify(messages),
+    );
+  }
+  t.match(markOf(user('Hi')), /^[\w-]{16}$/);
+  const attachments = [{ path: '/a', text: 'A' }];
+  const all = [
+    ...[user('Hi'), user('Ho'), user('Hi', { images: ['A'] }), user('Hi', { attachments })],
+    user('Hi', { attachments: [{ path: '/b', text: 'A' }] }),
+    user('Hi', { attachments: [{ path: '/a', text: 'B' }] }),
+    user('Hi', { attachments: [{ path: '/a', text: 'A', lines: '1-2' }] }),
+  ];
+  t.equal(new Set(all.map(markOf)).size, all.length, 'each has a mark of its own');
+  t.equal(markOf(user('Hi', { attachments: [], images: [] })), markOf(user('Hi')));
+  const marked = (length: number) => state({ answered: ['x'.repeat(length - 1)], unanswered: ['y'] });
+  t.strictSame(JSON.parse(stateToLine(marked(4_096))), marked(4_096));
+  t.strictSame(JSON.parse(stateToLine(marked(4_097))), state(), 'the line fits into the end of a file');
+  t.equal(oneLine(' a\u0000\u001f\n\u007f\u009f\u2028b\u2029 '), 'a b');
 });
 
 /** Lines of a file, each as JSON. */

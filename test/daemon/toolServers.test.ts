@@ -3,14 +3,15 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { createProcessGroups } from '../../daemon/base/processGroups.ts';
 import { createApprovals } from '../../daemon/tools/approvals.ts';
 import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
 import { StdioTransport } from '../../daemon/tools/stdioTransport.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
+import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { listSessionsRequest } from '../../protocol/messages/sessions.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { listToolsRequest, toolsDidChange } from '../../protocol/messages/tools.ts';
@@ -885,7 +886,7 @@ t.test('an entry is read, or what is wrong with it is said without its values', 
   t.equal(startFolder(starting({ cwd: '/w' }), place), '/w');
   t.equal(startFolder(starting({}), place), root);
   t.equal(startFolder(starting({}), { ...place, root: join(root, 'gone') }), join(root, 'home'));
-  t.equal(startFolder(starting({}), { root: undefined, env: {} }), '/');
+  t.equal(startFolder(starting({}), { root: undefined, env: {} }), homedir(), 'Windows has no HOME');
   t.equal(decisiveFolder(starting({ args: ['serve.js', '/x'] }), place), root, 'a name in the folder');
   t.equal(decisiveFolder(starting({ args: ['', 'other.js', '/a/b'] }), place), undefined);
   for (const word of ['./other.js', 'a\\b'])

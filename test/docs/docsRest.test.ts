@@ -555,6 +555,7 @@ t.test('links lead to documents in all usual forms, and never to drafts', async 
     'h #one',
   ]);
   t.notMatch(body, 'A secret title');
+  t.match((await get('/api/v1/docs?path=Guides&limit=1')).json(), { total: 3 }, 'a folder in another case');
   t.match((await get('/api/v1/docs/guides.html')).body, 'up <a');
   t.match((await get('/readyz')).json(), { documents: 4, problems: 0, warnings: 2 });
 });

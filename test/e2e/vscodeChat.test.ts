@@ -100,7 +100,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     },
   );
 
-  await t.test('/model chooses a model, which answers whatever the picker shows', async (t) => {
+  await t.test('/model chooses a model, in the picker too; what is picked after it counts', async (t) => {
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     await ask(editor, '@runner /model thinker:8b');
     t.ok(await transcript(editor, /thinker:8b answers from now on\./));
@@ -113,30 +113,17 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
       'its name stands below the answer',
     );
     t.match(lastBody().messages, [{ content: /^Explain this code[\s\S]*who answers\?$/ }]);
-    await editor.evaluate(({ vscode }) =>
-      vscode.workspace
-        .getConfiguration('runner')
-        .update('chatModel', undefined, vscode.ConfigurationTarget.Global),
+    await editor.page.locator('.chat-input-toolbars').first().getByText('thinker:8b').click();
+    await editor.page.locator('.action-widget').getByText('seer:4b').first().click();
+    runner.say('Me again.');
+    t.match(await ask(editor, '@runner and now?'), { metadata: { model: 'seer:4b' } });
+    t.equal(
+      await editor.evaluate(({ vscode }) => vscode.workspace.getConfiguration('runner').get('chatModel')),
+      '',
     );
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
     runner.say(['Forty', '-two <i> a < b'], { thinking: ['let me ', 'think'] });
     await ask(editor, '@runner what is it?');
-  });
-
-  await t.test('thinking is readable above the answer if the setting asks for it', async (t) => {
-    const setting = (value: unknown) =>
-      editor.evaluate(
-        ({ vscode, argument }) =>
-          vscode.workspace
-            .getConfiguration('runner')
-            .update('thinkingAboveAnswer', argument, vscode.ConfigurationTarget.Global),
-        value,
-      );
-    await setting('quote');
-    runner.say('Forty-three.', { thinking: ['hm](command:x) ', '(one) more'] });
-    await ask(editor, '@runner and next?');
-    t.ok(await transcript(editor, /Thought for a moment\s+hm\]\(command:x\) \(one\) more\s+Forty-three/));
-    await setting(undefined);
   });
 
   await t.test('/think sets how much a model thinks', async (t) => {
@@ -161,6 +148,7 @@ t.test('chat in a real VS Code, from the packed extension, signed in nowhere', p
     await ask(editor, '@runner /model plain:1b');
     await ask(editor, '@runner /think on');
     t.ok(await transcript(editor, /plain:1b has no thinking mode\./));
+    await ask(editor, '@runner /model seer:4b');
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.letPickerDecide'));
   });
 

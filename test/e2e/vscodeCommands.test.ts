@@ -150,19 +150,10 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         does: ['mine:1b is a copy of qwen3:8b.'],
       },
       {
-        run: 'renameAModel',
-        answers: ['mine:1b', 'ours:1b'],
-        asks: [
-          /^Rename Which/,
-          'Rename mine:1b | mine:1b',
-          /^Rename mine:1b to ours:1b\? \| mine:1b is copied.* then deleted\. Modelfiles .* not changed\. \| Rename$/,
-        ],
-      },
-      {
         run: 'updateAModel',
         answers: ['qwen3:8b', 'Chat with It'],
         asks: [/^Update Which/, 'Pulled qwen3:8b. | Chat with It'],
-        does: [/chat\.open \[{"query":"@runner ","isPartialQuery":true}\]$/],
+        does: [/chat\.open \[{"query":"@runner ","isPartialQuery":true,"modelSelector":{.*"qwen3:8b"}}\]$/],
         sets: ['chatModel', 'qwen3:8b'],
       },
       { run: 'letPickerDecide', does: [/^The model in the picker/] },
@@ -405,7 +396,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         given: [{ fitting: 8192, maximum: 16_384 }],
         answers: ['16,384 tokens'],
         asks: [
-          'How Large a Context Window? A larger one needs more memory. | 8,192 tokens the smallest that fits, 16,384 tokens the most that the model holds',
+          "How Large a Context Window? A larger one needs more memory. | 8,192 tokens the smallest that fits · the editor's agent summarises at each step, 16,384 tokens the most that the model holds · the editor's agent summarises at each step",
         ],
         sets: ['contextLength', 16_384],
       },
@@ -439,32 +430,34 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.closeAllEditors'));
     const picker = '$(list-selection) Let the Picker Decide';
     const decides = 'The model in the picker answers @runner from now on.';
-    const clear =
-      /^Chat with far:4b of the server box\? \| The setting runner\.chatModel names qwen3:8b, .* \| Clear the Setting$/;
-    const inPicker =
-      'workbench.action.chat.open [{"query":"@runner ","isPartialQuery":true,"modelSelector":{"vendor":"runner","id":"box/far:4b"}}]';
+    const inPicker = (id: string, query = '') =>
+      `workbench.action.chat.open [{${query}"modelSelector":{"vendor":"runner","id":"${id}"}}]`;
+    const asked = '"query":"@runner ","isPartialQuery":true,';
+    const chatWith = (given: { model: string; server?: string }, id: string) => ({
+      ...{ run: 'chatWithModel', given: [given], does: [inPicker(id, asked)] },
+      sets: ['chatModel', id] as const,
+    });
     await playAll(t, [
       { run: 'ask.tests', does: [/"@runner \/tests ",.*"attachFiles":\[\]/] },
       {
         run: 'chooseChatModel',
         answers: ['gemma3:4b'],
         asks: [
-          /^Which Model Answers in the Chat\? \| default, .*gemma3:4b 3\.3 GB · without tools, .*, box, far:4b 2\.0 GB · chosen in the picker, , \$\(list-selection\) Let the Picker Decide now$/,
+          /^Which Model Answers in the Chat\? \| default, .*gemma3:4b 3\.3 GB · without tools, .*, box, far:4b 2\.0 GB, , \$\(list-selection\) Let the Picker Decide now$/,
         ],
-        does: ['gemma3:4b answers @runner from now on.'],
+        does: [inPicker('gemma3:4b'), 'gemma3:4b answers @runner from now on.'],
         sets: ['chatModel', 'gemma3:4b'],
       },
-      { run: 'chatWithModel', given: [row], does: [/chat\.open/], sets: ['chatModel', 'qwen3:8b'] },
-      { run: 'chatWithModel', given: [far], asks: [clear], sets: ['chatModel', 'qwen3:8b'] },
+      chatWith(row, 'qwen3:8b'),
       {
         run: 'chooseChatModel',
-        answers: ['far:4b', 'Clear the Setting'],
-        asks: [/qwen3:8b 5\.2 GB · now,.* Decide$/, clear],
-        does: [decides, inPicker],
-        sets: ['chatModel', undefined],
+        answers: ['far:4b'],
+        asks: [/qwen3:8b 5\.2 GB · now,.* Decide$/],
+        does: [inPicker('box/far:4b'), 'far:4b (box) answers @runner from now on.'],
+        sets: ['chatModel', 'box/far:4b'],
       },
-      { run: 'chatWithModel', given: [far], does: [inPicker] },
-      { run: 'chatWithModel', given: [row], does: [/chat\.open/], sets: ['chatModel', 'qwen3:8b'] },
+      chatWith(row, 'qwen3:8b'),
+      chatWith(far, 'box/far:4b'),
       { run: 'letPickerDecide', does: [decides], sets: ['chatModel', undefined] },
       { run: 'chooseChatModel', answers: [picker], asks: [/^Which/], does: [decides] },
       { run: 'openWalkthrough', does: [/openWalkthrough \["model-runner\.runner#start",false\]/] },
@@ -578,12 +571,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     await ask(editor, '@runner /model nobody');
     t.ok(await transcript(editor, /nobody is not installed\./));
     await ask(editor, '@runner /model far:4b');
-    t.ok(
-      await transcript(
-        editor,
-        /far:4b is on the server box\. Clear the setting runner\.chatModel, which names qwen3:8b/,
-      ),
-    );
+    t.ok(await transcript(editor, /box\/far:4b answers from now on\./));
     await playAll(t, [{ run: 'letPickerDecide', does: [/^The model in the picker/] }]);
   });
 
@@ -1212,7 +1200,6 @@ const promptCases: Readonly<Record<string, Case<AskedPrompt>>> = {
   },
   'a thought of some paragraphs': {
     asked: { prompt: 'Why?', picked: gemma3 },
-    settings: { thinkingAboveAnswer: 'quote' },
     before: (runner) =>
       runner.say('So.', { thinking: [`${'a'.repeat(299)}\n\n`, `${'b'.repeat(300)}\n\n`, 'c(d)'] }),
   },

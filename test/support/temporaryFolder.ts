@@ -13,7 +13,12 @@ export async function temporaryFolder(
   files: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'runner-docs-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  t.teardown(() =>
+    rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch((error: unknown) => {
+      // Windows keeps a database that a later teardown closes, and the system cleans this folder.
+      if (process.platform !== 'win32') throw error;
+    }),
+  );
   await writeFiles(folder, files);
   return folder;
 }

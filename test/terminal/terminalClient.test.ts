@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -893,6 +895,14 @@ t.test('slash commands', async (t) => {
   t.equal(await says('/file dot.png'), 'dot.png goes along with the next prompt.');
   await t.rejects(says('/file gone'), { message: 'gone is not there.' });
   await t.rejects(says('/file .'), { message: '. is no file.' });
+  await t.rejects(says('/file -'), { message: /^Pipe it in without --file/ });
+  if (process.platform !== 'win32') {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const [asked] = [says('/file pipe'), writeFile(join(folder, 'pipe'), 'a difference')];
+    t.match(await asked, /pipe goes along/);
+    t.equal(settings.attachments.at(-1)?.text, 'a difference', 'as from <(git diff)');
+    settings.attachments = before;
+  }
   t.notMatch(await says('/clea'), /Did you mean/, 'nothing that takes something away is suggested');
   await runSlashCommand('/clear', state);
   t.strictSame(cleared, ['yes']);

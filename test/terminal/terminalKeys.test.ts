@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { editText } from '../../client/terminal/cli/textEditor.ts';
 import { asksForVi, ViKeys } from '../../client/terminal/conversation/viKeys.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -569,4 +570,46 @@ t.test('a screen of another size shows the line again, until the conversation en
   run.type('\u0015');
   await run.leave(t);
   t.equal(stream.listenerCount('resize'), 0);
+});
+
+t.test('a text is changed in the editor of the user', async (t) => {
+  const script = join(state, 'editor.sh');
+  writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');
+  t.equal(
+    await editText('a "text"', 'linux', { VISUAL: `sh ${script} seen`, EDITOR: 'false' }),
+    'seen: a "text"',
+  );
+  await t.rejects(editText('a', 'linux', { EDITOR: 'false' }), /The editor "false" ended with an error/);
+  const { PATH = '' } = process.env;
+  t.teardown(() => {
+    process.env['PATH'] = PATH;
+  });
+  process.env['PATH'] = `${state}:${PATH}`;
+  const seen = join(state, 'seen');
+  const program = (text: string) =>
+    `#!/bin/sh\necho "$# $0" > ${seen}; ls -l "$1" | cut -c1-10 >> ${seen}; cat "$1" >> ${seen}; dirname "$1" >> ${seen}; printf '${text}' > "$1"\n`;
+  writeFileSync(join(state, 'vi'), program('one\\r\\ntwo\\rthree \\n\\n'), { mode: 0o755 });
+  const [windows, editor] = [join(state, 'System32', 'notepad.exe'), join(state, 'my editor')];
+  mkdirSync(dirname(windows));
+  for (const path of [windows, editor]) writeFileSync(path, program(''), { mode: 0o755 });
+  const cases = [
+    { platform: 'linux', env: {}, path: join(state, 'vi'), text: 'a\nb', becomes: 'one\ntwo\nthree' },
+    { platform: 'win32', env: { SystemRoot: state }, path: windows, text: '', becomes: '' },
+    { platform: 'win32', env: { EDITOR: editor }, path: editor, text: '', becomes: '' },
+    { platform: 'win32', env: { EDITOR: `env "${editor}"` }, path: editor, text: '', becomes: '' },
+  ] as const;
+  for (const { platform, env, path, text, becomes } of cases) {
+    t.equal(await editText(text, platform, env), becomes, path);
+    const [first, mode, ...rest] = readFileSync(seen, 'utf8').split('\n');
+    t.equal(first, `1 ${path}`);
+    t.equal(mode, '-rw-------', 'only its owner reads it');
+    t.equal(
+      rest
+        .slice(0, -2)
+        .map((line) => `${line}\n`)
+        .join(''),
+      text === '' ? '' : `${text}\n`,
+    );
+    t.notOk(existsSync(rest.at(-2) ?? ''), 'nothing is left of it');
+  }
 });

@@ -94,8 +94,8 @@ t.test('the command line of the commands about models', async (t) => {
     { args: ['stop', 'a', 'b'], says: /takes no further words; there is "b"/ },
     { args: ['create'], says: /needs a name for the model\. Say: runner create NAME \[-f FILE\]/ },
     { args: ['logs', 'x'], says: /no further words/ },
-    { args: ['completion'], says: /needs a shell \(bash, zsh, fish\)/ },
-    { args: ['completion', 'tcsh'], says: /no completion for "tcsh", only for bash, zsh, fish/ },
+    { args: ['completion'], says: /needs a shell \(bash, zsh, fish, powershell\)/ },
+    { args: ['completion', 'tcsh'], says: /no completion for "tcsh", only for bash, zsh, fish, powershell/ },
     { args: ['rm', 'm'], says: /asks before it deletes.*--yes/ },
     { args: ['shwo', 'm'], says: /Did you mean "show"\?/ },
     { args: ['rn', 'm'], says: /no command "rn"\. Did you mean "run"\?/ },
@@ -341,7 +341,7 @@ t.test('models: the current list, or the last known one', async (t) => {
     t.match(run.stdout.text(), out, name);
     t.equal(run.stderr.text(), error, name);
   }
-  t.strictSame(asked, Array(cases.length).fill({ refresh: true }));
+  t.strictSame(asked, Array(cases.length).fill({ refresh: true, everywhere: true }));
 });
 
 t.test('ps: the models in memory', async (t) => {
@@ -364,6 +364,7 @@ t.test('ps: the models in memory', async (t) => {
 });
 
 t.test('an unknown model is reported with similar names', async (t) => {
+  const embeds = model('embed:1b', { capabilities: { ...capabilities, completion: no, embedding: yes } });
   for (const [command, method] of [
     ['show', 'show'],
     ['run', 'run'],
@@ -373,13 +374,13 @@ t.test('an unknown model is reported with similar names', async (t) => {
     const run = startTerminal({
       args: [`${command}`, 'qwen3', ...(command === 'rm' ? ['--yes'] : [])],
       input: '',
-      models,
+      models: [...models, embeds],
       answers: { [`runner/models/${method}`]: notFound },
     });
     t.equal(await run.ended, 1, `${command}`);
     t.match(
       run.stderr.text(),
-      /There is no model "qwen3"\. Did you mean qwen3:4b\? Installed: qwen3:4b, m:1b\.\n$/,
+      /There is no model "qwen3"\. Did you mean qwen3:4b\? Installed: qwen3:4b, m:1b, embed:1b\.\n$/,
     );
   }
 });
@@ -691,7 +692,7 @@ t.test('cp', async (t) => {
   const made = copy('qwen3:4b', 'mine');
   t.equal(await made.ended, 0);
   t.equal(made.stderr.text(), 'Created mine.\n', 'and nothing about Modelfiles');
-  t.strictSame(asked, { model: 'mine', text: 'FROM qwen3:4b\n' });
+  t.strictSame(asked, { server: 'default', model: 'mine', text: 'FROM qwen3:4b\n' });
   const same = copy('qwen3:4b', 'QWEN3:4b');
   t.equal(await same.ended, 2);
   t.match(same.stderr.text(), /"QWEN3:4b" is the name of the model itself\. Give it another\./);
@@ -864,7 +865,11 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
     if (code === 0) t.match(run.stdout.text(), /^\S+ is deleted\.\n$/);
     else t.match(run.stderr.plain(), /\n(\r)?Nothing was deleted\.\n$/);
   }
-  t.strictSame(listed, Array(cases.length).fill({ refresh: true }), 'what is told of it is so now');
+  t.strictSame(
+    listed,
+    Array(cases.length).fill({ refresh: true, everywhere: true }),
+    'what is told of it is so now',
+  );
   asked = [];
   const sure = startTerminal({ args: ['rm', 'm:1b', '-y', '--json'], input: '', models, answers });
   t.equal(await sure.ended, 0);
@@ -999,7 +1004,8 @@ t.test('candidates for the word at the cursor', async (t) => {
     { words: ['mcp', 'login', ''], want: ['docs', 'files'] },
     { words: ['chat', 'he'], want: [] },
     { words: ['chat', '--', 'm'], want: [] },
-    { words: ['completion', ''], want: ['bash', 'zsh', 'fish'] },
+    { words: ['completion', ''], want: ['bash', 'zsh', 'fish', 'powershell'] },
+    { words: ['completion', '""'], want: ['bash', 'zsh', 'fish', 'powershell'] },
     { words: ['rm', '--'], want: ['--yes', '--server', '--practice', '--json', '--help', '--version'] },
     { words: ['ls', '--j'], want: ['--json'] },
     { words: ['chat', '--think', ''], want: [] },

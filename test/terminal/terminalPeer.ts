@@ -22,7 +22,12 @@ import {
   preferredModel,
 } from '../../protocol/messages/models.ts';
 import { getPromptRequest, listPromptsRequest } from '../../protocol/messages/prompts.ts';
-import { discoverRequest, type Status, statusRequest } from '../../protocol/messages/status.ts';
+import {
+  discoverRequest,
+  type Status,
+  serversRequest,
+  statusRequest,
+} from '../../protocol/messages/status.ts';
 import {
   type ApproveToolParams,
   type ApproveToolResult,
@@ -133,6 +138,9 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     return { capabilities, serverInfo: { name: 'runnerd', version: '9.9.9' } };
   });
   connection.onRequest(statusRequest.method, () => script.status ?? online);
+  connection.onRequest(serversRequest.method, () => ({
+    servers: [{ name: 'default', url: 'http://127.0.0.1:11434', status: script.status ?? online }],
+  }));
   connection.onRequest(discoverRequest.method, () => ({ runners: [] }));
   connection.onRequest(chatModelRequest.method, () => ({ model: preferredModel(script.models ?? []) }));
   connection.onRequest(listModelsRequest.method, () => ({ models: script.models ?? [] }));

@@ -489,8 +489,12 @@ t.test('prompts in a row are one turn, which is taken back as a whole', async (t
 t.test('the clipboard program of each system', async (t) => {
   const first = (platform: NodeJS.Platform, env: Record<string, string>) =>
     clipboardPrograms(platform, env).map(([command]) => command);
-  t.strictSame(first('darwin', {}), ['pbcopy']);
-  t.strictSame(first('win32', {}), ['clip.exe']);
+  t.strictSame(clipboardPrograms('darwin', {}), [['env', 'LC_CTYPE=UTF-8', 'pbcopy']]);
+  t.match(
+    first('win32', {}),
+    [/^C:\\Windows.System32.*powershell\.exe$/],
+    'not what stands in the working folder',
+  );
   t.strictSame(first('linux', {}), [], 'without a screen there is none');
   t.strictSame(first('linux', { WAYLAND_DISPLAY: 'w', DISPLAY: ':0' }), ['wl-copy', 'xclip', 'xsel']);
   t.strictSame(first('darwin', { SSH_CONNECTION: 'x' }), [], 'that of another machine is not it');

@@ -367,6 +367,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
   t.equal(json.stderr.text(), 'The runner stopped. Ask again.\n');
   const cases = [
     { args: ['chat'], input: ' \n', code: 2, kind: 'usage', says: /no prompt/ },
+    { args: ['chat'], input: 'a\0b', code: 2, kind: 'usage', says: /Standard input is no text\./ },
     {
       args: ['chat'],
       input: 'x'.repeat(10 * 1024 * 1024 + 1),
@@ -2344,7 +2345,11 @@ t.test('the browser is started without a shell, and only if there is a screen', 
     { platform: 'linux', env: {}, want: undefined },
     { platform: 'linux', env: { DISPLAY: ':0', SSH_CONNECTION: 'x' }, want: undefined },
     { platform: 'darwin', env: {}, want: ['open', url] },
-    { platform: 'win32', env: {}, want: ['rundll32', 'url.dll,FileProtocolHandler', url] },
+    {
+      platform: 'win32',
+      env: { SystemRoot: 'D:\\W' },
+      want: [join('D:\\W', 'System32', 'rundll32.exe'), 'url.dll,FileProtocolHandler', url],
+    },
   ] as const)
     t.strictSame(openerOf(url, platform, env), want);
   t.equal(openerOf('file:///etc/passwd', 'darwin', {}), undefined);

@@ -173,7 +173,6 @@ t.test('servers of different products offer what each can do, and nothing else',
     ],
   );
   t.equal(lackedBy(known, 'runner.deleteModel', 'lms'), 'delete');
-  t.equal(lackedBy(known, 'runner.renameModel', 'box'), undefined);
   const without = (lacking: Ability) =>
     knownAs({ default: ['ollama', everything.filter((ability) => ability !== lacking)] });
   const needs: Readonly<Record<string, readonly Ability[]>> = {
@@ -184,7 +183,6 @@ t.test('servers of different products offer what each can do, and nothing else',
     'runner.stopOtherModels': ['unload'],
     'runner.deleteModel': ['delete'],
     'runner.duplicateModel': ['create'],
-    'runner.renameModel': ['delete', 'create'],
     'runner.createModel': ['create'],
     'runner.newModelfile': ['create'],
     'runner.openModelPage': ['catalog'],
@@ -234,7 +232,6 @@ t.test('menus and the palette depend on what the servers can do', async (t) => {
     'runner.deleteModel': ['local', 'delete'],
     'runner.updateModel': ['loaded', 'pull'],
     'runner.duplicateModel': ['local', 'create'],
-    'runner.renameModel': ['local', 'delete create'],
     'runner.newModelfile': ['local', 'create'],
     'runner.openModelPage': ['running', 'catalog'],
   };
@@ -259,7 +256,6 @@ t.test('menus and the palette depend on what the servers can do', async (t) => {
     'runner.deleteAModel': 'delete',
     'runner.updateAModel': 'pull',
     'runner.duplicateAModel': 'create',
-    'runner.renameAModel': 'create',
     'runner.createModel': 'create',
     'runner.newModelfile': 'create',
     'runner.openPageOfAModel': 'catalog',

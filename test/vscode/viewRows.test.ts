@@ -21,6 +21,7 @@ import {
 import {
   catalogRow,
   describeRow,
+  endsOf,
   localRow,
   runningRow,
   timeLeft,
@@ -58,6 +59,27 @@ t.test('rows by date, name or size', async (t) => {
   t.strictSame(sorted('size'), ['b:14b', 'c', 'B:4b', 'far', 'a'], 'what runs elsewhere takes no space here');
   t.equal(toSortOrder('size'), 'size');
   for (const kept of [undefined, 'weight', 1]) t.equal(toSortOrder(kept), 'date');
+});
+
+t.test('the texts of a loaded row at a given time', async (t) => {
+  const row = runningRow(model('a', { running, context: { allocated: 8192 } }, { tools: yes }));
+  t.strictSame(describeRow(row, now), {
+    description: '4.0 GB · 5 min left · 75 % GPU · 8,192 tokens',
+    label:
+      'a, 4.0 GB of memory, 75 percent of it on the GPU, a window of 8,192 tokens, calls tools, loaded, 5 min left',
+  });
+  t.match(describeRow(row, now + 240_000).description, /^4\.0 GB · 30 s left · /);
+  const stays = runningRow(model('b', { running: { ...running, expiresAt: '2318-01-01T00:00:00Z' } }));
+  t.match(describeRow(stays, now).description, /^4\.0 GB · stays · /);
+  const odd = runningRow(model('c', { running: { expiresAt: '', size: 0, sizeVram: 0 } }));
+  t.strictSame(describeRow(odd, now), { description: '', label: 'c, loaded' }, 'no figure that nobody said');
+  t.strictSame(endsOf([row, stays, odd], now), [now + 271_000], 'only what ends is waited for');
+  const over = (seconds: number) => endsOf([row], now + 270_000 + seconds * 1_000)[0];
+  t.strictSame(
+    [0, 1, 4, 600].map((seconds) => (over(seconds) ?? 0) - now - 270_000),
+    [1_000, 2_000, 8_000, 660_000],
+    'while the runner still lists it, it is asked again, ever more slowly',
+  );
 });
 
 t.test(

@@ -31,7 +31,7 @@ import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
-import { firstSentence, plain, toQuote, withoutIcons } from '../../client/vscode/ui/safeText.ts';
+import { firstSentence, plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
@@ -626,14 +626,7 @@ t.test(
   },
 );
 
-t.test('quoted text keeps all its characters, and every line stays in the quote', async (t) => {
-  const cases = [
-    ['`$(pwd)` or $(CC), $\\(x\\), $5', '> `$\u2060(pwd)` or $\u2060(CC), $\u2060\\(x\\), $5'],
-    ['\none\rtwo\r\n\r\nthree\n', '> one\n> two\n>\n> three'],
-    [`${'a'.repeat(9)}😀b`, `> ${'a'.repeat(9)} …`],
-    [`${'a'.repeat(8)}😀`, `> ${'a'.repeat(8)}😀`],
-  ] as const;
-  for (const [text, want] of cases) t.equal(toQuote(text, text.includes('😀') ? 10 : 100), want, text);
+t.test('a text has no icons, and is cut between characters', async () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('$', '(', 'a', ')', '\\', '😀') }),

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { startProgram, systemProgram } from '../../../protocol/base/platform/program.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,8 +14,12 @@ export function clipboardPrograms(
   env: Environment,
 ): readonly (readonly [string, ...string[]])[] {
   if (env['SSH_CONNECTION']) return [];
-  if (platform === 'darwin') return [['pbcopy']];
-  if (platform === 'win32') return [['clip.exe']];
+  // Without a language, as in an editor that the Dock has started, `pbcopy` would not read UTF-8.
+  if (platform === 'darwin') return [['env', 'LC_CTYPE=UTF-8', 'pbcopy']];
+  if (platform === 'win32') {
+    const powershell = systemProgram('WindowsPowerShell\\v1.0\\powershell.exe', env);
+    return [[powershell, '-NoProfile', '-NonInteractive', '-Command', takeUnicode]];
+  }
   return [
     ...(env['WAYLAND_DISPLAY'] ? [['wl-copy'] as const] : []),
     ...(env['DISPLAY']
@@ -24,14 +28,18 @@ export function clipboardPrograms(
   ];
 }
 
+/** `clip.exe` would read the text in the code page of the console. */
+const takeUnicode =
+  '[Console]::InputEncoding = New-Object Text.UTF8Encoding; Set-Clipboard -Value ([Console]::In.ReadToEnd())';
+
 /** Resolves with whether the program has taken all of it. Some stay alive to serve the clipboard, in the background. */
 function feed([command, ...args]: readonly [string, ...string[]], text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'ignore'], windowsHide: true });
+    const child = startProgram(command, args, { stdio: ['pipe', 'ignore', 'ignore'] });
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));
-    child.stdin.on('error', () => resolve(false));
-    child.stdin.end(text);
+    child.stdin?.on('error', () => resolve(false));
+    child.stdin?.end(text);
   });
 }
 

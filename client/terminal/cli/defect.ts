@@ -31,7 +31,7 @@ const maxFile = 256 * 1024;
 
 /** Returns the path of the file, which only the user can read. */
 function keepStack(error: unknown, { env, today }: Pick<Terminal, 'env' | 'today'>): string | undefined {
-  const path = join(stateFolder(env, process.platform), 'defects.log');
+  const path = join(stateFolder(env), 'defects.log');
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const isFull = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxFile;

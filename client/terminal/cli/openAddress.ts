@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-
+import { startProgram, systemProgram } from '../../../protocol/base/platform/program.ts';
 /** Opens an address in the user's browser, if there is one on this machine. The outcome is not known. */
 export function openAddress(url: string, platform: NodeJS.Platform, env: Environment): void {
   const opener = openerOf(url, platform, env);
   if (!opener) return;
   const [command, ...args] = opener;
-  const child = spawn(command, args, { detached: true, stdio: 'ignore', windowsHide: true });
+  const child = startProgram(command, args, { detached: true, stdio: 'ignore' });
   child.on('error', () => undefined);
   child.unref();
 }
@@ -22,7 +21,7 @@ export function openerOf(
   if (!/^https?:\/\//.test(url) || env['SSH_CONNECTION']) return undefined;
   if (platform === 'darwin') return ['open', url];
   // What `start` does, without the shell that `start` is a word of.
-  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url];
+  if (platform === 'win32') return [systemProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', url];
   return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open', url] : undefined;
 }
 

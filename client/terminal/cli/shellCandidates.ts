@@ -30,7 +30,8 @@ const timeouts = { connect: 500, list: 1_500 };
 export async function printCandidates(context: CommandContext, commands: Commands): Promise<number> {
   const { stdout } = context.terminal;
   const { words } = context.commandLine;
-  const [current = ''] = words.slice(-1);
+  const [last = ''] = words.slice(-1);
+  const current = last === '""' ? '' : last;
   const before = words.slice(0, -1);
   // The value may stand in the same word as its flag.
   const [, flag = '', typed = current] = /^(--[^=]+=)(.*)$/s.exec(current) ?? [];
@@ -103,7 +104,7 @@ async function namesOfModels(
   isOffered: (model: Model) => boolean = () => true,
 ): Promise<readonly Candidate[]> {
   return withDaemon(toRunner(context), { timeouts }, async (daemon) => {
-    const { models } = await daemon.request(listModelsRequest, {});
+    const { models } = await daemon.request(listModelsRequest, { everywhere: true });
     return models
       .filter((model) => isPlain(model.name) && isOffered(model))
       .map((model) => [model.name, describeBriefly(model)]);
@@ -121,7 +122,7 @@ function describeBriefly(model: Model): string {
 
 /** The models of the list that `runner library` got last; no catalog is asked. Behind a colon, their sizes. */
 async function namesOfLibrary(context: CommandContext, typed: string): Promise<readonly Candidate[]> {
-  const cacheDir = cacheFolder(context.terminal.env, process.platform);
+  const cacheDir = cacheFolder(context.terminal.env);
   const options = withoutUndefined<InitializationOptions>({ timeouts, cacheDir });
   return withDaemon(toRunner(context), options, async (daemon) => {
     const { entries } = await daemon.request(libraryRequest, { cached: true });

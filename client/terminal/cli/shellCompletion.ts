@@ -2,7 +2,7 @@ import type { CommandContext } from './command.ts';
 import { TerminalError } from './failure.ts';
 
 /** The shells that have a script. */
-export const shells = ['bash', 'zsh', 'fish'] as const;
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 /** @throws {TerminalError} of the kind `usage` for a shell without a script. */
 export async function printCompletion({ terminal, commandLine }: CommandContext): Promise<number> {
@@ -103,5 +103,19 @@ complete -c runner -f -a '(__runner_complete)'
 complete -c runner -s f -l file -r -F
 complete -c runner -l image -r -F
 complete -c runner -l format -r -F -a json
+`,
+  powershell: `# Completion of runner for PowerShell. In $PROFILE: runner completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName runner -ScriptBlock {
+    param($word, $line, $cursor)
+    $before = @($line.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+    # An empty word would be left out, so it is two quotation marks, which the program takes for one.
+    $current = if ("$word" -eq '') { '""' } else { "$word" }
+    runner __complete '--' @before $current 2> $null | ForEach-Object {
+        $candidate, $meaning = $_ -split '\t', 2
+        if (-not $meaning) { $meaning = $candidate }
+        [System.Management.Automation.CompletionResult]::new($candidate, $candidate, 'ParameterValue', $meaning)
+    }
+}
 `,
 };

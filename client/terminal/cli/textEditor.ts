@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProgram, systemProgram } from '../../../protocol/base/platform/program.ts';
 import { TerminalError } from './failure.ts';
 
 /**
@@ -15,7 +16,8 @@ export async function editText(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
-  const editor = env['VISUAL'] || env['EDITOR'] || (platform === 'win32' ? 'notepad' : 'vi');
+  const editor =
+    env['VISUAL'] || env['EDITOR'] || (platform === 'win32' ? systemProgram('notepad.exe', env) : 'vi');
   const folder = await mkdtemp(join(tmpdir(), 'runner-prompt-'));
   try {
     const path = join(folder, 'prompt.md');
@@ -28,13 +30,19 @@ export async function editText(
 }
 
 async function run(editor: string, path: string, platform: NodeJS.Platform): Promise<void> {
-  const [command, args] =
-    platform === 'win32' ? [`${editor} "${path}"`, []] : ['sh', ['-c', `${editor} "$1"`, 'sh', path]];
-  const child = spawn(command, args, { stdio: 'inherit', shell: platform === 'win32' });
+  const [command = '', ...args] =
+    platform === 'win32' ? wordsOf(editor) : ['sh', '-c', `${editor} "$1"`, 'sh'];
+  const child = startProgram(command, [...args, path], { stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0)
     throw new TerminalError(
       'usage',
       `The editor "${editor}" ended with an error, so nothing was taken. VISUAL and EDITOR name another one.`,
     );
+}
+
+/** The program and its arguments, in quotes where they have blanks. The path of a program alone needs none. */
+function wordsOf(editor: string): readonly string[] {
+  if (existsSync(editor)) return [editor];
+  return [...editor.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
 }

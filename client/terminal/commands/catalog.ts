@@ -16,7 +16,7 @@ export async function showCatalog(context: CommandContext): Promise<number> {
   const query = words.join(' ').trim();
   const params = { ...(query === '' ? {} : { query }), ...(refresh ? { refresh } : {}) };
   // The daemon may keep the catalog there, if the system has such a folder.
-  const options = withoutUndefined<InitializationOptions>({ cacheDir: cacheFolder(env, process.platform) });
+  const options = withoutUndefined<InitializationOptions>({ cacheDir: cacheFolder(env) });
   return withDaemon(context, options, async (daemon) => {
     const { entries, fetchedAt, stale } = await daemon.request(cloud ? cloudRequest : libraryRequest, params);
     if (stale)

@@ -94,11 +94,13 @@ async function readPrompt({ terminal, commandLine }: CommandContext): Promise<Re
 
 /**
  * Standard input if that is not a terminal.
- * @throws {TerminalError} if it is too long.
+ * @throws {TerminalError} if it is too long, or no text.
  */
 export async function readPiped(terminal: Terminal): Promise<string> {
   // Only the end is trimmed, because the blanks before the first line may belong to code.
-  return terminal.stdin.isTTY ? '' : (await readAll(terminal, maxPrompt)).trimEnd();
+  const text = terminal.stdin.isTTY ? '' : (await readAll(terminal, maxPrompt)).trimEnd();
+  if (text.includes('\0')) throw new TerminalError('usage', 'Standard input is no text.');
+  return text;
 }
 
 interface OneAnswer {

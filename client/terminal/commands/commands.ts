@@ -264,8 +264,8 @@ export const commands: Commands = new Map<string, Command>([
   [
     'completion',
     {
-      usage: `completion ${shells.join('|')}`,
-      summary: 'prints a script that completes commands and names of models',
+      usage: 'completion SHELL',
+      summary: 'prints a script that completes commands, for bash, zsh, fish or powershell',
       group: 'This machine',
       words: oneShell,
       run: printCompletion,

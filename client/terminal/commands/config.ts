@@ -1,4 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { homeFolder } from '../../../protocol/base/platform/folder.ts';
 import { type EffectiveSetting, listSettingsRequest } from '../../../protocol/messages/settings.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { namedRunner, withDaemon } from '../daemon/connection.ts';
@@ -22,7 +23,7 @@ export async function showConfig(context: CommandContext): Promise<number> {
     { default: '', file: 'the file' }[sourceOf(setting, context)] ?? sourceOf(setting, context),
   ]);
   await stdout.write(formatTable(columns, rows, stdout));
-  const home = env['HOME'] ?? '';
+  const home = homeFolder(env);
   const shortPath = home !== '' && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
   await stderr.writeText(
     stderr.style.dim(`The file is ${showLine(shortPath)}. Tokens, arguments and headers are not shown.`),

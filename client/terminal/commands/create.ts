@@ -7,7 +7,7 @@ import { fullModelName } from '../../shared/fullModelName.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import { readAll } from '../cli/terminal.ts';
-import { chooseModel } from '../conversation/chooseModel.ts';
+import { findInstalled, ownName } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { columnsOf, cutTo } from '../screen/columns.ts';
 import type { Output, Style } from '../screen/output.ts';
@@ -38,13 +38,17 @@ export async function copyModel(context: CommandContext): Promise<number> {
   const [from = '', model = ''] = context.commandLine.words;
   return withDaemon(context, {}, async (daemon) => {
     // The name as the runner has it: a word of the command line does not go into a Modelfile.
-    const source = await chooseModel(daemon, from);
-    if (fullModelName(source) === fullModelName(model))
+    const { name, server } = await findInstalled(daemon, from);
+    const [source, copy] = [ownName(name, server), ownName(model, server)];
+    if (fullModelName(source) === fullModelName(copy))
       throw new TerminalError(
         'usage',
         `"${showLine(model)}" is the name of the model itself. Give it another.`,
       );
-    const work = { request: createModelRequest, params: { model, text: `FROM ${source}\n` } };
+    const work = {
+      request: createModelRequest,
+      params: { ...(server && { server }), model: copy, text: `FROM ${source}\n` },
+    };
     // It takes a moment, and what the runner says meanwhile is about Modelfiles.
     return runWork(context, daemon, { ...work, isQuiet: true, done: 'Created', stopped: 'Stopped.' });
   });

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isOpenToOthers } from '../../../protocol/base/platform/privateFile.ts';
 import { userConfigFile } from '../../../protocol/base/userFolders.ts';
 import { engineNames, engineOffersRequest, engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
@@ -10,6 +11,7 @@ import {
   discoverRequest,
   nameAfter,
   type Product,
+  serversRequest,
   statusRequest,
 } from '../../../protocol/messages/status.ts';
 import { builtinServer, listToolsRequest } from '../../../protocol/messages/tools.ts';
@@ -66,6 +68,7 @@ async function* examine(context: CommandContext): AsyncGenerator<Finding> {
     yield { check: 'runnerd', state: 'ok', found: daemon.version };
     const namedBy = namedRunner(context)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
+    yield* examineFurther(daemon);
     yield* examineTools(daemon);
     const faults = warnings.filter(({ code }) => code === 'configuration');
     if (faults.length === 0 || file.state !== 'ok') yield file;
@@ -160,6 +163,24 @@ async function* examineEngine(daemon: Daemon, isOffline: boolean): AsyncGenerato
   }
 }
 
+/** The further servers of the configuration. One of them may be the usual one. */
+async function* examineFurther(daemon: Daemon): AsyncGenerator<Finding> {
+  const { servers } = await daemon.request(serversRequest, {});
+  for (const { name, url, status } of servers.filter(({ url }) => url !== servers[0]?.url)) {
+    const { kind, state } = status;
+    const check = `server ${name}`;
+    const problem = status.advice?.problem ?? status.message;
+    const mend = `Start it at ${url}, or correct its entry in "servers".`;
+    if (state === 'offline') yield { check, state: 'fail', found: problem, mend };
+    else
+      yield {
+        check,
+        state: kind === 'ok' ? 'ok' : 'warn',
+        found: `${forTerminal(status)} ${nameAfter(status)}`.trim(),
+      };
+  }
+}
+
 /** Runners on this machine that nobody has named. */
 async function* examineOthers(daemon: Daemon): AsyncGenerator<Finding> {
   const { runners } = await daemon.request(discoverRequest, {});
@@ -237,7 +258,7 @@ export async function examineConfiguration(env: Environment): Promise<Finding> {
       mend: `Run: chmod u+r ${path}`,
     };
   const mend = `Run: chmod 600 ${path}`;
-  if (process.platform === 'win32' || (file.mode & 0o077) === 0) return { check, state: 'ok', found: path };
+  if (!isOpenToOthers(file)) return { check, state: 'ok', found: path };
   const verb = (file.mode & 0o022) === 0 ? 'read' : 'change';
   return { check, state: 'warn', found: `others can ${verb} ${path}`, mend };
 }

@@ -1,11 +1,12 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
-import { type Ability, productNames, type Status, statusRequest } from '../../../protocol/messages/status.ts';
+import { productNames, type ServerStatus, serversRequest } from '../../../protocol/messages/status.ts';
 import { describeLoading } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { howToGet } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
+import type { Daemon } from '../daemon/daemon.ts';
 import {
   describeCapabilities,
   describeExpiry,
@@ -20,15 +21,11 @@ import { formatTable } from '../screen/table.ts';
 export async function showModels(context: CommandContext): Promise<number> {
   const { stdout, stderr } = context.terminal;
   return withDaemon(context, {}, async (daemon) => {
-    const [{ models, stale }, status] = await Promise.all([
-      daemon.request(listModelsRequest, { refresh: true }),
-      daemon.request(statusRequest, {}),
-    ]);
-    if (stale) await stderr.writeLine('The runner does not answer; this is the last known list.');
-    if (context.commandLine.json) await writeModels(stdout, models, status);
+    const { models, servers } = await listAll(context, daemon);
+    if (context.commandLine.json) await writeModels(stdout, models, servers);
     else if (models.length > 0) await stdout.write(modelsTable(models, stdout.style));
-    else await stderr.writeText(`No model is installed. ${howToGet(status)}`);
-    if (models.length > 0) await showServer(context, status);
+    else await stderr.writeText(`No model is installed. ${howToGet(servers[0]?.status ?? {})}`);
+    await showServers(context, models, servers);
     return 0;
   });
 }
@@ -37,47 +34,73 @@ export async function showModels(context: CommandContext): Promise<number> {
 export async function showLoaded(context: CommandContext): Promise<number> {
   const { stdout, stderr, today } = context.terminal;
   return withDaemon(context, {}, async (daemon) => {
-    const [{ models }, status] = await Promise.all([
-      daemon.request(listModelsRequest, { refresh: true }),
-      daemon.request(statusRequest, {}),
-    ]);
+    const { models, servers } = await listAll(context, daemon);
+    // A server that has not answered yet may be able to.
+    const can = (ability: 'load' | 'unload') => (server: string) =>
+      servers.find(({ name }) => name === server)?.status.can?.includes(ability) ?? true;
     const loaded = models.filter(({ running, loading }) => running ?? loading);
-    if (context.commandLine.json) await writeModels(stdout, loaded, status);
-    else if (loaded.length > 0)
-      await stdout.write(
-        loadedTable(loaded, { style: stdout.style, today: today(), canUnload: can(status, 'unload') }),
-      );
+    const look = { style: stdout.style, today: today(), canUnload: can('unload') };
+    if (context.commandLine.json) await writeModels(stdout, loaded, servers);
+    else if (loaded.length > 0) await stdout.write(loadedTable(loaded, look));
     else
       await stderr.writeText(
-        `No model is loaded. The first question loads one${can(status, 'load') ? ', and so does "runner run M"' : ''}.`,
+        `No model is loaded. The first question loads one${servers.some(({ name }) => can('load')(name)) ? ', and so does "runner run M"' : ''}.`,
       );
-    if (loaded.length > 0) await showServer(context, status);
+    await showServers(context, loaded, servers);
     return 0;
   });
 }
 
+interface Listed {
+  readonly models: readonly Model[];
+  readonly servers: readonly ServerStatus[];
+}
+
+/** The models of all servers. Which of them do not answer is said. */
+async function listAll({ terminal: { stderr } }: CommandContext, daemon: Daemon): Promise<Listed> {
+  const [{ models, stale, problems = [] }, { servers }] = await Promise.all([
+    daemon.request(listModelsRequest, { refresh: true, everywhere: true }),
+    daemon.request(serversRequest, {}),
+  ]);
+  if (stale) await stderr.writeLine('The runner does not answer; this is the last known list.');
+  for (const { message } of problems) await stderr.writeText(stderr.style.yellow(showLine(message)));
+  return { models, servers };
+}
+
 /** One object a row, with the product that serves the model. */
-async function writeModels(stdout: Output, models: readonly Model[], { product }: Status): Promise<void> {
-  for (const model of models) await stdout.writeJson({ ...model, ...(product && { product }) });
+async function writeModels(
+  stdout: Output,
+  models: readonly Model[],
+  servers: Listed['servers'],
+): Promise<void> {
+  for (const model of models) {
+    const product = servers.find(({ name }) => name === model.server)?.status.product;
+    await stdout.writeJson({ ...model, ...(product && { product }) });
+  }
 }
 
 /** For people: what the models are served by. */
-async function showServer({ terminal, commandLine }: CommandContext, status: Status): Promise<void> {
+async function showServers(
+  { terminal, commandLine }: CommandContext,
+  models: readonly Model[],
+  servers: Listed['servers'],
+): Promise<void> {
   const { stdout, stderr } = terminal;
-  const { product, version = '' } = status;
-  if (!stdout.isScreen || commandLine.json || product === undefined || product === 'other') return;
-  await stderr.writeText(stderr.style.dim(showLine(`Served by ${productNames[product]} ${version}`)));
-}
-
-/** Whether the server has the ability. One that has not answered yet may have it. */
-function can(status: Status, ability: Ability): boolean {
-  return status.can?.includes(ability) ?? true;
+  if (!stdout.isScreen || commandLine.json) return;
+  const used = servers.filter(({ name }) => models.some(({ server }) => server === name));
+  const by = used.flatMap(({ name, status: { product, version = '' } }) => {
+    if (product === undefined || product === 'other') return [];
+    const words = `${productNames[product]} ${version}`.trim();
+    return [used.length > 1 ? `${words} (${name})` : words];
+  });
+  if (by.length > 0) await stderr.writeText(stderr.style.dim(showLine(`Served by ${by.join(', ')}`)));
 }
 
 interface LoadedLook {
   readonly style: Style;
   readonly today: Date;
-  readonly canUnload: boolean;
+  /** Whether the server can unload a model. */
+  readonly canUnload: (server: string) => boolean;
 }
 
 function loadedTable(models: readonly Model[], { style, today, canUnload }: LoadedLook): string {
@@ -85,7 +108,7 @@ function loadedTable(models: readonly Model[], { style, today, canUnload }: Load
   const rows = models.map((model) => {
     const { name, running, loading } = model;
     const facts = running
-      ? [describeMemory(running), markContext(model), describeExpiry(running, today, canUnload)]
+      ? [describeMemory(running), markContext(model), describeExpiry(running, today, canUnload(model.server))]
       : ['', markContext(model), loading ? describeLoading(loading) : ''];
     return [name, ...facts].map(showLine);
   });

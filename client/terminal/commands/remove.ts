@@ -1,15 +1,14 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { refusalOf } from '../../../protocol/messages/abilities.ts';
-import { deleteModelRequest, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { deleteModelRequest } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { confirmDeletion } from '../cli/question.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
-import { chooseModel, findModel, orNearModels } from '../conversation/chooseModel.ts';
+import { findInstalled, orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
 
 /**
  * Deletes a model once the user has agreed.
@@ -30,11 +29,11 @@ export async function removeModel(context: CommandContext): Promise<number> {
       await orNearModels(daemon, named, daemon.request(deleteModelRequest, { model: named }));
       return reportDone(terminal, named, json);
     }
-    const { product, can } = await daemon.request(statusRequest, {});
+    const { name, server, size, running } = await findInstalled(daemon, named);
+    const { product, can } = await daemon.request(statusRequest, server === undefined ? {} : { server });
     // Nobody is asked about what the server then refuses.
     if (product !== undefined && can?.includes('delete') === false)
       throw new TerminalError('not-supported', refusalOf(product, 'delete'));
-    const { name, size, running } = await findInstalled(daemon, named);
     if (running) await terminal.stderr.writeLine('It is loaded and will be stopped.');
     const bytes = size === undefined ? '' : ` (${formatBytes(size)})`;
     const refusal = await confirmDeletion(terminal, `Delete ${showLine(name)}${bytes}? [y/N] `);
@@ -49,14 +48,4 @@ async function reportDone({ stdout }: Terminal, model: string, json: boolean): P
     ? stdout.writeJson({ event: 'done', model })
     : stdout.writeLine(`${showLine(model)} is deleted.`));
   return 0;
-}
-
-/** @throws {TerminalError} with similar names, if it is not installed. */
-async function findInstalled(
-  daemon: Daemon,
-  named: string,
-): Promise<Pick<Model, 'name' | 'size' | 'running'>> {
-  const { models } = await daemon.request(listModelsRequest, { refresh: true });
-  const found = findModel(models, named);
-  return typeof found === 'string' ? { name: await chooseModel(daemon, named) } : found;
 }

@@ -1,4 +1,5 @@
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
+import { homeFolder } from '../../../protocol/base/platform/folder.ts';
 import {
   deleteSessionRequest,
   type Session,
@@ -43,7 +44,7 @@ async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): 
   const sessions = await allSessions(daemon, query);
   if (commandLine.json) for (const session of sessions) await stdout.writeJson(session);
   else if (sessions.length > 0) {
-    await stdout.write(sessionsTable(sessions, stdout, env['HOME']));
+    await stdout.write(sessionsTable(sessions, stdout, homeFolder(env)));
   } else
     await stderr.writeLine(
       query === '' ? 'No conversation is kept yet.' : `No conversation has "${showLine(query)}".`,

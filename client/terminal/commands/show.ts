@@ -1,6 +1,7 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { type Product, productNames, statusRequest } from '../../../protocol/messages/status.ts';
 import { capabilitySources, describeLoading, sourceWords } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -23,10 +24,8 @@ export async function showModel(context: CommandContext): Promise<number> {
   const { stdout, today } = context.terminal;
   const [model = ''] = context.commandLine.words;
   return withDaemon(context, {}, async (daemon) => {
-    const [result, { product, can }] = await Promise.all([
-      orNearModels(daemon, model, daemon.request(showModelRequest, { model })),
-      daemon.request(statusRequest, {}),
-    ]);
+    const result = await orNearModels(daemon, model, daemon.request(showModelRequest, { model }));
+    const { product, can } = await daemon.request(statusRequest, { server: result.model.server });
     const look = {
       style: stdout.style,
       today: today(),
@@ -69,10 +68,11 @@ type Fact = readonly [name: string, value: string];
 
 function factsOf(model: Model, look: ModelLook): readonly Fact[] {
   const { product } = look;
-  const { family, size, details, remote, running, loading } = model;
+  const { family, server, size, details, remote, running, loading } = model;
   const window = describeContext(model);
   const loaded = loading ? describeLoading(loading) : running ? describeRunning(running, look) : 'no';
   const facts: readonly Fact[] = [
+    ['server', server === defaultServerName ? '' : server],
     ['family', [family, details?.family].filter(isNews).join(', ')],
     ['size', size === undefined || remote ? '' : formatBytes(size)],
     ['parameters', [details?.parameterSize, details?.quantization].filter(isNews).join(', ')],

@@ -1,11 +1,12 @@
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import { expandPath, findPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
@@ -151,12 +152,12 @@ const imageMarks = [/^\x89PNG\r\n/, /^\xff\xd8\xff/, /^GIF8/, /^RIFF.{4}WEBP/s];
 export async function readFileAlong(cwd: string, path: string): Promise<Along> {
   const bytes = await readWhole(cwd, path, maxImage);
   if (isPicture(bytes)) return { attachments: [], images: [bytes.toString('base64')] };
-  return { attachments: [toAttachment(cwd, path, textOf(path, bytes))], images: [] };
+  return { attachments: [await toAttachment(cwd, path, textOf(path, bytes))], images: [] };
 }
 
-function toAttachment(cwd: string, path: string, text: string): Attachment {
+async function toAttachment(cwd: string, path: string, text: string): Promise<Attachment> {
   const language = extname(path).slice(1);
-  const uris = [pathToFileURL(expandPath(cwd, path)).href];
+  const uris = [pathToFileURL(await placeOf(cwd, path)).href];
   return { path, text, uris, ...(/^\w{1,20}$/.test(language) ? { language } : {}) };
 }
 
@@ -198,23 +199,38 @@ function textOf(path: string, bytes: Buffer): string {
   return text;
 }
 
-export function expandPath(cwd: string, path: string): string {
-  return resolve(cwd, path.replace(/^~(?=\/)/, homedir));
+async function placeOf(cwd: string, path: string): Promise<string> {
+  const place = expandPath(cwd, path);
+  return (await findPath(place)) ?? place;
 }
 
 async function readWhole(cwd: string, path: string, limit: number): Promise<Buffer> {
-  const whole = expandPath(cwd, path);
+  const whole = await placeOf(cwd, path);
   try {
     const file = await stat(whole);
-    if (!file.isFile()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
+    if (file.isDirectory()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
     if (file.size > limit) throw tooLarge(path, file.size, limit);
-    return await readFile(whole);
+    return file.isFile() ? await readFile(whole) : await readPipe(whole, limit);
   } catch (cause) {
     if (cause instanceof TerminalError) throw cause;
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (path === '-')
+      throw new TerminalError('usage', 'Pipe it in without --file: standard input is sent with the prompt.');
     const why = isMissing ? 'is not there' : `cannot be read: ${messageOf(cause)}`;
     throw new TerminalError('usage', `${showLine(path)} ${why}.`, { cause });
   }
+}
+
+/** Such as `<(git diff)` or `/dev/stdin`. More than the limit is not waited for. */
+async function readPipe(path: string, limit: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of createReadStream(path)) {
+    parts.push(part);
+    size += part.length;
+    if (size > limit) throw tooLarge(path, size, limit);
+  }
+  return Buffer.concat(parts);
 }
 
 function tooLarge(path: string, bytes: number, limit: number): TerminalError {

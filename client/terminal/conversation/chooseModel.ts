@@ -20,6 +20,7 @@ export async function chooseModel(
   daemon: Daemon,
   named: string | undefined,
   onDidMiss: (sentence: string) => Promise<void> = async () => undefined,
+  isOffered: (model: Model) => boolean = canChat,
 ): Promise<string> {
   const unasked = named === undefined ? await daemon.request(chatModelRequest, {}) : {};
   if (unasked.missing !== undefined)
@@ -27,13 +28,13 @@ export async function chooseModel(
       `The model "${showLine(unasked.missing)}" of "chatModel" is not installed, or cannot chat.${unasked.model ? ` ${showLine(unasked.model.name)} answers instead.` : ''}`,
     );
   if (unasked.model) return unasked.model.name;
-  const { models, stale } = await daemon.request(listModelsRequest, {});
+  const { models, stale } = await daemon.request(listModelsRequest, { everywhere: true });
   const able = models.filter(canChat);
   if (named !== undefined) {
     const found = findModel(models, named);
     if (typeof found !== 'string') return found.name;
     if (stale) return named;
-    throw new TerminalError('model-not-found', `${found} ${namesOf(able)}`);
+    throw new TerminalError('model-not-found', `${found} ${namesOf(models.filter(isOffered))}`);
   }
   const get = howToGet(await daemon.request(statusRequest, {}));
   if (able.length > 0)
@@ -58,7 +59,9 @@ export function howToGet({ can }: Pick<Status, 'can'>): string {
 
 /** The model with this name, or else a sentence with similar names. */
 export function findModel(models: readonly Model[], text: string): Model | string {
-  const found = models.find(({ name }) => fullModelName(name) === fullModelName(text));
+  const isIt = (name: string) => fullModelName(name) === fullModelName(text);
+  const found =
+    models.find(({ name }) => isIt(name)) ?? models.find(({ name, server }) => isIt(ownName(name, server)));
   if (found) return found;
   const near = nearestNames(
     text,
@@ -68,11 +71,31 @@ export function findModel(models: readonly Model[], text: string): Model | strin
   return `There is no model "${showLine(text)}".${hint}`;
 }
 
+/** @throws {TerminalError} with similar names, if it is not installed. A list may be out of date. */
+export async function findInstalled(
+  daemon: Daemon,
+  named: string,
+): Promise<Pick<Model, 'name'> & Partial<Pick<Model, 'server' | 'size' | 'running'>>> {
+  const { models } = await daemon.request(listModelsRequest, { refresh: true, everywhere: true });
+  const found = findModel(models, named);
+  return typeof found === 'string' ? { name: await chooseModel(daemon, named) } : found;
+}
+
+/** The name that the server itself has for a model, without the server's own. */
+export function ownName(name: string, server = ''): string {
+  return server !== '' && name.startsWith(`${server}/`) ? name.slice(server.length + 1) : name;
+}
+
 /** The same error, with similar names in it if the named model does not exist. */
-export async function withNearModels(daemon: Daemon, named: string, error: unknown): Promise<unknown> {
+export async function withNearModels(
+  daemon: Daemon,
+  named: string,
+  error: unknown,
+  isOffered?: (model: Model) => boolean,
+): Promise<unknown> {
   if (failureOf(error).kind !== 'model-not-found') return error;
   try {
-    await chooseModel(daemon, named);
+    await chooseModel(daemon, named, undefined, isOffered);
     return error;
   } catch (better) {
     return better instanceof TerminalError ? better : error;
@@ -84,7 +107,7 @@ export async function orNearModels<T>(daemon: Daemon, named: string, work: Promi
   try {
     return await work;
   } catch (error) {
-    throw await withNearModels(daemon, named, error);
+    throw await withNearModels(daemon, named, error, () => true);
   }
 }
 

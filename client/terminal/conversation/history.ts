@@ -8,8 +8,8 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { homeFolder, thisPlatform } from '../../../protocol/base/platform/folder.ts';
 import { stateFolder } from '../../../protocol/base/userFolders.ts';
 
 /** How many entries can be recalled. */
@@ -21,14 +21,14 @@ const maxEntry = 64 * 1024;
 
 export function historyPath(
   env: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform = thisPlatform,
 ): string {
   return join(stateFolder(env, platform), 'history');
 }
 
 /** Where Runner 0.1 kept it, on every system and also under a relative path. */
 export function formerHistoryPath(env: Readonly<Record<string, string | undefined>>): string {
-  const home = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state');
+  const home = env['XDG_STATE_HOME'] || join(homeFolder(env), '.local', 'state');
   return join(home, 'runner', 'history');
 }
 

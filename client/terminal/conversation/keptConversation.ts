@@ -1,4 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { homeFolder } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
 import {
   forkSessionRequest,
@@ -67,7 +68,7 @@ async function resumeSession(
   }
   const sessions = await allSessions(daemon);
   if (json) for (const session of sessions) await stdout.writeJson(session);
-  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, stdout, env['HOME']));
+  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, stdout, homeFolder(env)));
   throw new TerminalError(
     'usage',
     sessions.length === 0
@@ -206,7 +207,7 @@ export function pickSession(terminal: Terminal, daemon: Daemon, query = ''): Pro
         titleOf(session),
         count(session.turns, 'turn'),
         timeOf(session),
-        folderOf(session, terminal.env['HOME']),
+        folderOf(session, homeFolder(terminal.env)),
       ]);
       const look = { style: createStyle(false), width };
       return formatTable(columns, cells, look).split('\n').slice(1, -1);

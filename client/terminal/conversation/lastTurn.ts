@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from '../cli/failure.ts';
-import { expandPath } from './chatSettings.ts';
 import type { Along } from './namedFiles.ts';
 import { pathOfWord, type SlashResult } from './slashSettings.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { homeFolder } from '../../../protocol/base/platform/folder.ts';
 import { HistorySearch } from './historySearch.ts';
 import { lineEnd } from './multilineEntry.ts';
 import { asksForVi, type Line, type ViAction, ViKeys } from './viKeys.ts';
@@ -164,7 +165,7 @@ export class LineKeys {
 /** Whether the user's own settings of readline ask for the keys of vi: `INPUTRC`, else `~/.inputrc`. */
 export function usesViKeys(env: Readonly<Record<string, string | undefined>>): boolean {
   try {
-    return asksForVi(readFileSync(env['INPUTRC'] || join(env['HOME'] ?? '', '.inputrc'), 'utf8'));
+    return asksForVi(readFileSync(env['INPUTRC'] || join(homeFolder(env), '.inputrc'), 'utf8'));
   } catch {
     return false;
   }

@@ -23,7 +23,7 @@ import {
   undoTurnRequest,
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
-import { statusRequest } from '../../../protocol/messages/status.ts';
+import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import { listToolsRequest } from '../../../protocol/messages/tools.ts';
 import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
@@ -348,7 +348,7 @@ export class OpenConversation implements ConversationState {
   }
 
   async models() {
-    const { models } = await this.#connection.daemon.request(listModelsRequest, {});
+    const { models } = await this.#connection.daemon.request(listModelsRequest, { everywhere: true });
     return models.filter(canChat);
   }
 
@@ -373,7 +373,11 @@ export class OpenConversation implements ConversationState {
 
   async product() {
     try {
-      return (await this.#connection.daemon.request(statusRequest, {})).product;
+      const { daemon } = this.#connection;
+      if (!this.model.includes('/')) return (await daemon.request(statusRequest, {})).product;
+      const { servers } = await daemon.request(serversRequest, {});
+      const named = servers.find(({ name }) => this.model.startsWith(`${name}/`));
+      return (named ?? servers[0])?.status.product;
     } catch {
       return undefined;
     }

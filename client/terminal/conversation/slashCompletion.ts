@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
+import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import type { Prompt } from '../../../protocol/messages/prompts.ts';
 import { type ConversationState, type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
 
@@ -146,7 +146,7 @@ export async function completePath(
   const path = typed.replace(/\\ /g, ' ');
   const begun = path.endsWith('/') ? '' : basename(path);
   const before = path.slice(0, path.length - begun.length);
-  const folder = resolve(cwd, (before === '' ? '.' : before).replace(/^~(?=\/)/, homedir));
+  const folder = expandPath(cwd, before === '' ? '.' : before);
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries
     .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))

@@ -50,7 +50,7 @@ export function noteWaiting(
 }
 
 async function noteLoading(note: Note, { daemon, model }: NoteParts): Promise<void> {
-  const { models } = await daemon.request(listModelsRequest, {});
+  const { models } = await daemon.request(listModelsRequest, { everywhere: true });
   const found = models.find(({ name }) => name === model);
   if (found && !found.running && !found.remote) await note.loads();
 }

@@ -5,7 +5,12 @@ import { engineStartRequest } from '../../../protocol/messages/engine.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
 import { listSettingsRequest } from '../../../protocol/messages/settings.ts';
-import { discoverRequest, type Status, statusRequest } from '../../../protocol/messages/status.ts';
+import {
+  discoverRequest,
+  type Status,
+  serversRequest,
+  statusRequest,
+} from '../../../protocol/messages/status.ts';
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
@@ -44,10 +49,12 @@ export async function connect(
   const { commandLine, program, terminal } = context;
   const named = commandLine.practice ? undefined : namedRunner(context);
   const host = named === undefined ? {} : { host: named.host };
+  // Who names a server means no other.
+  const alone = commandLine.practice || named?.by === '--server' ? { servers: [] } : {};
   try {
     return await startDaemon(
       program.spawnDaemon(commandLine.practice ? ['--practice'] : []),
-      { logLevel: 'warn', ...options, ...host },
+      { logLevel: 'warn', ...options, ...host, ...alone },
       { showsDiffs: true, folder: terminal.cwd, ...client },
     );
   } catch (error) {
@@ -118,7 +125,7 @@ export async function connectForChat(
   const isNamed = practice || namedRunner(context) !== undefined;
   if (isNamed || (daemon.isHostNamed && !canOffer(context))) return connection;
   const status = await daemon.request(statusRequest, {});
-  if (status.state !== 'offline') return connection;
+  if (status.state !== 'offline' || (await answersElsewhere(daemon))) return connection;
   const { found, isProblemShown } = await offerFound(context, daemon, problemOf(status));
   if (found === undefined && daemon.isHostNamed) return connection;
   const said = isProblemShown ? undefined : problemOf(status);
@@ -137,6 +144,12 @@ export async function connectForChat(
   for (const line of aboutPractice) await terminal.stderr.writeLine(line);
   const practise = startWith({ practice: true });
   return createConnection(await practise(), practise, true);
+}
+
+/** Whether a further server of the configuration answers. */
+async function answersElsewhere(daemon: Daemon): Promise<boolean> {
+  const { servers } = await daemon.request(serversRequest, {});
+  return servers.slice(1).some(({ status }) => status.state !== 'offline');
 }
 
 /** A person who sees everything and has a keyboard. */

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -10,6 +9,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import { startProgram } from '../../../protocol/base/platform/program.ts';
 import type { InitializationOptions, RunnerCapabilities } from '../../../protocol/messages/initialize.ts';
 import type { NotificationMessage, RequestMessage } from '../../../protocol/messages/messageTypes.ts';
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
@@ -210,13 +210,9 @@ export function spawnDaemon(
 ): DaemonProcess {
   if (!existsSync(runnerd))
     throw new TerminalError('daemon-failed', `${runnerd} is missing. Build it with "npm run build".`);
-  const child = spawn(process.execPath, [runnerd, '--stdio', ...flags], {
-    stdio: 'pipe',
-    env,
-    // In a process group of its own: Ctrl-C reaches only the client, which then cancels its requests.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  });
+  // Ctrl-C reaches only the client, which then cancels its requests.
+  const words = [runnerd, '--stdio', ...flags];
+  const child = startProgram(process.execPath, words, { stdio: 'pipe', env, leadsGroup: true });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-keptStderr);

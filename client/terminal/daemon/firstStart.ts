@@ -10,6 +10,7 @@ import {
 } from '../../../protocol/messages/engine.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import { chatModelRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { askKey } from '../cli/question.ts';
@@ -131,7 +132,7 @@ const firstModel = 'qwen3:4b';
 /** A new Ollama has no model, and this one ends if the terminal leaves. Returns whether a model can chat. */
 async function getFirstModel(context: CommandContext, daemon: Daemon): Promise<boolean> {
   const { terminal } = context;
-  if ((await daemon.request(chatModelRequest, {})).model) return true;
+  if ((await daemon.request(chatModelRequest, { server: defaultServerName })).model) return true;
   await terminal.stderr.writeText(
     `It has no model that can chat yet. ${firstModel} is a good first one, and needs about 4 GB of memory.`,
   );

@@ -1,7 +1,7 @@
 import type { ChatResponseStream, MarkdownString } from 'vscode';
 import { cutText } from '../../../protocol/base/text.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
-import { toQuote, withoutIcons } from '../ui/safeText.ts';
+import { withoutIcons } from '../ui/safeText.ts';
 
 /** Writes an answer into the chat as it arrives. */
 export interface AnswerWriter {
@@ -19,8 +19,6 @@ const stepTime = 1_000;
 export interface AnswerWriterOptions {
   /** In ms. */
   readonly now: () => number;
-  /** What stands above the answer after the thinking. */
-  readonly above: 'quote' | 'line';
   readonly toOurs: ToOurs;
   /** Keeps a thought that goes on under an id, by which its line opens it. */
   readonly keep: (id: string, thought: string) => void;
@@ -34,12 +32,12 @@ export type ToOurs = (markdown: string, enabledCommands?: readonly string[]) => 
 
 /**
  * Shows thinking as it arrives, below a line that opens what there is of it: after Stop, nothing more can be written.
- * Once the model has thought, the editor folds that, and a line above the answer opens the thought, with the beginning
- * of it as a quote if that is wanted: the stable API of the chat cannot fold text.
+ * Once the model has thought, the editor folds that, and a line above the answer opens the thought: the stable API of
+ * the chat cannot fold text.
  */
 export function createAnswerWriter(
   stream: Pick<ChatResponseStream, 'markdown' | 'progress'>,
-  { now, above, toOurs, keep }: AnswerWriterOptions,
+  { now, toOurs, keep }: AnswerWriterOptions,
 ): AnswerWriter {
   let thought = '';
   let shown = 0;
@@ -67,11 +65,8 @@ export function createAnswerWriter(
     shownAt = now();
   };
   const end = () => {
-    if (thought.trim() !== '') {
+    if (thought.trim() !== '')
       stream.markdown(toOurs(thoughtLine(thought, (now() - begunAt) / 1000), [showThinking]));
-      // In a quote no link runs a command.
-      if (above === 'quote') stream.markdown(toOurs(`${toQuote(thought, maxInPlace)}\n\n`));
-    }
     thought = '';
     shown = 0;
   };
@@ -100,8 +95,6 @@ export function asideOf(sentence: string, icon: 'info' | 'error' = 'info'): stri
 
 /** The most characters of thinking that are kept in the history of the chat. */
 const maxKept = 20_000;
-/** The most that are shown above the answer. More would push it out of sight. */
-const maxInPlace = 1_500;
 
 /** The line that opens the page, with up to {@link maxKept} characters of the thinking. */
 function thoughtLine(thought: string, seconds: number): string {

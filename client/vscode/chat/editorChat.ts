@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import { chatModel } from '../settings.ts';
+import { chatModel, contextLength, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
+import { setContextLength } from '../ui/remedies.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
 import {
   type ChatQuestion,
@@ -12,6 +13,7 @@ import {
   type UserSettings,
 } from './editorChatSettings.ts';
 import type { OfferedModels } from './offeredModels.ts';
+import { largestOf, type WindowNeeds, windowChoices } from './windowChoices.ts';
 
 export interface EditorChatDependencies {
   readonly offered: Pick<OfferedModels, 'models' | 'preferred'>;
@@ -77,4 +79,18 @@ async function sayItIsSetUp(canReset: boolean): Promise<void> {
   const sentence = "The editor's own chat is set up for your models. Choose one in its model picker.";
   const answer = await vscode.window.showInformationMessage(sentence, ...(canReset ? [reset] : []));
   if (answer === reset) await vscode.commands.executeCommand('runner.resetChat');
+}
+
+/**
+ * Asks how many tokens the runner should allocate, and stores the answer as a setting. After a refusal, the command
+ * gets what the prompt needs and what its model holds.
+ */
+export function registerContextLength(offered: Pick<OfferedModels, 'models'>): vscode.Disposable {
+  return vscode.commands.registerCommand(setContextLength.command, async (needs?: WindowNeeds) => {
+    const items = windowChoices(needs ?? largestOf(offered.models), contextLength());
+    const title = 'How Large a Context Window? A larger one needs more memory.';
+    const chosen = await vscode.window.showQuickPick(items, { title });
+    if (!chosen) return;
+    await updateSetting('contextLength', chosen.tokens);
+  });
 }

@@ -1,9 +1,7 @@
 import type { Memento } from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
-import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import type { ChatSettings } from '../models/modelCopies.ts';
-import type { ModelRow } from '../models/modelRow.ts';
+import { idOf } from '../models/modelRow.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
 import { labelOf } from './pickerEntries.ts';
 import { type NamedModel, vendor } from './whoAnswers.ts';
@@ -33,8 +31,8 @@ export interface UserSettings {
  * editor summarises the conversation before nearly every step of a task.
  */
 const agentNeeds = 20_480;
-const taskNeeds = 40_960;
-const agentWindow = 65_536;
+export const taskNeeds = 40_960;
+export const agentWindow = 65_536;
 
 /**
  * A model on this machine with tools, whose window can hold an agent's first message: the one that the setting of the
@@ -49,7 +47,7 @@ export function modelForAgents(
     const isLargeEnough = (context.maximum ?? agentNeeds) >= agentNeeds;
     return canChat(model) && !remote && capabilities.tools.value !== false && isLargeEnough;
   });
-  const chosen = able.find(({ name, server }) => server === defaultServerName && name === chatModel);
+  const chosen = able.find(({ name, server }) => idOf({ model: name, server }) === chatModel);
   return chosen ?? able.find((model) => model === preferred) ?? able[0];
 }
 
@@ -128,22 +126,7 @@ const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 /** How a setting of the editor names a model. */
 function inSetting(key: string, model: NamedModel): string {
   const { name, server } = model;
-  if (key === inline) return `${labelOf(model)} (${vendor})`;
-  return `${vendor}/${server === defaultServerName ? name : `${server}/${name}`}`;
-}
-
-/** The changes that give a model its new name in the user's settings. */
-function renamesOf(
-  { inspect }: Pick<UserSettings, 'inspect'>,
-  model: NamedModel,
-  to: string,
-): readonly { readonly key: string; readonly value: string; readonly before: string }[] {
-  return [inline, ...utilities].flatMap((key) => {
-    const before = inSetting(key, model);
-    // The editor knows a model only by its whole name.
-    const value = inSetting(key, { ...model, name: /:[^/]*$/.test(to) ? to : `${to}:latest` });
-    return inspect(key)?.globalValue === before ? [{ key, value, before }] : [];
-  });
+  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf({ model: name, server })}`;
 }
 
 /** Undefined if the window is large enough, or if the model can have no larger one. */
@@ -169,7 +152,7 @@ function memoryFor(tokens: number, { size = 0, running, context: { allocated = 0
 }
 
 /** The settings that were changed, until they are taken back. */
-export interface KeptChanges extends ChatSettings {
+export interface KeptChanges {
   isAny(): boolean;
   make(changes: readonly SettingChange[]): Promise<void>;
   /** Takes back what the user has not changed since, and returns the keys. */
@@ -180,8 +163,6 @@ const memoryKey = 'runner.editorChatSettings';
 
 export function createKeptChanges(memory: Memento, settings: UserSettings): KeptChanges {
   const kept = () => memory.get<readonly SettingChange[]>(memoryKey) ?? [];
-  const renames = ({ model, server = defaultServerName }: ModelRow, to: string) =>
-    renamesOf(settings, { name: model, server }, to);
   return {
     isAny: () => kept().length > 0,
     async make(changes) {
@@ -194,18 +175,6 @@ export function createKeptChanges(memory: Memento, settings: UserSettings): Kept
       for (const { key, before } of ours) await settings.update(key, before);
       await memory.update(memoryKey, undefined);
       return ours.map(({ key }) => key);
-    },
-    naming: (row) => renames(row, row.model).map(({ key }) => key),
-    // What was changed can still be taken back after it.
-    async rename(row, to) {
-      for (const { key, value, before } of renames(row, to)) {
-        await settings.update(key, value);
-        const isSame = (change: SettingChange) => change.key === key && change.value === before;
-        await memory.update(
-          memoryKey,
-          kept().map((change) => (isSame(change) ? { ...change, value } : change)),
-        );
-      }
     },
   };
 }

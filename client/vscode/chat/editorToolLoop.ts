@@ -9,7 +9,6 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import { thinkingAboveAnswer } from '../settings.ts';
 import { createAnswerWriter } from './answerWriter.ts';
 import { toAside, toOurs } from './asides.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
@@ -79,7 +78,7 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, above: thinkingAboveAnswer(), toOurs, keep });
+    const writer = createAnswerWriter(stream, { now: Date.now, toOurs, keep });
     const params = {
       model: name,
       server,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Memento } from 'vscode';
 import { isRecord } from '../../../protocol/base/json.ts';
+import { writePrivateFile } from '../../../protocol/base/platform/privateFile.ts';
 
 /**
  * The ids that the picker was last offered. It may still have one of them chosen, and a question to an id that nobody
@@ -30,7 +30,8 @@ export function createOfferedIds(memory: Memento, stateFolder: string): OfferedI
     async keep(ids) {
       if (ids.join(' ') === last.join(' ')) return;
       last = ids;
-      await Promise.all([memory.update(memoryKey, ids), writeIds(path, ids)]);
+      const text = `${JSON.stringify({ ids })}\n`;
+      await Promise.all([memory.update(memoryKey, ids), writePrivateFile(path, text)]);
     },
   };
 }
@@ -44,12 +45,4 @@ function readIds(path: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** Other windows may read or write it at the same time, so it gets its name when it is whole. */
-async function writeIds(path: string, ids: readonly string[]): Promise<void> {
-  const beside = `${path}.${process.pid}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(beside, `${JSON.stringify({ ids })}\n`, { mode: 0o600 });
-  await rename(beside, path);
 }

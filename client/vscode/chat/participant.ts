@@ -136,13 +136,14 @@ async function changeModel(
   { request, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   const name = request.prompt.trim();
-  const found = name === '' ? undefined : findNamedModel({ name, setting: chatModel() }, offered.models);
-  if (found && 'advice' in found) {
-    stream.markdown(toAside(plain(found.advice)));
+  const found = name === '' ? undefined : findNamedModel(name, offered.models);
+  if (name !== '' && !found) {
+    const none = `${name} is not installed. Ask /model without a name to see the list.`;
+    stream.markdown(toAside(plain(none)));
     return {};
   }
   const before = chatModel();
-  if (found) await models.choose(found.model.name);
+  if (found) await models.choose(found);
   else await vscode.commands.executeCommand('runner.chooseChatModel');
   const now = chatModel();
   const answering = now === '' ? 'The model in the picker' : now;

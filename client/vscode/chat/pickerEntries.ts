@@ -7,6 +7,7 @@ import {
   describeContext,
   isAssumedSize,
 } from '../convert/contextSizes.ts';
+import { idOf } from '../models/modelRow.ts';
 
 /** A model in the editor's picker, with what a request for it needs. */
 export interface RunnerModelInformation extends LanguageModelChatInformation {
@@ -80,7 +81,7 @@ function toInformation(model: Model, { isStale, sizing }: InformationOptions): R
     isStale(server) ? 'offline' : '',
   ];
   return {
-    id: server === defaultServerName ? name : `${server}/${name}`,
+    id: idOf({ model: name, server }),
     name: labelOf(model),
     family,
     version: digest?.slice(0, 12) ?? 'unknown',

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { isSameModel } from '../models/modelRow.ts';
+import { idOf, isSameModel } from '../models/modelRow.ts';
 
 /** The prompts of the commands of `@runner`, which come before the user's own words. */
 export const prompts = {
@@ -75,26 +75,12 @@ export function withoutCodebase(prompt: string): string {
   return namesCodebase(prompt) ? prompt.replace(codebase, '').trim() : prompt;
 }
 
-export interface NamedInPrompt {
-  /** As the user wrote it after `/model`: a name, or the picker's `server/name`. */
-  readonly name: string;
-  /** The setting `runner.chatModel`, which takes precedence over the picker; `""` is none. */
-  readonly setting: string;
-}
-
-/** The model of the default server that `/model` names, or else a sentence that says what to do. */
-export function findNamedModel(
-  { name, setting }: NamedInPrompt,
-  models: readonly Model[],
-): { readonly model: Model } | { readonly advice: string } {
-  const isCalled = ({ name: model, server }: Model) =>
-    isSameModel({ model }, { model: name }) || isSameModel({ model: `${server}/${model}` }, { model: name });
-  const called = models.filter(isCalled);
-  const here = called.find(({ server }) => server === defaultServerName);
-  if (here) return { model: here };
-  const [there] = called;
-  if (!there) return { advice: `${name} is not installed. Ask /model without a name to see the list.` };
-  const first =
-    setting === '' ? 'Choose' : `Clear the setting runner.chatModel, which names ${setting}, and choose`;
-  return { advice: `${there.name} is on the server ${there.server}. ${first} it in the model picker.` };
+/** The model that `/model` names as the picker does, or by its name alone; the default server's comes first. */
+export function findNamedModel(name: string, models: readonly Model[]): Model | undefined {
+  const called = models.filter(
+    ({ name: model, server }) =>
+      isSameModel({ model }, { model: name }) ||
+      isSameModel({ model: idOf({ model, server }) }, { model: name }),
+  );
+  return called.find(({ server }) => server === defaultServerName) ?? called[0];
 }

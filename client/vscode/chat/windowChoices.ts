@@ -1,4 +1,5 @@
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
+import { agentWindow, taskNeeds } from './editorChatSettings.ts';
 
 /** What is known about the window that is needed, all in tokens. */
 export interface WindowNeeds {
@@ -29,6 +30,7 @@ export function windowChoices(
   const inRange = [...usual, ...ends].filter((tokens) => tokens >= fitting && tokens <= maximum);
   const sizes = [...new Set(now > 0 && fitting === 0 ? [...inRange, now] : inRange)];
   const holder = fitting > 0 ? 'the model holds' : 'any of your models holds';
+  const proposal = Math.min(agentWindow, maximum);
   const choices = sizes
     .sort((a, b) => a - b)
     .map((tokens) => ({
@@ -37,6 +39,7 @@ export function windowChoices(
         tokens === now ? 'now' : '',
         tokens === fitting ? 'the smallest that fits' : '',
         tokens === maximum ? `the most that ${holder}` : '',
+        forAgents(tokens, proposal),
       ]
         .filter(Boolean)
         .join(' · '),
@@ -46,6 +49,12 @@ export function windowChoices(
   if (fitting > 0) return choices;
   const description = ['often 4,096 tokens', now === 0 ? 'now' : ''].filter(Boolean).join(' · ');
   return [{ label: 'The runner decides', description, tokens: 0 }, ...choices];
+}
+
+/** What a window means for the editor's own agent. */
+function forAgents(tokens: number, proposal: number): string {
+  if (tokens < taskNeeds) return "the editor's agent summarises at each step";
+  return tokens === proposal ? "for the editor's agent" : '';
 }
 
 /** The setting is for all models, and each gets at most what it holds. */

@@ -45,7 +45,6 @@ const needed: Readonly<Record<string, readonly Ability[]>> = {
   'runner.stopOtherModels': ['unload'],
   'runner.deleteModel': ['delete'],
   'runner.duplicateModel': ['create'],
-  'runner.renameModel': ['create', 'delete'],
   'runner.createModel': ['create'],
   'runner.newModelfile': ['create'],
   'runner.openModelPage': ['catalog'],

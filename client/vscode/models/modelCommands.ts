@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Model } from '../../../protocol/messages/models.ts';
+import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -8,11 +8,12 @@ import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ServerFacts } from '../daemon/serverFacts.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
-import { createDetailsPage, type DetailsPage } from './detailsPage.ts';
+import { createWebPage } from '../ui/webPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
-import { type ChatSettings, duplicate, rename } from './modelCopies.ts';
+import { duplicate } from './modelCopies.ts';
+import { detailsOf } from './modelDescriptions.ts';
 import { pickModel } from './modelPicker.ts';
-import { type ModelRow, type ShownModels, worksOn } from './modelRow.ts';
+import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import { type InterruptedPulls, offerInterrupted, type RunningPull, type RunningPulls } from './pulls.ts';
 
@@ -23,7 +24,6 @@ export interface ModelCommandsDependencies {
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
-  readonly chatSettings: ChatSettings;
   /** Reveals the row of a model that a command made, and knows the row that has the focus. */
   readonly sidebar: ShownModels;
   /** Asks how much a model thinks. */
@@ -45,8 +45,10 @@ interface RowCommand {
 /** The commands of models: on the rows of the views, by keys, and in the palette. */
 export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
   const { daemon, reporter, sidebar, facts } = dependencies;
-  const details = createDetailsPage(daemon, dependencies.changes.onDidChange, facts);
-  const commands = tableOf(dependencies, details);
+  const details = createWebPage('runner.model', dependencies.changes.onDidChange);
+  const showDetails = (row: ModelRow) =>
+    details.show(async () => detailsOf(await daemon.request(showModelRequest, paramsOf(row)), facts));
+  const commands = tableOf(dependencies, showDetails);
   const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await work();
@@ -105,8 +107,11 @@ async function startPull(dependencies: ModelCommandsDependencies, row: ModelRow 
   }
 }
 
-function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage): readonly RowCommand[] {
-  const { daemon, sidebar, chatSettings } = dependencies;
+function tableOf(
+  dependencies: ModelCommandsDependencies,
+  showDetails: RowCommand['run'],
+): readonly RowCommand[] {
+  const { daemon, sidebar } = dependencies;
   return [
     {
       onRow: 'runner.runModel',
@@ -141,15 +146,10 @@ function tableOf(dependencies: ModelCommandsDependencies, details: DetailsPage):
       run: (row) => duplicate(daemon, sidebar, row),
     },
     {
-      ...{ onRow: 'runner.renameModel', inPalette: 'runner.renameAModel' },
-      title: 'Rename Which Model?',
-      run: (row) => rename({ daemon, sidebar, chatSettings, follow: (to) => details.follow(row, to) }, row),
-    },
-    {
       onRow: 'runner.showModel',
       inPalette: 'runner.showAModel',
       title: 'Show the Details of Which Model?',
-      run: (row) => details.show(row),
+      run: showDetails,
     },
     {
       onRow: 'runner.openModelPage',

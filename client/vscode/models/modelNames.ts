@@ -1,6 +1,6 @@
 import { isSameModel } from './modelRow.ts';
 
-export interface CopyNameOptions {
+interface CopyNameOptions {
   /** The name of the model that is copied. */
   readonly from: string;
   /** The names of the models of the same server. */

@@ -43,6 +43,11 @@ export function isSameModel(one: ModelRow, other: ModelRow): boolean {
   return identityOf(one) === identityOf(other);
 }
 
+/** How settings, the picker and the daemon name a model: `qwen3:4b`, of another server `box/qwen3:4b`. */
+export function idOf({ model, server = defaultServerName }: ModelRow): string {
+  return server === defaultServerName ? model : `${server}/${model}`;
+}
+
 function identityOf({ model, server = defaultServerName }: ModelRow): string {
   return `${server} ${fullModelName(model)}`;
 }

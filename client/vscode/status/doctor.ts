@@ -72,7 +72,7 @@ function withPossible(facts: ServerFacts, { links = [], ...line }: Line): Line {
   return { ...line, links: possible(facts, links) };
 }
 
-/** The settings of the chat and of completion name models of the default server. */
+/** The setting of the chat names a model of any server, that of completion one of the default server. */
 async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
   const isDefault = server === defaultServerName;
   const heading = isDefault ? 'The runner' : `The server ${server}`;
@@ -89,9 +89,11 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
     const canPull = can?.includes('pull') ?? true;
     const able = { models: models.filter(canChat), all: models.length, isStale: stale === true, canPull };
-    const uses = isDefault
-      ? [...adviseOnChat(models, chatModel()), ...adviseOnCompletion(models, completionModel())]
-      : [];
+    const chatServer = serverNames(readSettings()).find((name) => chatModel().startsWith(`${name}/`));
+    const uses = [
+      ...(server === (chatServer ?? defaultServerName) ? adviseOnChat(models, chatModel()) : []),
+      ...(isDefault ? adviseOnCompletion(models, completionModel()) : []),
+    ];
     return { heading, lines: [reached, ...adviseOnModels(able), ...uses] };
   } catch (error) {
     return { heading, lines: [{ state: 'bad', text: messageOf(error), links: adviseOnFailure(error) }] };

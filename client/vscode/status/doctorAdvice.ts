@@ -1,7 +1,7 @@
 import type { EngineStatus } from '../../../protocol/messages/engine.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import { isSameModel } from '../models/modelRow.ts';
+import { idOf, isSameModel } from '../models/modelRow.ts';
 import type { Line, Section } from '../ui/page.ts';
 import {
   chooseAnotherModel,
@@ -47,7 +47,11 @@ export function adviseOnChat(models: readonly Model[], wanted: string): readonly
       },
     ];
   const found = `Chat: the setting runner.chatModel names ${wanted}`;
-  if (!models.some((model) => isSameModel({ model: model.name }, { model: wanted })))
+  if (
+    !models.some(({ name, server }) =>
+      isSameModel({ model: idOf({ model: name, server }) }, { model: wanted }),
+    )
+  )
     return [
       { text: found },
       fix(

@@ -1,5 +1,3 @@
-import { cutText } from '../../../protocol/base/text.ts';
-
 // Text that others wrote, made safe for places in which the editor reads markup.
 
 /** A sentence for a notification or a progress title, in which the editor reads links, even links that run commands. */
@@ -18,14 +16,6 @@ export function escapeMarkdown(text: string): string {
  */
 export function withoutIcons(text: string): string {
   return text.replace(/\$(?=\\?\()/g, '$\u2060');
-}
-
-/** The text as a block quote in Markdown, cut to `max` UTF-16 units. */
-export function toQuote(text: string, max: number): string {
-  const whole = text.trim();
-  const shown = whole.length > max ? `${cutText(whole, max).trimEnd()} …` : whole;
-  const lines = withoutIcons(shown).split(/\r\n|\r|\n/);
-  return lines.map((line) => `> ${line}`.trimEnd()).join('\n');
 }
 
 /** The status bar cuts a longer text. */

@@ -69,13 +69,14 @@ export function localRow(model: Model): ViewRow {
     tooltip: tooltipOf(model),
     icon: loading ? 'loading~spin' : running ? 'circle-filled' : remote ? 'cloud' : 'circle-outline',
     context: running ? 'loaded' : 'local',
+    ...endOf(running),
   };
 }
 
 /** {@link describeRow} adds how long the model stays loaded, because that changes while the row does not. */
 export function runningRow(model: Model): ViewRow {
   const { name, server, family, running, context } = model;
-  const { size = 0, sizeVram = 0, expiresAt = '' } = running ?? {};
+  const { size = 0, sizeVram = 0 } = running ?? {};
   const share = size === 0 ? undefined : Math.round((sizeVram / size) * 100);
   const window = describeContext(model);
   const { allocated } = context;
@@ -85,7 +86,6 @@ export function runningRow(model: Model): ViewRow {
     allocated === undefined ? '' : inTokens(allocated),
     toRowName(name).path,
   ];
-  const end = Date.parse(expiresAt);
   return {
     model: name,
     server,
@@ -104,8 +104,13 @@ export function runningRow(model: Model): ViewRow {
     tooltip: tooltipOf(model),
     icon: 'circle-filled',
     context: 'running',
-    ...(Number.isNaN(end) ? {} : { expiresAt: end }),
+    ...endOf(running),
   };
+}
+
+function endOf(running: Model['running']): Pick<ViewRow, 'expiresAt'> {
+  const end = Date.parse(running?.expiresAt ?? '');
+  return Number.isNaN(end) ? {} : { expiresAt: end };
 }
 
 export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): ViewRow {
@@ -134,23 +139,29 @@ export function catalogRow(entry: CatalogEntry, context: 'library' | 'cloud'): V
 
 /** The description of a row at this moment, in ms since 1970. */
 export function describeRow(
-  { model, size, description, spoken, expiresAt }: ViewRow,
+  { model, size, description, spoken, context, expiresAt }: ViewRow,
   now: number,
 ): { readonly description: string; readonly label: string } {
-  const left = expiresAt === undefined ? '' : timeLeft(expiresAt, now);
+  const left = expiresAt === undefined || context !== 'running' ? '' : timeLeft(expiresAt, now);
   return {
     description: [size, left, description].filter(Boolean).join(' · '),
     label: spokenOf([model, spoken, left]),
   };
 }
 
+/** How long after the end of a keep-alive its row is loaded again, at first and at most, in ms. */
+const [firstLook, slowestLook] = [1_000, 60_000];
+
 /**
  * When the rows should be loaded again, in ms since 1970: shortly after their ends, when the runner has unloaded them.
+ * While it has not, ever more slowly: its clock may be another.
  */
 export function endsOf(rows: readonly ViewRow[], now: number): readonly number[] {
-  return rows.flatMap(({ expiresAt }) =>
-    expiresAt === undefined || staysForGood(expiresAt, now) ? [] : [expiresAt + 2_000],
-  );
+  return rows.flatMap(({ expiresAt }) => {
+    if (expiresAt === undefined || staysForGood(expiresAt, now)) return [];
+    const over = now - expiresAt;
+    return [over < firstLook ? expiresAt + firstLook : now + Math.min(over, slowestLook)];
+  });
 }
 
 /** How long a model stays loaded. Both times are in ms since 1970. */

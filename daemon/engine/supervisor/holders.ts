@@ -1,7 +1,7 @@
-import { chmod } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { LineSplitter } from '../../../protocol/base/lineSplitter.ts';
+import { makePrivate } from '../../../protocol/base/platform/privateFile.ts';
 import type { SupervisorState } from './supervise.ts';
 
 /** Who wants the process to run. */
@@ -57,7 +57,7 @@ export async function takeHolders(
     server.on('error', reject);
     server.listen(path, resolve);
   });
-  if (process.platform !== 'win32') await chmod(path, 0o600);
+  await makePrivate(path);
   void first.then(() => {
     isStarting = false;
     look();

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { writePrivateFile } from '../../base/privateFile.ts';
+import { writePrivateFile } from '../../../protocol/base/platform/privateFile.ts';
 import type { LastEngine } from '../engineFile.ts';
 
 /** What a supervisor is given on its standard input, as one line of JSON. */

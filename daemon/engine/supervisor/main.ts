@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createProcessGroups } from '../../base/processGroups.ts';
+import { createProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { takeHolders } from './holders.ts';
 import type { Launch } from './launch.ts';
 import { supervise } from './supervise.ts';

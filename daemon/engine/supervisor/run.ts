@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { LineSplitter } from '../../../protocol/base/lineSplitter.ts';
-import type { ProcessGroups } from '../../base/processGroups.ts';
+import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
+import { startProgram } from '../../../protocol/base/platform/program.ts';
 import { plainText } from '../../base/programOutput.ts';
 import type { Command } from './launch.ts';
 
@@ -41,12 +42,10 @@ export function startRun(
   groups: Pick<ProcessGroups, 'add'>,
   onLoading: (percent: number) => void,
 ): Run {
-  const child = spawn(command.file, [...command.args], {
+  const child = startProgram(command.file, command.args, {
     env: command.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own. On Windows that would open a window.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
+    stdio: 'pipe',
+    leadsGroup: true,
   });
   groups.add(child);
   for (const pipe of child.stdio) pipe?.on('error', () => undefined);

@@ -1,4 +1,4 @@
-import type { ProcessGroups } from '../../base/processGroups.ts';
+import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { removeRunning, writeLast, writeRunning } from '../engineFile.ts';
 import { commandOf, type Launch } from './launch.ts';
 import { CannotStartError, type Ready, startRun } from './run.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, type FileHandle, link, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { access, type FileHandle, link, lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { replaceFile } from '../../../protocol/base/platform/privateFile.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
 import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 
@@ -41,7 +42,7 @@ export const diskStore: FileStore = {
   async write(file, { before, text }, signal) {
     const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
     await inWords(`${file.name} was not written`, async () => {
-      if (before?.bytes) await replaceFile(file, { before: before.bytes, bytes, signal });
+      if (before?.bytes) await changeFile(file, { before: before.bytes, bytes, signal });
       else await createFile(file, bytes, signal);
     });
   },
@@ -94,7 +95,7 @@ async function requireSame(file: FileHandle, path: string): Promise<void> {
 }
 
 /** Puts a new file in the place of the old one, with its mode and, where that is allowed, its owner. */
-async function replaceFile(
+async function changeFile(
   { path, name }: WorkspaceFile,
   { before, bytes, signal }: Readonly<{ before: Buffer; bytes: Buffer; signal: AbortSignal }>,
 ): Promise<void> {
@@ -110,7 +111,7 @@ async function replaceFile(
     const now = await readFile(path);
     if (!now.equals(before)) throw changedMeanwhile(name);
     signal.throwIfAborted();
-    await rename(beside, path);
+    await replaceFile(beside, path);
   });
 }
 
@@ -127,7 +128,7 @@ async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: 
     await link(beside, path).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST' || (await isFound(path))) throw changedMeanwhile(name);
       // Not every file system has links.
-      await rename(beside, path);
+      await replaceFile(beside, path);
     });
   });
 }

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
-import { chmod, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import {
+  makePrivate,
+  makePrivateFolder,
+  writePrivateFile,
+} from '../../../protocol/base/platform/privateFile.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { createExclusiveWork } from '../../base/exclusiveWork.ts';
-import { makePrivateFolder, tryReadKept, writePrivateFile } from '../../base/privateFile.ts';
+import { tryReadKept } from '../../base/regularFile.ts';
 
 const keptSchema = z.object({
   version: z.literal(1),
@@ -68,7 +73,7 @@ export function createLoginStore(folder: string) {
     /** Atomic. @throws {Error} if it cannot be written. */
     async write(login: KeptLogin): Promise<void> {
       await makePrivateFolder(folder);
-      await chmod(folder, 0o700);
+      await makePrivate(folder, 0o700);
       // The schema drops the metadata that is not needed again.
       const text = `${JSON.stringify(keptSchema.parse(login), undefined, 1)}\n`;
       await writePrivateFile(pathOf(login.server), text, { isSynced: true });

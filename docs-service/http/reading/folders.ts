@@ -1,3 +1,4 @@
+import { folded } from '../../../protocol/base/platform/folder.ts';
 import { untilChange } from '../../library/wholeIndex.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
 
@@ -39,6 +40,13 @@ function foldersOf(documents: readonly LocatedMetadata[]): Folders {
       { path, folders: folders.sort(compare), documents },
     ]),
   );
+}
+
+/** The folder at this path, or the only one whose path differs from it in case or the form of Unicode. */
+export function folderAt(folders: Folders, path: string): Folder | undefined {
+  const wanted = path.replace(/\/?$/, '/');
+  const [folder, ...others] = [...folders.values()].filter((one) => folded(one.path) === folded(wanted));
+  return folders.get(wanted) ?? (others.length === 0 ? folder : undefined);
 }
 
 /** The folder that a file or a folder is in. */

@@ -16,7 +16,7 @@ import { collectionPage } from './collectionPage.ts';
 import { type LibraryPlace, libraryAddress } from './documentList.ts';
 import { documentPage, neighboursIn } from './documentPage.ts';
 import { folderPage } from './folderPage.ts';
-import { createFolders } from './folders.ts';
+import { createFolders, folderAt } from './folders.ts';
 import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
 import { type ListFilter, openPages, type ReadersLibrary } from './openPages.ts';
 import { createPageAnswer, sendAround, sendPage } from './pageAnswers.ts';
@@ -201,7 +201,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
     { path, page }: { readonly path: string; readonly page: number },
   ) {
     const folders = await owners.folders();
-    const folder = folders.get(path.endsWith('/') ? path : `${path}/`);
+    const folder = folderAt(folders, path);
     if (folder === undefined)
       throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
     const last = lastPage(folder.documents.length);

@@ -132,9 +132,12 @@ end
 
 local function check_models()
   health.start('Models')
-  local result, problem = require('runner.connection').request_now('runner/models/list', vim.empty_dict(), 15000)
+  local result, problem = require('runner.connection').request_now('runner/models/list', { everywhere = true }, 15000)
   if not result then
     return health.error(problem or 'There is no list of them.')
+  end
+  for _, silent in ipairs(result.problems or {}) do
+    health.warn(controls.line(silent.message, 500))
   end
   check_chat(result.models)
   check_completion(result.models)

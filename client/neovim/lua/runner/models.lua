@@ -8,6 +8,7 @@ local M = {}
 
 ---@class runner.Model
 ---@field name string
+---@field server string
 ---@field size? integer
 ---@field capabilities table<string, { value: boolean|'unknown', from: string }>
 ---@field context { allocated?: integer, configured?: integer, maximum?: integer, from?: string }
@@ -114,10 +115,11 @@ function M.describer(models)
   end
 end
 
+--- The models of all servers. The name of one of a further server begins with that server's.
 ---@param take fun(models: runner.Model[])
 ---@param fail? fun(message: string) Default: it is shown.
 function M.list(take, fail)
-  connection.request('runner/models/list', vim.empty_dict(), function(err, result)
+  connection.request('runner/models/list', { everywhere = true }, function(err, result)
     if err then
       (fail or notice.complain)(err.message)
     else
@@ -191,10 +193,12 @@ local function actions_of(model)
       copy(model.name)
     end,
   }
+  -- The daemon says what another server cannot do.
+  local is_further = model.server ~= 'default'
   local actions = {
     { M.can_chat(model), chat },
-    { status.can(model.running and 'unload' or 'load'), change },
-    { status.can('delete'), remove },
+    { is_further or status.can(model.running and 'unload' or 'load'), change },
+    { is_further or status.can('delete'), remove },
     { true, copy_name },
   }
   return vim.tbl_map(function(action)
@@ -210,7 +214,7 @@ function M.pick()
       return notice.say('No model is installed. ' .. status.how_to_get())
     end
     local product = status.product()
-    local is_usual = product == nil or product == 'Ollama'
+    local is_usual = product == nil or product == 'Ollama' or models[#models].server ~= 'default'
     local prompt = is_usual and 'Models' or ('Models of %s'):format(product)
     picker.pick(models, { prompt = prompt, format_item = M.describer(models) }, function(model)
       picker.pick_action(model.name, actions_of(model))

@@ -80,19 +80,13 @@ end
 ---@param name string
 ---@param is_loading fun()
 function M.watch_loading(name, is_loading)
-  local function is_it(model)
-    return model.name == name
-  end
   models.list(function(list)
-    local model = vim.iter(list):find(is_it)
-    if not model or model.remote then
-      return
-    end
-    connection.request('runner/models/running', vim.empty_dict(), function(_, result)
-      if result and not vim.iter(result.models):any(is_it) then
-        is_loading()
-      end
+    local model = vim.iter(list):find(function(one)
+      return one.name == name
     end)
+    if model and not model.remote and not model.running then
+      is_loading()
+    end
   end, function() end)
 end
 

@@ -99,7 +99,7 @@ local function look_for_model(started, tell)
     if usual and usual.url ~= started.url then
       return tell(('It is not used as long as %s answers, or a setting or OLLAMA_HOST names it.'):format(usual.url))
     end
-    connection.request('runner/models/chatModel', vim.empty_dict(), function(_, found)
+    connection.request('runner/models/chatModel', { server = 'default' }, function(_, found)
       local has_none = found and not found.model
       tell(has_none and 'It has no model yet. ' .. status.how_to_get() or ':RunnerChat asks it.')
     end)

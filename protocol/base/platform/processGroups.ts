@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { startProgram, systemProgram } from './program.ts';
 
 /** Ends processes together with all processes that they have started. */
 export interface ProcessGroups {
@@ -90,10 +91,9 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 function killTree(pid: number): void {
-  spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
-    'error',
-    () => undefined,
-  );
+  const program = systemProgram('taskkill.exe', process.env);
+  const child = startProgram(program, ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
+  child.on('error', () => undefined);
 }
 
 interface Guard {
@@ -122,7 +122,7 @@ for pid in $groups; do kill -s KILL -- "-$pid" 2>/dev/null; done
 function createGuard(env: NodeJS.ProcessEnv): Guard {
   let shell: ChildProcess | undefined;
   const start = () => {
-    const child = spawn('/bin/sh', ['-c', guardScript], {
+    const child = startProgram('/bin/sh', ['-c', guardScript], {
       // It must not receive the signals of our group, such as Ctrl-C.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

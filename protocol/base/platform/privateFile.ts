@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type * as z from 'zod/mini';
-import { readRegularFile } from './regularFile.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { thisPlatform } from './folder.ts';
 
 interface PrivateFileOptions {
   /** It is on the disk before it has its name: for what must not be lost when the machine stops. */
@@ -11,7 +11,7 @@ interface PrivateFileOptions {
 
 /**
  * Writes a file that only the user can read: whole or not at all, even if it is written twice at the same time, here or
- * by another daemon.
+ * by another program.
  */
 export async function writePrivateFile(
   path: string,
@@ -28,10 +28,30 @@ export async function writePrivateFile(
     } finally {
       await file.close();
     }
-    await rename(beside, path);
+    await replaceFile(beside, path);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
+  }
+}
+
+/** How long Windows may refuse to replace a file that a virus scanner or another program has open, in ms. */
+const busyLimit = 1_000;
+const busyCodes: readonly (string | undefined)[] = ['EPERM', 'EACCES', 'EBUSY'];
+
+/** Gives a file or folder its name; a file that had the name is gone. */
+export async function replaceFile(from: string, to: string): Promise<void> {
+  const begun = performance.now();
+  for (;;) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const isBusy = thisPlatform === 'win32' && busyCodes.includes(code);
+      if (!isBusy || performance.now() - begun > busyLimit) throw error;
+    }
+    // Not at the same moment as another one that waits.
+    await pause(5 + Math.random() * 20);
   }
 }
 
@@ -61,20 +81,15 @@ function foldersAbove(path: string): readonly string[] {
   return above === path ? [] : [...foldersAbove(above), above];
 }
 
-interface KeptJsonOptions<T extends z.ZodMiniType> {
-  readonly schema: T;
-  readonly maxBytes: number;
+/** Whether files have modes. On Windows a file has the permissions of its folder, and a profile is private. */
+export const hasModes = thisPlatform !== 'win32';
+
+/** Whether others may do any of this, by the mode of a file. */
+export function isOpenToOthers({ mode }: { readonly mode: number }, what = 0o077): boolean {
+  return hasModes && (mode & what) !== 0;
 }
 
-/** A file that a daemon has written. Undefined if there is none, or if it is not as a daemon writes it. */
-export async function tryReadKept<T extends z.ZodMiniType>(
-  path: string,
-  { schema, maxBytes }: KeptJsonOptions<T>,
-): Promise<z.output<T> | undefined> {
-  try {
-    const parsed = schema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
+/** Takes a file, or with the mode 0o700 a folder, from all but its owner. */
+export async function makePrivate(path: string, mode = 0o600): Promise<void> {
+  if (hasModes) await chmod(path, mode);
 }
