@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import * as fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
-import { asksForVi, ViKeys } from '../../client/terminal/conversation/viKeys.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
@@ -269,182 +267,6 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   t.hasStrict(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
 });
 
-/** A line with `|` before the character at the cursor. */
-function lineOf(marked: string) {
-  const cursor = marked.indexOf('|');
-  return { text: marked.slice(0, cursor) + marked.slice(cursor + 1), cursor };
-}
-
-/** What the keys make of a line, with `<` for Escape. What is typed in insert mode goes into the line. */
-function viAfter(marked: string, keys: string): string {
-  const vi = new ViKeys();
-  vi.begin();
-  let line = lineOf(marked);
-  vi.escape({ ...line, cursor: line.cursor + 1 });
-  for (const key of keys) {
-    const { text, cursor } = line;
-    const isTyped = vi.isInserting && key !== '<';
-    const action = key === '<' ? vi.escape(line) : isTyped ? undefined : vi.press(key, line);
-    if (isTyped)
-      line = { text: text.slice(0, cursor) + key + text.slice(cursor), cursor: cursor + key.length };
-    if (action?.kind === 'line') line = action.line;
-  }
-  return `${line.text.slice(0, line.cursor)}|${line.text.slice(line.cursor)}`;
-}
-
-t.test('the keys of vi', async (t) => {
-  const cases: readonly (readonly [before: string, keys: string, after: string])[] = [
-    ['one t|wo', 'h', 'one |two'],
-    ['|one', 'h', '|one'],
-    ['one |two', 'i😀<', 'one |😀two'],
-    ['one t|wo', 'l', 'one tw|o'],
-    ['one tw|o', 'l', 'one tw|o'],
-    ['|one two', '5l', 'one t|wo'],
-    ['one t|wo', '0', '|one two'],
-    ['  one t|wo', '^', '  |one two'],
-    ['|one two', '$', 'one tw|o'],
-    ['|one two', 'w', 'one |two'],
-    ['|one.two', 'w', 'one|.two'],
-    ['|one.two x', 'W', 'one.two |x'],
-    ['|a b c d', '2w', 'a b |c d'],
-    ['one t|wo', 'b', 'one |two'],
-    ['one |two', 'b', '|one two'],
-    ['|one two', 'e', 'on|e two'],
-    ['on|e two', 'e', 'one tw|o'],
-    ['o|ne', 'x', 'o|e'],
-    ['on|e', 'x', 'o|n'],
-    ['|one', '2x', '|e'],
-    ['on|e', 'X', 'o|e'],
-    ['|one two three', 'dw', '|two three'],
-    ['|one two three', 'd2w', '|three'],
-    ['|one two three', '2dw', '|three'],
-    ['one |two three', 'de', 'one | three'],
-    ['one |two', 'db', '|two'],
-    ['one |two', 'd0', '|two'],
-    ['one |two', 'd$', 'one| '],
-    ['one |two', 'D', 'one| '],
-    ['one |two', 'dd', '|'],
-    ['|one two', 'cwsix<', 'si|x two'],
-    ['on|e two', 'ciw', 'one |two'],
-    ['o|ne two', 'Cut<', 'ou|t'],
-    ['one |two', 'ccx<', '|x'],
-    ['one |two', 'Sx<', '|x'],
-    ['|one', 'sb<', '|bne'],
-    ['o|ne', 'ix<', 'o|xne'],
-    ['o|ne', 'ax<', 'on|xe'],
-    ['  o|ne', 'Ix<', '  |xone'],
-    ['o|ne', 'Ax<', 'one|x'],
-    ['o|ne', 'rx', 'o|xe'],
-    ['o|ne', '2rx', 'ox|x'],
-    ['|one', '~', 'O|ne'],
-    ['|one', '3~', 'ON|E'],
-    ['|oNé1', '4~', 'OnÉ|1'],
-    ['|a bc', 'e', 'a b|c'],
-    ['on|e  ', 'e', 'one | '],
-    ['|  ', 'e', ' | '],
-    ['one|  ', 'w', 'one | '],
-    ['  one|', 'b', '  |one'],
-    [' | one', 'b', '|  one'],
-    ['a𠀀b| c', 'b', '|a𠀀b c'],
-    ['|a𠀀 b', 'w', 'a𠀀 |b'],
-    ['|one.two', 'E', 'one.tw|o'],
-    ['one.tw|o', 'B', '|one.two'],
-    ['|one.two x', 'cWy<', '|y x'],
-    ['|one two', 'c2wx<', '|x'],
-    ['o|ne two', 'ixy<$.', 'oxyne twx|yo'],
-    ['o|ne two', 'ax<$.', 'onxe two|x'],
-    ['|one two', '3ix<u', '|one two'],
-    ['|abcdefghijkl', '10lx', 'abcdefghij|l'],
-    ['|one', '00x', '|ne'],
-    ['|ab', 'x3p', 'baa|a'],
-    ['|one two', 'dwu', '|one two'],
-    ['|abc', 'xxu', '|bc'],
-    ['|abc', 'xxuu', '|abc'],
-    ['|a', 'ixyz<u', '|a'],
-    ['|one two three', 'dw.', '|three'],
-    ['|one two three', 'dw.uu', '|one two three'],
-    ['|one two', 'cwx<w.', 'x |x'],
-    ['|one two', 'dwp', 'tone| wo'],
-    ['|one two', 'yw$p', 'one twoone| '],
-    ['|one', 'yyp', 'oon|ene'],
-    ['o|ne', 'yyp', 'onon|ee'],
-    ['|ab', 'xP', '|ab'],
-    ['|abc', 'd<x', '|bc'],
-    ['|abc', 'dzx', '|bc'],
-    ['|😀b', 'x', '|b'],
-    ['a|😀', 'h', '|a😀'],
-    ['|', 'xdwp~rxu', '|'],
-    ['|', 'cwx<', '|x'],
-    ['|a b', 'cwx<', '|x b'],
-    ['one |two', 'yb', '|one two'],
-    ['|one', 'Yp', 'oon|ene'],
-    ['|one two', 'ywix<p', 'xone| one two'],
-    [`|${'a'.repeat(120)}`, '110l', `${'a'.repeat(100)}|${'a'.repeat(20)}`],
-    [`|${'a'.repeat(120)}`, '2d60l', `|${'a'.repeat(20)}`],
-  ];
-  for (const [before, keys, after] of cases) t.equal(viAfter(before, keys), after, `${before} ${keys}`);
-  const vi = new ViKeys();
-  vi.begin();
-  vi.escape({ text: 'one two', cursor: 4 });
-  for (const [changed, again] of [
-    ['oneXY two', 'nXYo two'],
-    ['oneXY twx', 'no two'],
-    ['abcXY two', 'no two'],
-    ['no two', 'no two'],
-  ]) {
-    vi.press('i', { text: 'one two', cursor: 3 });
-    vi.escape({ text: String(changed), cursor: 2 });
-    t.hasStrict(
-      vi.press('.', { text: 'no two', cursor: 1 }),
-      { line: { text: again } },
-      'what was changed elsewhere while typing is not typed again',
-    );
-  }
-  t.strictSame(
-    vi.escape({ text: 'no two', cursor: 1 }),
-    { kind: 'none' },
-    'Escape moves nothing where keys are commands',
-  );
-  t.strictSame(
-    ['k', 'j', 'G', '/'].map((key) => vi.press(key, { text: 'no two', cursor: 1 })),
-    [
-      { kind: 'history', to: 'older' },
-      { kind: 'history', to: 'newer' },
-      { kind: 'history', to: 'oldest' },
-      { kind: 'search' },
-    ],
-  );
-});
-
-t.test('no keys of vi fail, and the cursor stays in the line', async (t) => {
-  const key = fc.constantFrom(...'hl0$^wbeWBExXdcyDCsSYiIaAr~u.pPkjG/<12 é😀');
-  fc.assert(
-    fc.property(
-      fc.string({ unit: 'grapheme', maxLength: 12 }),
-      fc.array(key, { maxLength: 30 }),
-      (text, keys) => {
-        const [line = '', cursor = ''] = viAfter(`|${text.replaceAll('|', '')}`, keys.join('')).split('|');
-        return !/[\ud800-\udbff]$/.test(line) && !/^[\udc00-\udfff]/.test(cursor);
-      },
-    ),
-  );
-  t.pass();
-});
-
-t.test('which settings of readline ask for the keys of vi', async (t) => {
-  const cases: readonly (readonly [text: string, isVi: boolean])[] = [
-    ['', false],
-    ['set editing-mode vi\n', true],
-    ['  set  editing-mode  VI # mine', true],
-    ['# set editing-mode vi', false],
-    ['set editing-mode vi\nset editing-mode emacs', false],
-    ['$if Bash\nset editing-mode vi\n$endif', false],
-    ['$if Bash\nset bell-style none\n$endif\nset editing-mode vi', true],
-    ['set editing-mode visual', false],
-  ];
-  for (const [text, isVi] of cases) t.equal(asksForVi(text), isVi, text);
-});
-
 const state = mkdtempSync(join(tmpdir(), 'runner-keys-'));
 t.teardown(() => rmSync(state, { recursive: true, force: true }));
 
@@ -517,36 +339,7 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
   await run.leave(t);
 });
 
-t.test('where readline has the keys of vi, so has the conversation', async (t) => {
-  const inputrc = join(state, 'inputrc');
-  writeFileSync(inputrc, 'set editing-mode vi\n');
-  const run = start({ env: { INPUTRC: inputrc } });
-  await run.stdout.until(/m:1b › $/);
-  run.type('one two three');
-  await run.stdout.until(/three$/);
-  run.type('\u001bbdwax\r');
-  await run.stdout.until(/20 tokens[^›]*› $/);
-  run.type('fur\u001b0ao\r');
-  await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
-  run.type('\u001bkk');
-  await run.stdout.until(/› one two x$/);
-  run.type('\r');
-  await run.stdout.until(/(20 tokens.*){3}[^›]*› $/s);
-  run.type('\u001bG');
-  await run.stdout.until(/› four$/);
-  run.type('S');
-  run.type('\u001b/fou\r');
-  await run.stdout.until(/(20 tokens.*){4}[^›]*› $/s);
-  t.strictSame(
-    run.turns.map(({ messages }) => messages.at(-1)?.content),
-    ['one two x', 'four', 'one two x', 'four'],
-  );
-  t.ok(run.stdout.text().includes('\u001b[2 q'), 'the cursor shows the mode');
-  await run.leave(t);
-  t.match(run.stdout.text(), /\u001b\[0 q(?!.*\u001b\[2 q)/s);
-});
-
-// Node binds the keys of a stream to the first that reads them: how long Escape waits, and whether Tab is one of many.
+// Node binds the keys of a stream to the first that reads them: whether Tab is one of many.
 t.test('the keys of a conversation are its own, also after a choice', async (t) => {
   const run = start({ args: ['chat', '--resume'] });
   await run.stderr.until(/Esc leaves\./);
