@@ -582,17 +582,6 @@ t.test('comments have at most 120 columns', async (t) => {
   t.strictSame(wide, []);
 });
 
-t.test('no merge was left half done', async (t) => {
-  const pages = [
-    ...readdirSync('docs').map((name) => join('docs', name)),
-    'README.md',
-    'CHANGELOG.md',
-    'package.json',
-  ];
-  for (const page of pages.filter((name) => /\.(md|json)$/.test(name)))
-    t.notMatch(readFileSync(page, 'utf8'), /^(<{7}|>{7}|={7}$)/m, page);
-});
-
 t.test('the lock file has the packages of every platform', async (t) => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     readonly packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>;
@@ -652,10 +641,6 @@ t.test('docs/VSCODE.md has every setting with its default, and no other', async 
     t.equal(shown.trim(), value === '' ? '' : `\`${JSON.stringify(value).replace(/^"|"$/g, '')}\``, name);
     t.equal(description, markdownDescription ?? plain, name);
   }
-});
-
-t.test('the README is at most 150 lines', async (t) => {
-  t.ok(readFileSync('README.md', 'utf8').split('\n').length <= 151);
 });
 
 /** A house so small that each figure is known. Its programs run as the built ones do, function by function. */

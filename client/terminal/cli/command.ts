@@ -1,7 +1,7 @@
 import type { StdioToolServer } from '../../../protocol/messages/tools.ts';
 import type { DaemonProcess } from '../daemon/daemon.ts';
 import type { CommandLine } from './commandLine.ts';
-import { commonFlags, type FlagName, flagOf, type Offered } from './flags.ts';
+import { commonFlags, type FlagName, flagOf } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command of the program. */
@@ -54,9 +54,7 @@ export interface WordCount {
   /** What a word is, such as `the name of a model`. */
   readonly meaning: string;
   /** What a shell offers for the first word. */
-  readonly offers?: Offered;
-  /** What a shell offers for the words after it. Absent: the same. */
-  readonly further?: Offered;
+  readonly offers?: readonly string[];
 }
 
 export type Commands = ReadonlyMap<string, Command>;

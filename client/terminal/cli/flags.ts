@@ -14,19 +14,6 @@ export const thinkWords: ReadonlyMap<string, ChatParams['think']> = new Map<stri
   ['auto', undefined],
 ]);
 
-/** Words, or what is listed when it is wanted. */
-export type Offered = KnownNames | readonly string[];
-
-export type KnownNames =
-  | 'library'
-  | 'models'
-  | 'chatModels'
-  | 'sessions'
-  | 'tools'
-  | 'servers'
-  | 'options'
-  | '@files';
-
 /** A flag of the command line. The table of flags also makes the help and the completion in a shell. */
 interface Flag {
   readonly type: 'string' | 'boolean';
@@ -37,8 +24,8 @@ interface Flag {
   /** The value that it has if none is given. Absent: it needs one. */
   readonly bare?: string;
   readonly summary: string;
-  /** What a shell offers for its value. `@files` are those behind an `@`. */
-  readonly offers?: Offered | 'files';
+  /** What a shell offers for its value: words, or files, such as those behind an `@`, or names of options. */
+  readonly offers?: readonly string[] | 'files' | '@files' | 'options';
 }
 
 /** In the order of the help. */
@@ -48,7 +35,6 @@ export const flags = {
     short: 'm',
     value: 'M',
     summary: 'the model that answers',
-    offers: 'chatModels',
   },
   system: {
     type: 'string',
@@ -98,14 +84,12 @@ export const flags = {
     type: 'string',
     value: 'NAME,…',
     summary: 'the tool servers whose tools it may call, or "all"',
-    offers: 'tools',
   },
   allow: {
     type: 'string',
     multiple: true,
     value: 'SERVER[/TOOL]',
     summary: 'tools that may be called without a question, also as a list; several are allowed',
-    offers: 'tools',
   },
   rounds: {
     type: 'string',
@@ -113,13 +97,12 @@ export const flags = {
     summary: 'how often it may call tools before it has to answer: up to 200, 40 without the flag',
   },
   continue: { type: 'boolean', summary: 'continues the last conversation of this folder' },
-  session: { type: 'string', value: 'ID', summary: 'continues this conversation', offers: 'sessions' },
+  session: { type: 'string', value: 'ID', summary: 'continues this conversation' },
   resume: { type: 'boolean', summary: 'lets you search the conversations, and choose one to continue' },
   fork: {
     type: 'string',
     value: 'ID',
     summary: 'begins a new conversation with all that was said in this one',
-    offers: 'sessions',
   },
   markdown: { type: 'boolean', summary: '"show" prints Markdown' },
   all: { type: 'boolean', summary: '"rm" deletes all of them' },
@@ -136,7 +119,6 @@ export const flags = {
     type: 'string',
     value: 'URL|NAME',
     summary: 'the runner, or its name in "servers"; else OLLAMA_HOST, else http://127.0.0.1:11434',
-    offers: 'servers',
   },
   practice: { type: 'boolean', summary: 'the built-in practice runner answers, not a language model' },
   json: { type: 'boolean', summary: 'one JSON object a line on standard output' },

@@ -18,7 +18,7 @@ import { showModel } from './show.ts';
 import { listTools, mcpWords, runMcp } from './toolServers.ts';
 
 const anyWords = { min: 0, max: Number.POSITIVE_INFINITY };
-const oneModel: WordCount = { min: 1, max: 1, meaning: 'the name of a model', offers: 'models' };
+const oneModel: WordCount = { min: 1, max: 1, meaning: 'the name of a model' };
 const oneShell: WordCount = { min: 1, max: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
 
 const chatFlags: NonNullable<Command['flags']> = [
@@ -93,7 +93,6 @@ export const commands: Commands = new Map<string, Command>([
         max: 2,
         meaning: '"login" or "logout", and the name of a tool server',
         offers: mcpWords,
-        further: 'tools',
       },
       flags: ['no-browser'],
       run: runMcp,
@@ -136,7 +135,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'pull M',
       summary: 'downloads a model, or updates it',
       group: 'Models',
-      words: { ...oneModel, offers: 'library' },
+      words: oneModel,
       run: pullModel,
     },
   ],
@@ -161,8 +160,6 @@ export const commands: Commands = new Map<string, Command>([
         min: 2,
         max: 2,
         meaning: 'the name of a model and a new one',
-        offers: 'models',
-        further: [],
       },
       isDestructive: true,
       run: copyModel,
@@ -186,7 +183,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'run M [PROMPT]',
       summary: 'loads a model; with a prompt it answers, as "chat" does',
       group: 'Memory',
-      words: { ...anyWords, min: 1, meaning: 'the name of a model', offers: 'models', further: [] },
+      words: { ...anyWords, min: 1, meaning: 'the name of a model' },
       flags: chatFlags.filter((flag) => flag !== 'model'),
       examples: ['runner run qwen3:4b --keep-alive 30m', 'runner run qwen3:4b "Why is the sky blue?"'],
       run: runModel,
@@ -206,7 +203,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'sessions [QUERY]',
       summary: 'your conversations; "show ID" prints one, "rm ID" deletes one',
       group: 'Talking',
-      words: { ...anyWords, meaning: 'what to look for', offers: sessionWords, further: 'sessions' },
+      words: { ...anyWords, meaning: 'what to look for', offers: sessionWords },
       flags: ['markdown', 'raw', 'all', 'yes'],
       examples: [
         'runner sessions rivers',
@@ -226,7 +223,7 @@ export const commands: Commands = new Map<string, Command>([
       group: 'This machine',
       words: {
         ...{ min: 1, max: Number.POSITIVE_INFINITY, meaning: [...engineWords.keys()].join(', ') },
-        ...{ offers: [...engineWords.keys()], further: [] },
+        offers: [...engineWords.keys()],
       },
       flags: [['yes', 'fetches or deletes without a question'], 'context', 'threads'],
       examples: [

@@ -20,7 +20,6 @@ import { elicitThrough } from './elicit.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf, pickSession } from './keptConversation.ts';
 import type { LineEditor } from './lineEditor.ts';
-import { usesViKeys } from './lineKeys.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
 import { openLineEditor } from './openLineEditor.ts';
@@ -55,7 +54,6 @@ export async function converse(
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),
     onDidEnter: (entry) => appendHistory(path, entry),
-    isVi: usesViKeys(terminal.env),
     ...(editText ? { editText } : {}),
   });
   try {

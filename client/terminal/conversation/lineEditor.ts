@@ -3,10 +3,9 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
-import type { KeyTarget } from './lineKeys.ts';
+import type { KeyTarget, Line } from './lineKeys.ts';
 import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 import type { Completion } from './slashCompletion.ts';
-import type { Line } from './viKeys.ts';
 
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
@@ -39,8 +38,6 @@ export interface LineEditorOptions {
   readonly complete?: (line: string) => Promise<Completion | undefined>;
   /** Lets the user change a text in an editor of their own. */
   readonly editText?: (text: string) => Promise<string>;
-  /** The keys of vi. */
-  readonly isVi?: boolean;
   /** Called at once with each new entry, because closing the window ends the program without notice. */
   readonly onDidEnter?: (entry: string) => void;
 }
@@ -170,14 +167,6 @@ export class Editor implements LineEditor, KeyTarget {
     if (prompt === undefined) return this.#promptAgain();
     this.#readline.setPrompt(prompt);
     this.#readline.prompt(true);
-  }
-
-  goTo(entry: 'older' | 'newer'): void {
-    this.#readline.write(null, { name: entry === 'older' ? 'up' : 'down' });
-  }
-
-  showCursor(shape: 'usual' | 'block'): void {
-    this.#output.write(`\u001b[${shape === 'block' ? 2 : 0} q`);
   }
 
   /** The lines of the entry so far become one text. */

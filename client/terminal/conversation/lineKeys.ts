@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { homeFolder } from '../../../protocol/base/platform/folder.ts';
 import { HistorySearch } from './historySearch.ts';
 import { lineEnd } from './multilineEntry.ts';
-import { asksForVi, type Line, type ViAction, ViKeys } from './viKeys.ts';
+
+/** A line that is edited, and the place of the cursor in it, in UTF-16 units. */
+export interface Line {
+  readonly text: string;
+  readonly cursor: number;
+}
 
 /** A key as Node's readline reports it. */
 export interface Key {
@@ -24,10 +26,7 @@ export interface KeyTarget {
   replace(line: Line): void;
   /** Undefined shows the usual prompt. */
   showPrompt(prompt: string | undefined): void;
-  goTo(entry: 'older' | 'newer'): void;
   openEditor(): void;
-  /** Shows whether keys are commands: as a block in place of the usual cursor. */
-  showCursor(shape: 'usual' | 'block'): void;
 }
 
 /** Enter with Shift, from terminals that report it. */
@@ -42,16 +41,12 @@ interface Search {
 /** The keys of a prompt that Node's readline does not know: they are looked at first. */
 export class LineKeys {
   readonly #target: KeyTarget;
-  readonly #vi: ViKeys | undefined;
   #search: Search | undefined;
-  /** The cursor is shown so. */
-  #isBlock = false;
   /** The last key was Ctrl-X. */
   #isAfterX = false;
 
-  constructor(target: KeyTarget, { isVi }: { readonly isVi: boolean }) {
+  constructor(target: KeyTarget) {
     this.#target = target;
-    this.#vi = isVi ? new ViKeys() : undefined;
   }
 
   /** Whether a key is taken. Otherwise readline gets it. */
@@ -66,15 +61,8 @@ export class LineKeys {
     else if (ctrl && name === 'r') this.#beginSearch();
     else if (shiftEnter.includes(sequence) || (meta && (name === 'return' || name === 'enter')))
       this.#insert(lineEnd);
-    else return this.#takesVi(text, key) || this.#takesInside(text);
+    else return this.#takesInside(text);
     return true;
-  }
-
-  /** A new line begins. */
-  begin(): void {
-    this.#endSearch();
-    this.#vi?.begin();
-    this.#showMode();
   }
 
   #insert(text: string): void {
@@ -91,39 +79,6 @@ export class LineKeys {
     if (cursor === line.length || !/^[^\p{Cc}]+$/u.test(text)) return false;
     this.#insert(text);
     return true;
-  }
-
-  #takesVi(text: string, { name, ctrl = false, meta = false, sequence = '' }: Key): boolean {
-    const vi = this.#vi;
-    if (!vi || ctrl) return false;
-    if (name === 'return' || name === 'enter') {
-      this.begin();
-      return false;
-    }
-    // Escape and a key right behind it look like the key with Alt.
-    const behindEscape = meta && /^\u001b[^\p{Cc}]$/u.test(sequence) ? sequence.slice(1) : undefined;
-    if (vi.isInserting && name !== 'escape' && behindEscape === undefined) return false;
-    if (name === 'escape' || behindEscape !== undefined) this.#do(vi.escape(this.#target.line));
-    const typed = behindEscape ?? (name === 'backspace' ? 'h' : text);
-    const isCommand = /^[^\p{Cc}]$/u.test(typed);
-    if (isCommand && name !== 'escape') this.#do(vi.press(typed === ' ' ? 'l' : typed, this.#target.line));
-    this.#showMode();
-    return isCommand || name === 'escape';
-  }
-
-  #do(action: ViAction): void {
-    if (action.kind === 'line') this.#target.replace(action.line);
-    if (action.kind === 'search') this.#beginSearch();
-    if (action.kind !== 'history') return;
-    const oldest = this.#target.history.at(-1);
-    if (action.to !== 'oldest') this.#target.goTo(action.to);
-    else if (oldest !== undefined) this.#target.replace({ text: oldest, cursor: 0 });
-  }
-
-  #showMode(): void {
-    const isBlock = this.#vi?.isInserting === false;
-    if (isBlock !== this.#isBlock) this.#target.showCursor(isBlock ? 'block' : 'usual');
-    this.#isBlock = isBlock;
   }
 
   #beginSearch(): void {
@@ -146,27 +101,17 @@ export class LineKeys {
     else if (name === 'backspace') history.erase();
     else if (/^[^\p{Cc}]+$/u.test(text)) history.type(text);
     else {
-      this.#endSearch();
+      this.endSearch();
       if (isCancel) this.#target.replace(before);
-      if (name === 'return' || name === 'enter') this.begin();
       return isCancel || name === 'escape';
     }
     this.#showSearch(search);
     return true;
   }
 
-  #endSearch(): void {
+  endSearch(): void {
     if (!this.#search) return;
     this.#search = undefined;
     this.#target.showPrompt(undefined);
-  }
-}
-
-/** Whether the user's own settings of readline ask for the keys of vi: `INPUTRC`, else `~/.inputrc`. */
-export function usesViKeys(env: Readonly<Record<string, string | undefined>>): boolean {
-  try {
-    return asksForVi(readFileSync(env['INPUTRC'] || join(homeFolder(env), '.inputrc'), 'utf8'));
-  } catch {
-    return false;
   }
 }

@@ -15,8 +15,6 @@ import type { Completion } from './slashCompletion.ts';
 
 /** After how many ms Tab gives up. Until it is answered, readline reads no key, not even Ctrl-C. */
 const completionLimit = 1_000;
-/** How long a key may come behind Escape and belong to it, in ms. In the keys of vi, Escape is a key of its own. */
-const viEscape = 50;
 
 /** A line editor over Node's readline, which gets the keys that none of ours takes. */
 export function openLineEditor(
@@ -26,7 +24,6 @@ export function openLineEditor(
     complete = async () => undefined,
     onDidEnter = () => undefined,
     editText,
-    isVi = false,
   }: LineEditorOptions = {},
 ): LineEditor {
   const { stdin } = terminal;
@@ -40,7 +37,6 @@ export function openLineEditor(
     historySize,
     removeHistoryDuplicates: true,
     crlfDelay: Number.POSITIVE_INFINITY,
-    ...(isVi ? { escapeCodeTimeout: viEscape } : {}),
     completer: (line: string, answer: (error: null, result: [string[], string]) => void) => {
       inTime(editor.complete(line)).then((completion) => {
         answer(null, [[...(completion?.candidates ?? [])], completion?.completed ?? '']);
@@ -49,7 +45,7 @@ export function openLineEditor(
     },
   });
   const editor = new Editor(readline, output, { history, complete, onDidEnter, editText, terminal });
-  const keys = new LineKeys(editor, { isVi });
+  const keys = new LineKeys(editor);
   // Readline is the last that has begun to listen. It gets what is left of the keys.
   const listeners = stdin.listeners('keypress') as ((text: unknown, key: unknown) => void)[];
   const toReadline = listeners.at(-1);
@@ -62,7 +58,7 @@ export function openLineEditor(
   readline.on('history', (lines: string[]) => editor.noteHistory(lines));
   readline.on('line', (line) => editor.endLine(line));
   readline.on('SIGINT', () => {
-    keys.begin();
+    keys.endSearch();
     editor.controlC();
   });
   const endListening = resumeAfterSuspend(terminal, readline, {
@@ -74,7 +70,7 @@ export function openLineEditor(
   });
   readline.on('close', () => {
     endListening();
-    keys.begin();
+    keys.endSearch();
     stdin.off('keypress', onKeypress);
     stdout.write(endPasteMarks);
     editor.closed();
