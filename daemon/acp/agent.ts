@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type {
   DeleteSessionRequest,
@@ -114,7 +115,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   /** Opens a conversation that is kept, in place of its session if that is open. */
   const resume = async (params: ResumeSessionRequest, signal: AbortSignal) => {
     const { sessionId, cwd, mcpServers = [] } = params;
-    refuseRelative(cwd);
+    await requireFolder(cwd);
     const servers = readClientMcpServers(mcpServers);
     refuseAnswering(sessions, sessionId);
     resuming.add(params);
@@ -125,7 +126,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const { id, title, model, messages, settings = {} } = found;
       const { think, options: runnerOptions, maxRounds: rounds } = settings;
       const session = sessions.open({
-        ...{ id, title, model, history: historyOf(messages) },
+        ...{ id, cwd, title, model, history: historyOf(messages) },
         ...(runnerOptions === undefined ? {} : { runnerOptions }),
         ...(rounds === undefined ? {} : { rounds }),
         ...(think === undefined ? {} : { thinking: choiceOfThink(think) }),
@@ -148,10 +149,10 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     },
 
     async newSession({ cwd, mcpServers }, signal) {
-      refuseRelative(cwd);
+      await requireFolder(cwd);
       const servers = readClientMcpServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
-      const session = sessions.open({ id });
+      const session = sessions.open({ id, cwd });
       setTools(id, { servers, cwd });
       prompts.set(id, cwd);
       return { sessionId: session.id, configOptions: options.pickers(session) };
@@ -193,9 +194,9 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       return inTurn({ session, requestSignal, onDidEnd: release }, async (signal) => {
         files.set(sessionId, editorFilesOf(sessionId, client, fileSystem));
         const updates = createUpdateSender({
+          cwd: session.cwd,
           update: (next) => update(sessionId, next),
-          takesNotices,
-          signal,
+          ...{ takesNotices, signal },
         });
         const onDidKeep = async () => {
           const info = await kept.infoOf(sessionId);
@@ -258,6 +259,13 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
 
 function refuseRelative(cwd: string): void {
   if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
+}
+
+/** An editor may name a folder that was moved or deleted since. */
+async function requireFolder(cwd: string): Promise<void> {
+  refuseRelative(cwd);
+  const found = await stat(cwd).catch(() => undefined);
+  if (!found?.isDirectory()) throw new InvalidParamsError('cwd', 'there is no such folder');
 }
 
 /** The only supported version of the protocol. A client of a newer one falls back to it, or disconnects. */

@@ -6,17 +6,6 @@ import type { Core } from '../compose/core.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import type { PromptClient } from './client.ts';
 
-/** The prompts that people keep as files, and those of tool servers, as the commands of a session. */
-export interface SessionPrompts {
-  /** The session was opened in this folder. */
-  set(sessionId: string, cwd: string): void;
-  remove(sessionId: string): void;
-  /** Sends the commands of the session if they have changed. */
-  announce(sessionId: string, update: (update: SessionUpdate) => Promise<void>): Promise<void>;
-  /** What is sent for a message that may call a prompt. The user may be asked about the folder of the workspace. */
-  find(message: Message, call: PromptCallOptions): Promise<FoundPrompt>;
-}
-
 /** A message that calls no prompt stays as it is. `said` is for the user: nothing is sent then. */
 export type FoundPrompt =
   | { readonly kind: 'message'; readonly message: Message; readonly prompt?: FilledPrompt }
@@ -39,35 +28,25 @@ interface SessionPromptsOptions extends Pick<Core, 'prompts' | 'log'> {
   readonly closed: AbortSignal;
 }
 
-export function createSessionPrompts({
-  prompts,
-  log,
-  usedServers,
-  closed,
-}: SessionPromptsOptions): SessionPrompts {
+/** The prompts that people keep as files, and those of tool servers, as the commands of a session. */
+export function createSessionPrompts({ prompts, log, usedServers, closed }: SessionPromptsOptions) {
   const known = new Map<string, { readonly root: string; sent: string }>();
   const requireNothing = async () => undefined;
   return {
-    set(sessionId, cwd) {
+    /** The session was opened in this folder. */
+    set(sessionId: string, cwd: string): void {
       known.set(sessionId, { root: cwd, sent: '[]' });
     },
-    remove: (sessionId) => void known.delete(sessionId),
+    remove: (sessionId: string) => void known.delete(sessionId),
 
-    async announce(sessionId, update) {
+    /** Sends the commands of the session if they have changed. */
+    async announce(sessionId: string, update: (update: SessionUpdate) => Promise<void>): Promise<void> {
       const session = known.get(sessionId);
       if (!session) return;
       try {
         const store = await prompts();
-        const listed = await store.list(
-          {},
-          {
-            root: session.root,
-            requireTools: requireNothing,
-            servers: () => usedServers(sessionId),
-            isLazy: true,
-            signal: closed,
-          },
-        );
+        const place = { root: session.root, requireTools: requireNothing, isLazy: true, signal: closed };
+        const listed = await store.list({}, { ...place, servers: () => usedServers(sessionId) });
         const availableCommands = listed.prompts.filter(isUsable).map(toCommand);
         const text = JSON.stringify(availableCommands);
         if (session.sent === text || known.get(sessionId) !== session) return;
@@ -78,7 +57,11 @@ export function createSessionPrompts({
       }
     },
 
-    async find(message, { sessionId, askAboutFolder, ...call }) {
+    /** What is sent for a message that may call a prompt. The user may be asked about the folder of the workspace. */
+    async find(
+      message: Message,
+      { sessionId, askAboutFolder, ...call }: PromptCallOptions,
+    ): Promise<FoundPrompt> {
       const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(message.content) ?? [];
       if (name === undefined) return { kind: 'message', message };
       const store = await prompts();

@@ -13,6 +13,7 @@ const maxHistory = 64 * 1024 * 1024;
 export interface Session {
   /** Of the conversation that is kept. */
   readonly id: string;
+  readonly cwd: string;
   /** Chosen by the user or, without a choice, by the daemon. It stays while it is installed. */
   model: string | undefined;
   /** The configured model, if it is not installed and the user has not been notified of that yet. */
@@ -35,20 +36,10 @@ export interface Session {
   isClosed: boolean;
 }
 
-export interface Sessions {
-  open(
-    known: Pick<Session, 'id'> &
-      Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
-  ): Session;
-  /** @throws {InvalidParamsError} with the path `sessionId`. */
-  get(id: string): Session;
-  /** Cancels the session's turn and forgets the session. */
-  close(id: string): void;
-  all(): readonly Session[];
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** `onDidClose` is called for each closed session once it has no turn any more. */
-export function createSessions(onDidClose: (session: Session) => void): Sessions {
+export function createSessions(onDidClose: (session: Session) => void) {
   // In the order of their last use.
   const sessions = new Map<string, Session>();
 
@@ -58,6 +49,7 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
     if (session.turn) session.turn.abort();
     else onDidClose(session);
   };
+  /** @throws {InvalidParamsError} with the path `sessionId`. */
   const get = (id: string) => {
     const session = sessions.get(id);
     if (!session) throw new InvalidParamsError('sessionId', 'there is no such session; begin a new one');
@@ -68,26 +60,28 @@ export function createSessions(onDidClose: (session: Session) => void): Sessions
 
   return {
     get,
-    open(known) {
+    open(
+      known: Pick<Session, 'id' | 'cwd'> &
+        Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
+    ): Session {
       const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
       if (sessions.size >= maxSessions && oldest) close(oldest);
       const session: Session = {
-        model: undefined,
-        missingModel: undefined,
-        knowsOfUnusedTools: false,
-        thinking: 'default' as const,
-        history: [],
-        turn: undefined,
-        sentPickers: '[]',
-        title: '',
-        isClosed: false,
+        ...{
+          model: undefined,
+          missingModel: undefined,
+          knowsOfUnusedTools: false,
+          thinking: 'default' as const,
+        },
+        ...{ history: [], turn: undefined, sentPickers: '[]', title: '', isClosed: false },
         ...known,
       };
       sessions.set(session.id, session);
       return session;
     },
-    close: (id) => close(get(id)),
-    all: () => [...sessions.values()],
+    /** Cancels the session's turn and forgets the session. */
+    close: (id: string) => close(get(id)),
+    all: (): readonly Session[] => [...sessions.values()],
   };
 }
 

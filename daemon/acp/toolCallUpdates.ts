@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type {
   ContentBlock,
   SessionUpdate,
@@ -35,6 +36,12 @@ export function toolCallOf(
     kind: kindOf(tool),
     rawInput: call.arguments,
   };
+}
+
+/** The file that a call of ours is about, so that an editor can follow it. */
+export function locationsOf({ arguments: { path } }: ToolCall, tool: DaemonTool | undefined, cwd: string) {
+  const isOurs = tool?.server === builtinServer && typeof path === 'string';
+  return isOurs ? { locations: [{ path: resolve(cwd, path) }] } : {};
 }
 
 /** The call is allowed and runs. */

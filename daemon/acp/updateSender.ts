@@ -5,7 +5,7 @@ import type { Model } from '../../protocol/messages/models.ts';
 import type { FileDiff, ToolProgress } from '../../protocol/messages/tools.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { forAgentClient } from './advice.ts';
-import { endedCall, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
+import { endedCall, locationsOf, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 
 /** Sends the client one answer as it arrives. Each promise settles when the update was written. */
 export interface UpdateSender {
@@ -23,6 +23,8 @@ export interface UpdateSender {
 }
 
 interface UpdateSenderOptions {
+  /** The folder of the session. */
+  readonly cwd: string;
   readonly update: (update: SessionUpdate) => Promise<void>;
   /** The client shows notices apart from the conversation. */
   readonly takesNotices: boolean;
@@ -30,7 +32,7 @@ interface UpdateSenderOptions {
   readonly signal: AbortSignal;
 }
 
-export function createUpdateSender({ update, takesNotices, signal }: UpdateSenderOptions): UpdateSender {
+export function createUpdateSender({ cwd, update, takesNotices, signal }: UpdateSenderOptions): UpdateSender {
   let last = '';
   /** The calls that run. A report of a call may arrive after its result. */
   const running = new Set<string>();
@@ -52,7 +54,7 @@ export function createUpdateSender({ update, takesNotices, signal }: UpdateSende
 
   return {
     notice,
-    call: (call, tool) => send(toolCallOf(call, tool)),
+    call: (call, tool) => send({ ...toolCallOf(call, tool), ...locationsOf(call, tool, cwd) }),
     started(call) {
       running.add(call.id);
       return send(startedCall(call));

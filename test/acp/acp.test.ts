@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type ContentBlock,
@@ -538,10 +538,12 @@ t.test('what goes wrong is one sentence, and the process lives', async (t) => {
     failsWith({ code: -32602 }),
   );
   await t.rejects(acp.agent.request(call.close, unknown), failsWith({ code: -32602 }));
-  await t.rejects(
-    acp.agent.request(call.new, { ...place, cwd: 'src' }),
-    failsWith({ code: -32602, data: { path: 'cwd' } }),
-  );
+  for (const cwd of ['src', resolve('no-such-folder'), resolve('package.json')])
+    await t.rejects(
+      acp.agent.request(call.new, { ...place, cwd }),
+      failsWith({ data: { path: 'cwd' } }),
+      cwd,
+    );
   for (const method of [call.load, call.resume, call.delete])
     await t.rejects(
       acp.agent.request(method, { ...place, ...unknown }),
@@ -964,7 +966,7 @@ t.test(
       const options = { session: sessions.get(id), requestSignal: new AbortController().signal };
       return inTurn({ ...options, onDidEnd: (id) => ended.push(`${id} ended`) }, work);
     };
-    for (const id of ['idle', 'busy', 'open']) sessions.open({ id });
+    for (const id of ['idle', 'busy', 'open']) sessions.open({ id, cwd: '/' });
     t.same(await begin('open', async () => ({ stopReason: 'end_turn' })), { stopReason: 'end_turn' });
     t.strictSame(ended, [], 'it goes on after a turn');
     const turn = begin('busy', async (signal) => {
@@ -1020,20 +1022,20 @@ t.test('a history has all of its texts within a limit', async (t) => {
   ]) {
     const taken = 'toolCalls' in more ? 2 * size : 'images' in more || 'attachments' in more ? 1_000 : 0;
     const half = { role: 'user' as const, content: long(most / 2 - taken), ...more };
-    const session = sessions.open({ id: 's1', history: [half] });
+    const session = sessions.open({ id: 's1', cwd: '/', history: [half] });
     const rest = { role: 'assistant' as const, content: long(most / 2) };
     t.equal(historyWith(session, rest).length, 2, JSON.stringify(Object.keys(more)));
     const longer = { ...rest, content: `${rest.content}x` };
     t.throws(() => historyWith(session, longer), failsWith({ kind: 'context-exceeded' }));
   }
-  t.strictSame(sessions.open({ id: 's2', title: 'T' }), {
+  t.strictSame(sessions.open({ id: 's2', cwd: '/', title: 'T' }), {
     ...{ model: undefined, missingModel: undefined, knowsOfUnusedTools: false, thinking: 'default' },
-    ...{ history: [], turn: undefined, sentPickers: '[]', title: 'T', isClosed: false, id: 's2' },
+    ...{ history: [], turn: undefined, sentPickers: '[]', title: 'T', isClosed: false, id: 's2', cwd: '/' },
   });
-  for (let count = 3; count <= 64; count += 1) sessions.open({ id: `s${count}` });
+  for (let count = 3; count <= 64; count += 1) sessions.open({ id: `s${count}`, cwd: '/' });
   sessions.get('s1').turn = { abort: () => undefined };
   t.equal(sessions.all().length, 64);
-  sessions.open({ id: 's65' });
+  sessions.open({ id: 's65', cwd: '/' });
   t.throws(() => sessions.get('s2'), failsWith({ path: 'sessionId' }), 'the one that rested longest');
   t.equal(sessions.all().length, 64);
   t.ok(sessions.get('s1'), 'not one that is busy');

@@ -237,7 +237,7 @@ t.test('a long call shows what its server reports, until its result', async (t) 
   const updates = createUpdateSender({
     update: async ({ sessionUpdate, ...update }) =>
       void sent.push('status' in update ? `${update.status}` : ''),
-    ...{ takesNotices: true, signal },
+    ...{ cwd: '/', takesNotices: true, signal },
   });
   const toolCall = { id: 'a', name: 'slow', arguments: {} };
   const toolResult = { id: 'a', name: 'slow', server: 'good', content: 'ok', isError: false };
@@ -627,12 +627,13 @@ async function startInFolder(
 
 t.test('an edit is a difference of the protocol, allowed once or denied', async (t) => {
   const answers = ['deny', 'always', 'once'];
-  const { edit, at, onDisk, questions, runner } = await startInFolder(
+  const { acp, edit, at, onDisk, questions, runner } = await startInFolder(
     t,
     { 'a.txt': 'one\r\ntwo\r\n' },
     { decide: () => chosen(answers.shift() ?? 'once') },
   );
   t.match(await edit('a.txt', 'one', '1'), { status: 'failed', rawOutput: { content: /did not allow/ } });
+  t.match(toolUpdates(acp.updates)[0], { locations: [{ path: at('a.txt') }] }, 'an editor follows it');
   t.same(offeredTo(runner), ['read_file', 'edit_file']);
   const diff = { type: 'diff', path: at('a.txt'), oldText: 'one\r\ntwo\r\n', newText: '1\r\ntwo\r\n' };
   t.match(questions[0], {
