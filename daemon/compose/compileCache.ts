@@ -32,7 +32,7 @@ export function writeCompileCache(): void {
  * A folder in the user's own cache, because anyone who can write to it can make us run any code. Undefined if the user
  * has no home folder, or has already told Node where to keep its cache.
  */
-function compileCacheFolder({ platform, env }: ProcessContext): string | undefined {
+export function compileCacheFolder({ platform, env }: ProcessContext): string | undefined {
   const home = env[platform === 'win32' ? 'LOCALAPPDATA' : 'HOME'];
   if (env['NODE_COMPILE_CACHE'] || !home || !existsSync(home)) return undefined;
   const folder = cacheFolder(env, platform);

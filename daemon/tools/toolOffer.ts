@@ -87,7 +87,7 @@ type NamedTool = Pick<DaemonTool, 'ownName' | 'server'>;
  * If several tools have one name, or a name is taken, all of them become `server_tool`, so that no tool can pass for
  * another.
  */
-function namesForModel(tools: readonly NamedTool[], taken: readonly string[]): readonly string[] {
+export function namesForModel(tools: readonly NamedTool[], taken: readonly string[]): readonly string[] {
   const prefixed = new Set<number>();
   const nameOf = (tool: NamedTool, index: number) =>
     plainName(prefixed.has(index) ? `${tool.server}_${tool.ownName}` : tool.ownName);

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { looksSecret, secretPaths } from '../../daemon/base/filePrivacy.ts';
+import { createFindPrivacy, looksSecret, secretPaths } from '../../daemon/base/filePrivacy.ts';
 import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
 import { type AnswerContext, answerContextOf } from '../../daemon/completion/answerContext.ts';
 import { AnswerReader } from '../../daemon/completion/answerReader.ts';
@@ -10,10 +11,12 @@ import { itemOf } from '../../daemon/completion/completion.ts';
 import {
   type CursorContext,
   cursorContextAt,
+  cursorContextBehind,
   less,
   prefixBudget,
   suffixBudget,
   type TextSource,
+  withInserted,
 } from '../../daemon/completion/cursorContext.ts';
 import {
   cutToSingleLine,
@@ -34,13 +37,26 @@ import {
   withoutTrailingBlank,
 } from '../../daemon/completion/filters.ts';
 import { fillRequest, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
-import { Newest, SupersededError } from '../../daemon/completion/inFlight.ts';
+import {
+  type InFlightRequest,
+  InFlightRequests,
+  Newest,
+  SupersededError,
+} from '../../daemon/completion/inFlight.ts';
 import { createNeighbours } from '../../daemon/completion/neighbours.ts';
-import { restFor } from '../../daemon/completion/pacing.ts';
-import { dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
+import { isTyping } from '../../daemon/completion/openDocuments.ts';
+import { createLatency, createPacing, restFor } from '../../daemon/completion/pacing.ts';
+import { createSendable, dropReason, isTooLarge } from '../../daemon/completion/sendable.ts';
+import {
+  createAcceptances,
+  createSuggestions,
+  type Suggestion,
+  typedSince,
+} from '../../daemon/completion/suggestions.ts';
 import { commentMarks, openQuote, strayClosers } from '../../daemon/completion/syntax.ts';
 import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import type { FillRequest } from '../../daemon/runner/runner.ts';
+import { createVirtualClock } from '../support/virtualClock.ts';
 
 const mark = '│';
 
@@ -943,6 +959,156 @@ t.test('no glob reads a path more often than twice for each of its characters', 
   t.notOk(createExcludes([`${'*a'.repeat(499)}b`])(`/${'a'.repeat(4_000)}`), 'what would take for ever');
 });
 
+t.test('what was typed between two places', async (t) => {
+  const long = 'x = 1;\n'.repeat(2_000);
+  const cases: readonly { name: string; before: string; now: string; want: string | undefined }[] = [
+    { name: 'nothing', before: 'a = │\n', now: 'a = │\n', want: '' },
+    { name: 'a word', before: 'a = │\nb', now: 'a = one│\nb', want: 'one' },
+    { name: 'a line', before: 'f {│\n}', now: 'f {\n  x│\n}', want: '\n  x' },
+    { name: 'at the end', before: 'a = │', now: 'a = 1│', want: '1' },
+    { name: 'all of the document', before: '│', now: 'a│', want: 'a' },
+    { name: 'a document that became shorter', before: 'a = 1│', now: '│', want: undefined },
+    { name: 'erased', before: 'a = 1│', now: 'a = │', want: undefined },
+    { name: 'another place', before: 'a = │\nb = 1\n', now: 'a = \nb = │1\n', want: undefined },
+    { name: 'before it', before: 'a = │\n', now: 'b = 1│\n', want: undefined },
+    { name: 'after it', before: 'a = │\n', now: 'a = 1│ + 2\n', want: undefined },
+    { name: 'an editor that closes', before: 'f│\n', now: 'f(│)\n', want: '(' },
+    { name: 'an editor that closes twice', before: 'f│\n', now: 'f(g[│])\n', want: '(g[' },
+    { name: 'an editor that closes at the end', before: 'f│', now: 'f(│)', want: '(' },
+    {
+      name: 'budgets that move on',
+      before: `${long}a│${long}`,
+      now: `${long}a = b + c│${long}`,
+      want: ' = b + c',
+    },
+  ];
+  for (const { name, before, now, want } of cases)
+    t.equal(typedSince(around(before), around(now)), want, name);
+});
+
+t.test('the part of a suggestion that was not typed yet is recalled', async (t) => {
+  const suggestions = createSuggestions();
+  const at = (marked: string, model = 'm') => ({ uri: 'file:///a', model, around: around(marked) });
+  suggestions.remember({ place: at('a = │\n'), text: 'one + two;' });
+  suggestions.remember({ place: at('a = one│\n'), text: ' * 3;' });
+  t.equal(suggestions.recall(at('a = o│\n'))?.text, 'ne + two;');
+  t.equal(suggestions.recall(at('a = one│\n'))?.text, ' * 3;', 'the newest');
+  t.equal(suggestions.recall(at('a = one +│\n'))?.text, ' two;');
+  t.equal(suggestions.recall(at('a = one + two;│\n')), undefined, 'all of it is typed');
+  t.equal(suggestions.recall(at('a = x│\n')), undefined);
+  t.equal(suggestions.recall(at('a = o│\n', 'other')), undefined);
+  for (let count = 0; count < 98; count += 1)
+    suggestions.remember({ place: at(`b${count} = │\n`), text: 'x' });
+  t.ok(suggestions.recall(at('a = o│\n')), 'a hundred are kept');
+  suggestions.remember({ place: { ...at('c = │\n'), uri: 'file:///c' }, text: 'x' });
+  t.equal(suggestions.recall(at('a = o│\n')), undefined, 'and no more');
+  suggestions.forget('file:///a');
+  t.equal(suggestions.recall(at('b90 = │\n')), undefined, 'what was closed is forgotten');
+  t.ok(suggestions.recall({ ...at('c = │\n'), uri: 'file:///c' }), 'and nothing else');
+});
+
+t.test('several lines are wanted after an acceptance', async (t) => {
+  const cases: readonly (readonly [string, string, number, string])[] = [
+    ['a = │\n', '1;', 0, 'a = 1;│\n'],
+    ['f {│\n}\n', '\n  x;\n  y;', 0, 'f {\n  x;\n  y;│\n}\n'],
+    ['f(│)\n', 'a);', 1, 'f(a);│\n'],
+  ];
+  for (const [before, text, replaced, after] of cases)
+    t.strictSame(withInserted(around(before), text, replaced), around(after), after);
+});
+
+t.test('the context after the item that is selected in the editor’s list', async (t) => {
+  const cases: readonly {
+    name: string;
+    text: string;
+    /** Characters of the line. */
+    range: readonly [from: number, to: number];
+    selected: string;
+    want: string | undefined;
+  }[] = [
+    {
+      name: 'a word goes on',
+      text: 'a\ncons│;\n',
+      range: [0, 4],
+      selected: 'console',
+      want: 'a\nconsole│;\n',
+    },
+    { name: 'another word', text: 'x = csl│', range: [4, 7], selected: 'console', want: 'x = console│' },
+    { name: 'what follows is replaced', text: 'f(│ab)', range: [2, 4], selected: 'abc', want: 'f(abc│)' },
+    { name: 'nothing is typed yet', text: 'a.│\n', range: [2, 2], selected: 'b', want: 'a.b│\n' },
+    { name: 'lines', text: 'if│\n', range: [0, 2], selected: 'if (a) {\n  b', want: 'if (a) {\n  b│\n' },
+    { name: 'pairs', text: '"😀"; a│', range: [6, 7], selected: 'a😀', want: '"😀"; a😀│' },
+    { name: 'before the cursor', text: 'ab cd│', range: [0, 2], selected: 'abc', want: undefined },
+    { name: 'behind the cursor', text: '│ab cd', range: [3, 5], selected: 'abc', want: undefined },
+  ];
+  for (const { name, text, range, selected, want } of cases) {
+    const document = TextDocument.create('file:///a', 'typescript', 1, text.replace(mark, ''));
+    const position = document.positionAt(text.indexOf(mark));
+    const [start, end] = range.map((character) => ({ ...position, character }));
+    if (!start || !end) throw new Error('There is no range.');
+    const behind = cursorContextBehind({ range: { start, end }, text: selected }, document, position);
+    t.strictSame(behind, want === undefined ? undefined : around(want), name);
+  }
+  const document = TextDocument.create('file:///a', 'typescript', 1, 'a\nb\n');
+  const range = { start: { line: 0, character: 0 }, end: { line: 1, character: 1 } };
+  t.equal(cursorContextBehind({ range, text: 'x' }, document, range.end), undefined, 'over lines');
+});
+
+t.test('the cursor is recognised at the end of an accepted suggestion', async (t) => {
+  const at = (marked: string, uri = 'file:///a') => ({ uri, model: 'm', around: around(marked) });
+  const acceptances = createAcceptances();
+  t.notOk(acceptances.isEnd(at('a│')));
+  const first = acceptances.offer(at('a = 1;│\n'));
+  t.ok(acceptances.isEnd(at('a = 1;│\n')), 'the one that was shown last');
+  t.notOk(acceptances.isEnd(at('a = 1│\n')));
+  t.notOk(acceptances.isEnd(at('a = 1;│\n', 'file:///b')), 'another document');
+  acceptances.offer(at('b = 1;│\n'));
+  t.notOk(acceptances.isEnd(at('a = 1;│\n')), 'another one was shown since');
+  acceptances.accept(first);
+  acceptances.accept(first);
+  acceptances.accept('none');
+  t.ok(acceptances.isEnd(at('a = 1;│\n')), 'the one that was accepted');
+  t.strictSame([acceptances.offered, acceptances.accepted], [2, 1]);
+  for (let count = 0; count < 99; count += 1) acceptances.offer(at('c│'));
+  acceptances.accept('2');
+  t.equal(acceptances.accepted, 2, 'a hundred are remembered');
+  acceptances.offer(at('c│'));
+  acceptances.offer(at('c│'));
+  acceptances.accept('3');
+  t.equal(acceptances.accepted, 2, 'and no more');
+});
+
+t.test('how long the user must pause', async (t) => {
+  const even = (gap: number) => Array.from({ length: 12 }, () => gap);
+  const cases: readonly { name: string; gaps: readonly number[]; latency?: number; want: number }[] = [
+    { name: 'nothing is known', gaps: [], want: 150 },
+    { name: 'too few gaps make no habit', gaps: [60, 60, 60], want: 150 },
+    { name: 'four do', gaps: [90, 90, 90, 90], want: 120 },
+    { name: 'fast', gaps: even(75), want: 100 },
+    { name: 'as most people type', gaps: even(180), want: 240 },
+    { name: 'slow', gaps: even(280), want: 373 },
+    { name: 'one key at a time', gaps: even(700), want: 400 },
+    { name: 'a key that is held', gaps: even(33), want: 75 },
+    { name: 'the slower quarter counts for nothing', gaps: [...even(90).slice(3), 900, 950, 990], want: 120 },
+    { name: 'in any order', gaps: [300, 60, 90, 120], want: 160 },
+    { name: 'a fast model', gaps: even(90), latency: 100, want: 130 },
+    { name: 'a slow model', gaps: even(90), latency: 800, want: 200 },
+    { name: 'a very slow model', gaps: even(90), latency: 60_000, want: 220 },
+    { name: 'a slow model alone', gaps: [], latency: 1_000, want: 250 },
+    { name: 'never longer', gaps: even(380), latency: 1_000, want: 400 },
+  ];
+  for (const { name, want, ...pace } of cases) t.equal(restFor(pace), want, name);
+  for (const [gap, want] of [
+    [0, false],
+    [19, false],
+    [20, true],
+    [1_000, true],
+    [1_001, false],
+    [Number.POSITIVE_INFINITY, false],
+  ] as const)
+    t.equal(isTyping(gap), want, `${gap} ms`);
+});
+
 t.test('the pause stays within its bounds for any gaps and latency', async () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5_000)), fc.option(fc.nat(), { nil: undefined }), (gaps, latency) => {
@@ -950,6 +1116,73 @@ t.test('the pause stays within its bounds for any gaps and latency', async () =>
       return rest >= 75 && rest <= 400;
     }),
   );
+});
+
+t.test('the latency of a model is the time to its first line', async (t) => {
+  let clock = 0;
+  const latency = createLatency(() => clock);
+  const answering = (model: string, pieces: readonly (readonly [after: number, text: string])[]) => {
+    const ask = latency.observe(async (_place, signal, receive) => {
+      for (const [after, piece] of pieces) {
+        clock += after;
+        receive(piece);
+      }
+      signal.throwIfAborted();
+      return 'text';
+    });
+    return (signal = new AbortController().signal) =>
+      ask({ uri: 'file:///a', model, around: around('a│') }, signal, () => undefined);
+  };
+  t.equal(latency.of('m'), undefined);
+  const lines = answering('m', [
+    [100, 'a'],
+    [50, 'b\nc'],
+    [500, '\nd'],
+  ]);
+  await lines();
+  t.equal(latency.of('m'), 150, 'to the first line of several');
+  t.equal(latency.of('other'), undefined);
+  const line = answering('m', [[200, 'a']]);
+  await line();
+  await line();
+  t.equal(latency.of('m'), 200, 'to the end where it is one line');
+  await answering('m', [[9_000, 'a']])();
+  t.equal(latency.of('m'), 200, 'a model that had to be loaded counts little');
+  await t.rejects(answering('m', [[1, 'a']])(AbortSignal.abort()));
+  t.equal(latency.of('m'), 200, 'what was aborted tells nothing');
+  for (const time of [300, 300]) await answering('m', [[time, 'a']])();
+  t.equal(latency.of('m'), 300, 'the oldest of six no longer counts');
+  await answering('other', [[70, 'a']])();
+  t.strictSame([latency.of('other'), latency.of('m')], [70, undefined], 'another model');
+});
+
+t.test('only the remaining part of the pause is waited for', async (t) => {
+  const waits: number[] = [];
+  let rested = 0;
+  const pacing = createPacing({
+    documents: { gaps: () => [90, 90, 90, 90], restedFor: () => rested },
+    latency: { of: (model) => (model === 'slow' ? 800 : undefined) },
+    wait: async (milliseconds) => void waits.push(milliseconds),
+  });
+  const rest = (model: string, isSinceKey: boolean, signal = new AbortController().signal) =>
+    pacing.rest({ uri: 'file:///a', model, isSinceKey }, signal);
+  for (const [model, since, isSinceKey, want] of [
+    ['m', 0, true, [120]],
+    ['slow', 0, true, [200]],
+    ['m', 119, true, [1]],
+    ['m', 120, true, []],
+    ['m', 121, true, []],
+    ['m', Number.POSITIVE_INFINITY, true, []],
+    ['m', Number.POSITIVE_INFINITY, false, [120]],
+  ] as const) {
+    rested = since;
+    waits.length = 0;
+    await rest(model, isSinceKey);
+    t.strictSame(waits, want, `${model}, ${since} ms after a key, ${isSinceKey}`);
+  }
+  waits.length = 0;
+  await t.rejects(rest('m', false, AbortSignal.abort(new Error('gone'))), { message: 'gone' });
+  t.strictSame(waits, [], 'who is gone does not wait');
 });
 
 t.test('only the newest of several requests for one key goes on', async (t) => {
@@ -982,7 +1215,260 @@ t.test('only the newest of several requests for one key goes on', async (t) => {
   await t.rejects(late, { message: 'gone' });
   t.equal(begun, 0, 'who is gone begins nothing');
 });
-const _newer = 'A newer request for the same document replaced it.';
+
+/** Requests in flight whose answers the test gives. */
+function scriptedRequests() {
+  const asked: {
+    readonly signal: AbortSignal;
+    readonly say: (text: string) => void;
+    readonly land: (suggestion?: Suggestion) => void;
+    readonly fail: (error: Error) => void;
+  }[] = [];
+  const clock = createVirtualClock();
+  const inFlight = new InFlightRequests(
+    (_place, signal, say) =>
+      new Promise((land, fail) => {
+        signal.addEventListener('abort', () => fail(signal.reason));
+        asked.push({ signal, say, land, fail });
+      }),
+    clock.wait,
+  );
+  /** Why each request was ended; undefined if it was not. */
+  const ends = () => asked.map(({ signal }) => (signal.aborted ? signal.reason.message : undefined));
+  return { inFlight, asked, ends, clock };
+}
+
+const placeAt = (marked: string, uri = 'file:///a', model = 'm') => ({ uri, model, around: around(marked) });
+const suggestionAt = (marked: string, text: string) => ({ place: placeAt(marked), text });
+const newer = 'A newer request for the same document replaced it.';
+
+t.test('an answer goes on while the user types what it says', async (t) => {
+  const start = 'a =│\n';
+  const cases: readonly {
+    name: string;
+    said: string;
+    at: string;
+    uri?: string;
+    model?: string;
+    fits: boolean;
+  }[] = [
+    { name: 'what it says', said: ' one', at: 'a = o│\n', fits: true },
+    { name: 'more than it says so far', said: ' o', at: 'a = one│\n', fits: true },
+    { name: 'the same place, once it says something', said: ' ', at: start, fits: true },
+    { name: 'the same place before that', said: '', at: start, fits: false },
+    { name: 'something else', said: ' one', at: 'a = x│\n', fits: false },
+    { name: 'text was erased', said: ' one', at: 'a │\n', fits: false },
+    { name: 'a line end of the document', said: '\nb', at: 'a =\r\n│\n', fits: true },
+    { name: 'another model', said: ' one', at: 'a = o│\n', model: 'other', fits: false },
+  ];
+  for (const { name, said, at, uri, model, fits } of cases) {
+    const { inFlight, asked, ends } = scriptedRequests();
+    const request = inFlight.begin(placeAt(start));
+    asked[0]?.say(said);
+    t.equal(inFlight.arrive(placeAt(at, uri, model), undefined), fits ? request : undefined, name);
+    t.strictSame(ends(), [fits ? undefined : newer], name);
+  }
+  const { inFlight, asked, ends } = scriptedRequests();
+  const request = inFlight.begin(placeAt('a = │\n'));
+  t.equal(inFlight.arrive(placeAt('x│\n', 'file:///b'), undefined), undefined);
+  t.strictSame(ends(), [undefined], 'another document is its own');
+  asked[0]?.say('  one');
+  t.equal(inFlight.arrive(placeAt('a = o│\n'), undefined), request, 'a blank that stands there already');
+  t.ok(request.startsAt(placeAt('a = │\n')));
+  t.notOk(request.startsAt(placeAt('a = o│\n')));
+});
+
+t.test('a request in flight returns its suggestion, and ends when nobody follows it', async (t) => {
+  const never = new AbortController().signal;
+  const { inFlight, asked, clock } = scriptedRequests();
+  const first = inFlight.begin(placeAt('a = │\n'));
+  const suggestion = suggestionAt('a = │\n', 'one');
+  asked[0]?.say('one');
+  asked[0]?.land(suggestion);
+  t.equal(await first.follow(never), suggestion);
+  t.equal(inFlight.arrive(placeAt('a = o│\n'), undefined), undefined, 'what has settled is not under way');
+
+  const failing = inFlight.begin(placeAt('a = │\n'));
+  asked[1]?.fail(new Error('no'));
+  await t.rejects(failing.follow(never), { message: 'no' });
+
+  const leaving = async (request: InFlightRequest, reason: string) => {
+    const caller = new AbortController();
+    const follow = request.follow(caller.signal);
+    caller.abort(new Error(reason));
+    await t.rejects(async () => void (await follow), { message: reason });
+  };
+  const [kept, left] = [inFlight.begin(placeAt('b = │\n', 'file:///b')), inFlight.begin(placeAt('c = │\n'))];
+  const following = kept.follow(never);
+  const [keptSignal, leftSignal] = asked.slice(2).map(({ signal }) => signal);
+  await leaving(kept, 'one of two');
+  await leaving(left, 'the only one');
+  t.notOk(leftSignal?.aborted, 'a newer request may follow it yet');
+  clock.pass(40);
+  await nextTurn();
+  t.ok(leftSignal?.aborted, 'none came');
+  t.notOk(keptSignal?.aborted, 'somebody else follows it');
+  asked[2]?.land();
+  t.equal(await following, undefined);
+});
+
+t.test('the request ahead belongs to the suggestion that is shown', async (t) => {
+  const shown = suggestionAt('a = │\n', 'one;');
+  const next = placeAt('a = one;│\n');
+  const begin = () => {
+    const alone = scriptedRequests();
+    alone.inFlight.beginAhead(shown, next);
+    return alone;
+  };
+  const cases: readonly { name: string; at: string; seen?: Suggestion; accepted: boolean; end?: string }[] = [
+    { name: 'it is typed', at: 'a = o│\n', seen: shown, accepted: false },
+    { name: 'it is accepted', at: 'a = one;│\n', accepted: true },
+    {
+      name: 'another one is shown',
+      at: 'a = o│\n',
+      seen: suggestionAt('a = │\n', 'o'),
+      accepted: false,
+      end: newer,
+    },
+    { name: 'something else is typed', at: 'a = x│\n', accepted: false, end: newer },
+    { name: 'after the acceptance something else is typed', at: 'a = one;x│\n', accepted: false, end: newer },
+  ];
+  for (const { name, at, seen, accepted, end } of cases) {
+    const { inFlight, ends } = begin();
+    t.equal(inFlight.arrive(placeAt(at), seen) !== undefined, accepted, name);
+    t.strictSame(ends(), [end], name);
+  }
+  const typed = begin();
+  typed.asked[0]?.say(' two');
+  t.ok(
+    typed.inFlight.arrive(placeAt('a = one; t│\n'), undefined),
+    'it is accepted, and what follows is typed',
+  );
+
+  const { inFlight, asked, ends } = begin();
+  inFlight.beginAhead(shown, next);
+  t.equal(asked.length, 1, 'it is asked for once');
+  inFlight.beginAhead(suggestionAt('b = │\n', 'two'), placeAt('b = two│\n'));
+  t.strictSame(ends(), [newer, undefined], 'only one is ahead');
+  asked[1]?.land();
+  await inFlight.arrive(placeAt('b = two│\n'), undefined)?.follow(new AbortController().signal);
+  t.equal(inFlight.arrive(placeAt('b = two│\n'), undefined), undefined, 'it has settled');
+});
+
+t.test('what else ends a running request', async (t) => {
+  const next = placeAt('a = one;│\n');
+  const begin = () => {
+    const alone = scriptedRequests();
+    alone.inFlight.begin(placeAt('b = │\n', 'file:///b'));
+    alone.inFlight.beginAhead(suggestionAt('a = │\n', 'one;'), next);
+    return alone;
+  };
+  const cases: readonly (readonly [
+    name: string,
+    end: (alone: ReturnType<typeof begin>) => unknown,
+    want: readonly unknown[],
+  ])[] = [
+    ['the runner is wanted', ({ inFlight }) => inFlight.giveWay(), [undefined, newer]],
+    [
+      'one document is closed',
+      ({ inFlight }) => inFlight.abort('Closed.', 'file:///a'),
+      [undefined, 'Closed.'],
+    ],
+    ['the other is closed', ({ inFlight }) => inFlight.abort('Closed.', 'file:///b'), ['Closed.', undefined]],
+    ['all end', ({ inFlight }) => inFlight.abort('Others.'), ['Others.', 'Others.']],
+  ];
+  for (const [name, end, want] of cases) {
+    const alone = begin();
+    end(alone);
+    t.strictSame(alone.ends(), want, name);
+  }
+  const { inFlight, asked, ends } = begin();
+  const following = inFlight.arrive(next, undefined)?.follow(new AbortController().signal);
+  inFlight.giveWay();
+  t.strictSame(ends(), [undefined, undefined], 'somebody waits for what follows the acceptance');
+  asked[1]?.land();
+  t.equal(await following, undefined);
+});
+
+t.test('which text of other files is quoted', async (t) => {
+  const texts = new Map<string, string>();
+  let close: (uri: string) => void = () => undefined;
+  let secret = '';
+  let exclude: readonly string[] = [];
+  const neighbours = createNeighbours({
+    documents: {
+      document: (uri) => {
+        const text = texts.get(uri);
+        return text === undefined ? undefined : TextDocument.create(uri, 'typescript', 1, text);
+      },
+      onDidClose: (listener) => {
+        close = listener;
+      },
+      recent: () => [...texts.keys()].reverse(),
+    },
+    whyNotSendable: async (uri) => (uri === secret ? 'it looks like a secret' : undefined),
+    exclude: () => exclude,
+  });
+  const at = (uri: string, line = 0, languageId = 'typescript') => ({
+    uri,
+    model: 'm',
+    around: { ...around('a│', languageId), position: { line, character: 0 } },
+  });
+  const names = async (uri: string, isWarming = false, languageId = 'typescript') =>
+    [...(await neighbours.textFor(at(uri, 0, languageId), isWarming)).matchAll(/^\S+ (src\/\w)$/gm)].map(
+      ([, name]) => name,
+    );
+  for (const name of 'abcde') texts.set(`file:///home/me/src/${name}`, `${name}();\n`);
+  const [a, b, c, d, e] = [...texts.keys()];
+  if (!a || !b || !c || !d || !e) throw new Error('There are five.');
+  t.equal(
+    await neighbours.textFor(at(a), false),
+    '// src/c\n// c();\n//\n// src/d\n// d();\n//\n// src/e\n// e();\n\n',
+    'three, the newest nearest',
+  );
+  secret = d;
+  t.strictSame(await names(a), ['src/c', 'src/d', 'src/e'], 'they stay while the user is in the file');
+  exclude = ['x'];
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e'], 'but not with other settings');
+  t.strictSame(await names(a, false, 'markdown'), [], 'a language without comments has none');
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e']);
+  t.strictSame(await names(b, true), ['src/a', 'src/c', 'src/e'], 'a file that is warmed');
+  secret = '';
+  t.strictSame(await names(a), ['src/b', 'src/c', 'src/e'], 'changes nothing for the file of the user');
+  t.strictSame(await names(b), ['src/a', 'src/c', 'src/e'], 'and counts when the user comes');
+  close(c);
+  t.strictSame(await names(b), ['src/c', 'src/d', 'src/e'], 'a file that is closed is no longer quoted');
+  texts.set(c, ' \n');
+  t.strictSame(await names(a), ['src/b', 'src/d', 'src/e'], 'a blank one says nothing');
+
+  for (const [uri, name] of [
+    ['file:///home/me/a//b?c/d#e', 'a/b'],
+    ['file:///a', 'a'],
+    ['file://host/a', 'a'],
+    ['file:///%C3%BC/%', 'ü/%'],
+    ['untitled:Untitled-1', 'Untitled-1'],
+  ] as const) {
+    texts.clear();
+    texts.set(uri, 'x');
+    texts.set(a, '');
+    exclude = [];
+    t.equal((await neighbours.textFor(at(a), false)).split('\n')[0], `// ${name}`, uri);
+  }
+
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line${index}`).join('\n');
+  const quoteOf = async (text: string, line: number) => {
+    texts.clear();
+    texts.set(a, text);
+    texts.set(b, '');
+    await neighbours.textFor(at(a, line), false);
+    return (await neighbours.textFor(at(b), false)).split('\n').slice(1, -2);
+  };
+  t.strictSame((await quoteOf(numbered(12), 9))[0], '// line3', 'six lines before the last cursor');
+  t.strictSame((await quoteOf(numbered(12), 5))[0], '// line0');
+  t.equal((await quoteOf('x'.repeat(699), 0))[0]?.length, 702, 'all of it');
+  t.strictSame(await quoteOf(`y\n${'x'.repeat(698)}`, 0), ['// y'], 'whole lines');
+  t.strictSame(await quoteOf(`${'x'.repeat(697)}\r\nyy`, 0), [`// ${'x'.repeat(697)}`]);
+});
 
 t.test('the last cursor is remembered for two hundred files', async (t) => {
   const text = Array.from({ length: 20 }, (_, index) => `line${index}`).join('\n');
@@ -1005,4 +1491,35 @@ t.test('the last cursor is remembered for two hundred files', async (t) => {
   recent = ['file:///1', 'file:///0'];
   const quotes = await visit('file:///200');
   t.match(quotes, /0\n\/\/ line0\n.*1\n\/\/ line10\n/s, 'of the oldest it is forgotten');
+});
+
+t.test('whether a document may be sent', async (t) => {
+  let globs: readonly string[] = ['private/**'];
+  const whyNot = createSendable(createFindPrivacy(() => globs));
+  const cases: readonly (readonly [uri: string, want: RegExp | undefined])[] = [
+    ['file:///a/b.ts', undefined],
+    ['FILE:///a/b.ts', undefined],
+    ['untitled:Untitled-1', undefined],
+    ['untitled:/a/.env', /secret/],
+    ['vscode-notebook-cell:/a/b.ipynb#W0', undefined],
+    ['file:///a/private/b.ts', /excluded/],
+    ['file:///a/%70rivate/b.ts', /excluded/],
+    ['file:///a/%ZZ/.env', /secret/],
+    ['file://host/private/b.ts', /excluded/],
+    ['git:/a/b.ts', /not a file/],
+    ['b.ts', /not a file/],
+    [`file:///${'a'.repeat(4_095)}`, undefined],
+    [`file:///${'a'.repeat(4_096)}`, /too long/],
+  ];
+  for (const [uri, want] of cases) {
+    const why = await whyNot(uri);
+    want ? t.match(why, want, uri.slice(0, 40)) : t.equal(why, undefined, uri.slice(0, 40));
+  }
+  globs = [];
+  t.equal(await whyNot('file:///a/private/b.ts'), undefined, 'other settings hold at once');
+  t.equal(
+    replacedLength(')'.repeat(40), contextAt(`f(│${')'.repeat(40)}`)),
+    32,
+    'no hand writes more closers',
+  );
 });

@@ -18,12 +18,21 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
+import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
+import { createEditorStore } from '../../daemon/tools/builtin/editorStore.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
-import { decodeText, diskStore, encodeText } from '../../daemon/tools/builtin/fileStore.ts';
+import {
+  decodeText,
+  diskStore,
+  encodeText,
+  type FileStore,
+  type StoredText,
+} from '../../daemon/tools/builtin/fileStore.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
+import { golden, withoutProse } from '../support/golden.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
@@ -551,6 +560,105 @@ t.test('a file is read as far as it is a text of the workspace', async (t) => {
     await t.rejects(read(name), { name: 'FileProblemError', message }, name);
 });
 
+t.test('an editor that has files is read from and written to, as far as it can', async (t) => {
+  const folder = await realpath(
+    await temporaryFolder(t, {
+      'a.txt': 'a\r\nb\r\n',
+      'marked.txt': '\ufeffa\n',
+      'image.png': new Uint8Array([0]),
+    }),
+  );
+  const { signal } = new AbortController();
+  const fileOf = (name: string) => ({ path: join(folder, name), name, isThere: true });
+  const onDisk = (name: string) => readFile(join(folder, name), 'utf8');
+  let shown: string | Error = '';
+  const written: unknown[] = [];
+  const read = async (path: string) => {
+    if (shown instanceof Error) throw shown;
+    return shown === '' ? readFile(path, 'utf8') : shown;
+  };
+  const write = async (path: string, text: string) => {
+    if (shown instanceof Error) throw shown;
+    written.push([path, text]);
+  };
+  const [none, reader, writer, both] = [undefined, { read }, { write }, { read, write }].map((editor) =>
+    createEditorStore(() => editor, diskStore),
+  ) as [FileStore, FileStore, FileStore, FileStore];
+
+  const a = await diskStore.read(fileOf('a.txt'), signal);
+  for (const store of [none, reader, writer, both])
+    t.strictSame(await store.read(fileOf('a.txt'), signal), a);
+  shown = 'a\nb\n';
+  t.strictSame(await reader.read(fileOf('a.txt'), signal), a, 'line ends are those of the disk');
+  shown = '\ufeffa\nc\n';
+  const typed = { ...a, text: 'a\nc\n' };
+  t.strictSame(await both.read(fileOf('a.txt'), signal), typed, 'what was typed, and what is on the disk');
+  t.strictSame(await writer.read(fileOf('a.txt'), signal), a);
+  await t.rejects(both.read(fileOf('image.png'), signal), { message: /binary/ });
+
+  const change = (store: FileStore, before: StoredText | undefined, name = 'a.txt', by = signal) =>
+    store.write(fileOf(name), { before, text: 'new\n' }, by);
+  const unsaved =
+    'a.txt has unsaved changes in the editor, so it was not changed. Ask the user to save it first.';
+  await t.rejects(change(reader, typed), { message: unsaved });
+  await t.rejects(change(reader, a), { message: /^a\.txt has changed since the edit was made/ });
+  await t.rejects(change(both, a), { message: /^a\.txt has changed since/ }, 'the user has typed since');
+  await t.rejects(
+    change(both, { ...typed, bytes: Buffer.from('other') }),
+    { message: /^a\.txt has changed since/ },
+    'the disk has other text than before',
+  );
+  await t.rejects(change(both, typed, 'a.txt', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame([written, await onDisk('a.txt')], [[], 'a\r\nb\r\n']);
+  await change(both, typed);
+  shown = '';
+  await change(both, await both.read(fileOf('marked.txt'), signal), 'marked.txt');
+  await change(writer, undefined, 'c.txt');
+  t.strictSame(written, [
+    [join(folder, 'a.txt'), 'new\n'],
+    [join(folder, 'marked.txt'), '\ufeffnew\n'],
+    [join(folder, 'c.txt'), 'new\n'],
+  ]);
+  await change(reader, a);
+  await change(none, undefined, 'd.txt');
+  t.strictSame([await onDisk('a.txt'), await onDisk('d.txt')], ['new\n', 'new\n']);
+
+  shown = new Error('No such file.');
+  const refused = { name: 'FileProblemError', message: 'The editor refused a.txt: No such file.' };
+  await t.rejects(reader.read(fileOf('a.txt'), signal), refused);
+  await t.rejects(change(writer, undefined), refused);
+  const stop = new AbortController();
+  const slow = createEditorStore(
+    () => ({ read: () => new Promise(() => stop.abort(new Error('Stop.'))) }),
+    diskStore,
+  );
+  await t.rejects(slow.read(fileOf('a.txt'), stop.signal), { message: 'Stop.' });
+});
+
+t.test('the tools say what paths are relative to', (t) => {
+  const descriptions = (folders: readonly string[]) =>
+    builtinTools(folders, true).map(({ name, description }) => [name, description]);
+  for (const [folders, want] of [
+    [['/w/one'], /Paths are relative to the folder one of the project\./],
+    [['/w/one', '/w/two'], /Paths are relative to \/w\/one; a file of \/w\/two is named by its whole path\./],
+    [['/a', '/b', '/c'], /Paths are relative to \/a; a file of \/b or \/c is named by/],
+  ] as const)
+    t.match(descriptions(folders), [
+      ['read_file', want],
+      ['edit_file', want],
+    ]);
+  const tools = builtinTools(['/w/one'], true);
+  const described = tools.map(({ fingerprint: _, ...tool }) => withoutProse(tool));
+  const { actual, accepted } = golden('builtinTools.json', described);
+  t.equal(actual, accepted);
+  t.strictSame(builtinTools(['/w/one'], false), tools.slice(0, 1));
+  const prints = [...tools, ...builtinTools(['/w/two'], true)].map(({ fingerprint }) => fingerprint);
+  t.equal(new Set(prints).size, 4, 'an approval is for one tool in one project');
+  t.end();
+});
+
 /** The tools of these folders, without a daemon around them. */
 function serverOf(folders: readonly string[], more: Partial<Parameters<typeof createBuiltinServer>[0]> = {}) {
   const server = createBuiltinServer({
@@ -579,6 +687,51 @@ function serverOf(folders: readonly string[], more: Partial<Parameters<typeof cr
   };
 }
 
+t.test('the tools are called as those of any server', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  const unsaved = join(folder, 'new.txt');
+  const { call } = serverOf([folder], {
+    openDocuments: () => [
+      { uri: 'untitled:a.txt', getText: () => 'other' },
+      { uri: pathToFileURL(unsaved).href, getText: () => 'typed' },
+    ],
+  });
+  t.match(await call('read_file', { path: 'a.txt' }), { content: 'a', isError: false });
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), {
+    content: 'Changed a.txt (+1 -1 lines).',
+    isError: false,
+  });
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), { isError: true });
+  t.match(
+    await call('edit_file', { path: 'a.txt', edits: [edit('b', 'c')] }),
+    { isError: false },
+    'its turn',
+  );
+  t.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'c\n');
+  t.match(await call('read_file', { path: '../b.txt' }), {
+    content: /outside of the workspace/,
+    isError: true,
+  });
+  t.match(
+    await call('edit_file', { path: 'new.txt', edits: [edit('', 'of the model')] }),
+    { content: /^new\.txt has unsaved changes in the editor/, isError: true },
+    'a document that was never saved',
+  );
+  const many = Array.from({ length: 101 }, () => edit('none', 'a'));
+  for (const [name, given] of [
+    ['read_file', { path: 5 }],
+    ['read_file', { path: 'a.txt', from: 0 }],
+    ['read_file', { path: 'a.txt', to: 0.5 }],
+    ['edit_file', { path: 'a.txt', edits: [] }],
+    ['edit_file', { path: 'a.txt', edits: many }],
+  ] as const)
+    await t.rejects(call(name, given), { name: '$ZodError' }, JSON.stringify(given).slice(0, 80));
+  t.match(await call('edit_file', { path: 'a.txt', edits: many.slice(1) }), {
+    content: /^"old" of edit 1 does not occur/,
+  });
+  t.match(await call('read_file', { path: 'a.txt', from: 1, to: 1 }), { content: 'c' });
+});
+
 t.test('texts of up to a million characters are edited', async (t) => {
   const most = 1024 * 1024;
   const folder = await realpath(
@@ -603,6 +756,52 @@ t.test('texts of up to a million characters are edited', async (t) => {
   });
   t.equal(await change('lines.txt', '', 'a\r\nb\n'), 'Created lines.txt (+2 -0 lines).');
   t.equal(await readFile(join(folder, 'lines.txt'), 'utf8'), 'a\r\nb\n', 'as it was given');
+});
+
+t.test('an edit waits for its turn at the file, and sees what came before it', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  let typed: string | undefined;
+  const { prepare, call } = serverOf([folder], {
+    openDocuments: () =>
+      typed === undefined
+        ? []
+        : [{ uri: pathToFileURL(join(folder, 'link.txt')).href, getText: () => typed ?? '' }],
+  });
+  await symlink('a.txt', join(folder, 'link.txt'));
+  const text = () => readFile(join(folder, 'a.txt'), 'utf8');
+  const { signal } = new AbortController();
+
+  const creation = await prepare('edit_file', { path: 'new.txt', edits: [edit('', 'one\n')] });
+  t.strictSame(creation.diff, {
+    ...{ path: join(folder, 'new.txt'), name: 'new.txt', after: 'one\n', unified: '@@ -0,0 +1,1 @@\n+one\n' },
+  });
+  const waiting = prepare('edit_file', { path: 'new.txt', edits: [edit('one', 'two')] });
+  t.strictSame(await creation.call(signal), { content: 'Created new.txt (+1 -0 lines).', isError: false });
+  const second = await waiting;
+  t.equal(second.diff?.before, 'one\n');
+  second.end();
+
+  const first = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] });
+  const gone = new AbortController();
+  const leaving = prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'c')] }, gone.signal);
+  gone.abort(new Error('Nobody waits.'));
+  await t.rejects(leaving, { message: 'Nobody waits.' });
+  typed = 'typed meanwhile';
+  t.match(await first.call(signal), { content: /^a\.txt has unsaved changes in the editor/, isError: true });
+  typed = undefined;
+  const stopped = new AbortController();
+  const late = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'd')] }, stopped.signal);
+  stopped.abort(new Error('It is late.'));
+  await t.rejects(late.call(stopped.signal), { message: 'It is late.' });
+  t.equal(await text(), 'a\n');
+  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'e')] }), { isError: false });
+  typed = 'e\r\n';
+  t.match(await call('read_file', { path: 'a.txt' }), { content: 'e' }, 'line ends are no change');
+  typed = 'f';
+  t.strictSame(await call('read_file', { path: 'a.txt' }), {
+    content: 'e\n[The editor has unsaved changes of this file. This is what is on the disk.]',
+    isError: false,
+  });
 });
 
 t.test('the folder of a project may come later, and is not that of a user', async (t) => {

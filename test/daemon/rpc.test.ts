@@ -12,6 +12,8 @@ import type { ClientCapabilities, Connection } from 'vscode-languageserver/node'
 import * as z from 'zod/mini';
 import { readMessageLines } from '../../daemon/acp/acpConnection.ts';
 import { InvalidParamsError, RunnerError } from '../../daemon/base/errors.ts';
+import { createEmitter } from '../../daemon/base/event.ts';
+import { lazily } from '../../daemon/base/lazily.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import {
   openRegularFile,
@@ -21,7 +23,9 @@ import {
   tryReadKept,
 } from '../../daemon/base/regularFile.ts';
 import { exact, type Schema } from '../../daemon/base/validate.ts';
+import { createYielder } from '../../daemon/base/yielder.ts';
 import { createDeltaPump } from '../../daemon/chat/deltas.ts';
+import { compileCacheFolder } from '../../daemon/compose/compileCache.ts';
 import { ErrorOutput } from '../../daemon/compose/errorOutput.ts';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
 import { type Daemon, type StdioServerOptions, startServer } from '../../daemon/compose/server.ts';
@@ -1228,6 +1232,48 @@ t.test('a secret line has what its author wrote, and nothing else', async (t) =>
   t.equal(store.redact('abcd and abc'), '*** and abc', 'the shortest secret that is one');
 });
 
+t.test('a listener that throws does not affect other listeners or the caller', async (t) => {
+  const later = t.capture(globalThis, 'queueMicrotask', () => undefined);
+  const { event, fire } = createEmitter<number>();
+  const heard: string[] = [];
+  event((value) => heard.push(`first ${value}`));
+  event(() => {
+    throw new Error('a defect');
+  });
+  event((value) => heard.push(`third ${value}`));
+  fire(1);
+  t.strictSame(heard, ['first 1', 'third 1']);
+  const [report] = later().map(({ args }) => args[0]);
+  t.throws(() => report?.(), /a defect/, 'it is reported all the same');
+});
+
+t.test('long work pauses after its time, and a feature is made once, when it is first wanted', async (t) => {
+  let now = 0;
+  const pause = createYielder(() => now);
+  now = 19;
+  t.equal(pause(), undefined);
+  now = 20;
+  const paused = pause();
+  t.type(paused, Promise);
+  now = 30;
+  await paused;
+  now = 49;
+  t.equal(pause(), undefined, 'the pause was no work');
+  now = 50;
+  t.ok(pause());
+
+  const done: string[] = [];
+  const make = async () => {
+    done.push('made');
+    return { close: async () => void done.push('closed') };
+  };
+  const feature = lazily(make);
+  t.equal(await feature.get(), await feature.get());
+  await feature.close();
+  await lazily(make).close();
+  t.strictSame(done, ['made', 'closed'], 'what nobody wanted is neither made nor closed');
+});
+
 t.test('a regular file is read up to a size, and nothing else is', async (t) => {
   const most = 2 * 1024 * 1024;
   const folder = await temporaryFolder(t, { whole: 'x'.repeat(most), short: 'gr\u00fc\u00dfe', empty: '' });
@@ -1299,6 +1345,28 @@ t.test("the paths of the user's files", async (t) => {
   }
   t.equal(cacheFolder({}, 'linux'), undefined, 'nobody is at home');
   t.equal(userConfigFile({ ...home, XDG_CONFIG_HOME: 'of/a/workspace' }), '/h/.config/runner/config.json');
+});
+
+t.test("Node's compile cache is in the user's cache folder, and nowhere else", async (t) => {
+  const home = t.testdir({ Local: {} });
+  const folder = (platform: NodeJS.Platform, env: NodeJS.ProcessEnv) => compileCacheFolder({ platform, env });
+  const ownFolder = join('runner', 'compiled');
+  t.equal(folder('linux', { HOME: home }), join(home, '.cache', ownFolder));
+  t.equal(folder('darwin', { HOME: home }), join(home, '.cache', ownFolder));
+  t.equal(
+    folder('win32', { LOCALAPPDATA: join(home, 'Local') }),
+    join(home, 'Local', 'runner', 'Cache', 'compiled'),
+  );
+  t.equal(
+    folder('linux', { HOME: home, XDG_CACHE_HOME: join(home, 'Local') }),
+    join(home, 'Local', ownFolder),
+  );
+  t.equal(folder('linux', { HOME: join(home, 'none') }), undefined, 'no home folder is made');
+  t.equal(
+    folder('linux', { HOME: home, NODE_COMPILE_CACHE: '/tmp/chosen' }),
+    undefined,
+    'it was chosen already',
+  );
 });
 
 t.test(

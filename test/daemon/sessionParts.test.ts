@@ -21,20 +21,26 @@ import {
   stateAfter,
   stateToLine,
 } from '../../daemon/sessions/records.ts';
+import { recordTurns } from '../../daemon/sessions/recordTurns.ts';
 import { findLastTurn, readLines, readSession, readSummary } from '../../daemon/sessions/sessionFile.ts';
 import { SessionFiles } from '../../daemon/sessions/sessionFiles.ts';
-import { readFolder } from '../../daemon/sessions/sessionFolder.ts';
+import { type FolderEntry, readFolder } from '../../daemon/sessions/sessionFolder.ts';
 import { createSessionId, isSessionId, naming, unknownSession } from '../../daemon/sessions/sessionId.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import { listPage } from '../../daemon/sessions/sessionList.ts';
+import { createSessions } from '../../daemon/sessions/sessions.ts';
+import { promptToAddition, replyToAddition } from '../../daemon/sessions/turnRecords.ts';
+import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
+const never = new AbortController().signal;
 const user = (content: string, more: Partial<Message> = {}): Message => ({ role: 'user', content, ...more });
 const said = (content: string, more: Partial<Message> = {}): Message => ({
   role: 'assistant',
   content,
   ...more,
 });
+const call = (id: string) => ({ id, name: 'look', arguments: {} });
 const resultOf = (id: string): Message => ({ role: 'tool', content: id, toolCallId: id, toolName: 'look' });
 const day = '2026-11-22T00:00:00.000Z';
 const begun = Date.parse(day);
@@ -160,6 +166,53 @@ const header = (id: string, more: object = {}) => ({
 });
 const message = (from: Message) => ({ type: 'message', ...from });
 
+t.test('what is added to a conversation for a prompt and for its answer', async (t) => {
+  const state: SessionState = {
+    type: 'state',
+    title: 'Mine',
+    turns: 1,
+    answered: ['c1'],
+    unanswered: [markOf(user('Once'))],
+  };
+  const options = { state, at: day, redact: <T extends object>(value: T) => value };
+  const linesOf = ({ lines }: { readonly lines: string }) =>
+    lines
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  const sent = [{ role: 'system' as const, content: 'Be brief.' }, user('Hi')];
+  const first = promptToAddition(
+    { model: 'm', messages: sent },
+    { ...options, state: { type: 'state', title: '', turns: 0 } },
+  );
+  t.strictSame(
+    linesOf(first),
+    sent.map((one) => ({ ...message(one), at: day })),
+  );
+  t.strictSame(first.state, {
+    ...{ type: 'state', title: 'Hi', turns: 1, model: 'm', unanswered: [markOf(user('Hi'))] },
+  });
+  const messages = [...sent, said('Yes.'), resultOf('c1'), resultOf('c2'), user('Once'), user('Now')];
+  const next = promptToAddition({ model: 'm', messages }, options);
+  t.strictSame(
+    linesOf(next),
+    [resultOf('c2'), user('Now')].map((one) => ({ ...message(one), at: day })),
+  );
+  t.strictSame(next.state, {
+    ...{ ...state, turns: 2, model: 'm', answered: ['c1', 'c2'] },
+    unanswered: [markOf(user('Once')), markOf(user('Now'))],
+  });
+  const answer = [said('', { toolCalls: [call('c3')] }), resultOf('c3'), said(''), said('Done.')];
+  const reply = replyToAddition('m', { answer, partial: 'cancelled' }, options);
+  t.strictSame(linesOf(reply), [
+    { ...message(said('', { toolCalls: [call('c3')] })), at: day, model: 'm' },
+    { ...message(resultOf('c3')), at: day },
+    { ...message(said('Done.')), at: day, model: 'm', partial: 'cancelled' },
+  ]);
+  t.strictSame(reply.state, { type: 'state', title: 'Mine', turns: 1, model: 'm' });
+  t.match(linesOf(replyToAddition('m', { answer: [said('Hm')] }, options)), [{ partial: undefined }]);
+});
+
 t.test('a file is read from its ends, and as far as it is whole', async (t) => {
   const id = '20261122-aaaaaaaa';
   const state = { type: 'state', title: 'T', turns: 1, model: 'm' };
@@ -252,6 +305,60 @@ async function filesIn(t: Test) {
   return { folder, files, id, session, text, pass: (by: number) => void (now += by) };
 }
 
+t.test('a conversation is written whole, extended, retitled, and its last turn taken out', async (t) => {
+  const { files, id, session, text, folder, pass } = await filesIn(t);
+  const at = (later: number) => new Date(begun + later).toISOString();
+  const first = [user('My secret'), said('Yes.', { model: 'm' } as object)];
+  t.strictSame(await files.create({ ...session, cwd: '/secret', model: 'n' }, first), {
+    ...{ ...session, cwd: '/secret', title: 'My secret', model: 'm', turns: 1, updatedAt: at(0) },
+  });
+  const kept = [
+    header(id, { cwd: '/***' }),
+    message(user('My ***')),
+    { ...message(said('Yes.')), model: 'm' },
+  ];
+  const state = { type: 'state', title: 'My ***', turns: 1, model: 'm' };
+  t.equal(await text(), toLines(...kept, state));
+  t.strictSame(await readdir(folder), [`${id}.jsonl`]);
+  await t.rejects(files.create(session), failsWith({ kind: 'not-supported', message: /\(EEXIST\)/ }));
+  const found = { id, title: 'My ***', cwd: '/***', model: 'm', createdAt: day, turns: 1 };
+  t.strictSame(await files.find(id), { ...found, updatedAt: at(0) });
+  t.strictSame(await files.read(id), {
+    session: { ...found, updatedAt: at(0) },
+    messages: [user('My ***'), { ...said('Yes.'), model: 'm' }],
+  });
+  const before = { header: kept[0], state, end: toLines(...kept, state).length, updatedAt: begun };
+  const lines = toLines(message(user('And?')), message(said('No.')));
+  const added = await files.extend(id, (known) => {
+    t.strictSame(known, state);
+    return { lines, state: { ...known, turns: 2 } };
+  });
+  t.strictSame(added, {
+    ...{ before, after: { state: { ...state, turns: 2 }, end: before.end + lines.length } },
+  });
+  t.equal((await files.find(id)).updatedAt, at(1), 'each change has a time of its own');
+  await files.retitle(id, 'A secret');
+  t.match(await files.find(id), { title: 'A ***', turns: 2, updatedAt: at(2) });
+  pass(10_000);
+  await files.undo(id);
+  t.match(await files.find(id), { title: 'A ***', turns: 1, updatedAt: at(10_000) });
+  t.equal(await text(), toLines(...kept, state, { ...state, title: 'A ***' }));
+  await files.extend(id, (known) => ({ lines: '', state: known }), 1_000_000);
+  await files.extend(id, (known) => ({ lines: '', state: known }), toLines(...kept).length);
+  t.equal(await text(), toLines(...kept, { ...state, title: 'A ***' }), 'in the place of what was there');
+  await files.undo(id);
+  t.strictSame((await files.read(id)).messages, []);
+  truncateSync(join(folder, `${id}.jsonl`), 64 * 1024 * 1024 + 1);
+  await t.rejects(files.find(id), failsWith({ path: 'id' }), 'it is too large to be one');
+  await files.delete(id);
+  await t.rejects(files.find(id), failsWith({ path: 'id' }));
+  await t.rejects(files.read(id), failsWith({ path: 'id' }));
+  await t.rejects(files.retitle(id, 'x'), failsWith({ path: 'id' }));
+  await t.rejects(files.undo(id), failsWith({ path: 'id' }));
+  await t.rejects(files.delete(id), failsWith({ message: /\(ENOENT\)/ }));
+  for (const wrong of ['../x', 'x']) await t.rejects(files.find(wrong), failsWith({ path: 'id' }));
+});
+
 t.test('a conversation grows up to a size, which is reached exactly', async (t) => {
   const { files, id, session } = await filesIn(t);
   await files.create(session);
@@ -305,6 +412,153 @@ t.test('a file that is larger than a conversation can be is none', async (t) => 
     truncateSync(join(folder, `${session.id}.jsonl`), size);
     t.strictSame(await sizes(), want);
   }
+});
+
+t.test('a page of conversations is as long as it may be, and names the next one', async (t) => {
+  const { files, session, folder } = await filesIn(t);
+  const ids = Array.from({ length: 60 }, (_, at) => `20261122-aaaaaa${at + 10}`);
+  for (const [at, id] of ids.entries()) {
+    const cwd = at % 2 === 0 ? '/even' : '/odd';
+    // Each stands where one piece of a line that is searched ends and the next one begins.
+    const needles = `${'x'.repeat(512 * 1024 - 40)} Needle ${'x'.repeat(512 * 1024 - 108)} ${'z'.repeat(200)} `;
+    const words = at === 59 ? needles : `Number ${at}`;
+    const attachments = [{ path: `/path${at}`, text: `text${at}` }];
+    await files.create(
+      { ...session, id, cwd },
+      at === 58 ? [] : [user(words, { attachments }), said('Yes.')],
+    );
+  }
+  const entries = await readFolder(folder);
+  const listed = async (params: object, given: readonly FolderEntry[] = entries) => {
+    const { sessions, nextCursor } = await listPage(given, params, never);
+    return { ids: sessions.map(({ id }) => ids.indexOf(id)), nextCursor };
+  };
+  const down = (from: number, to: number) =>
+    Array.from({ length: from - to + 1 }, (_, at) => from - at).filter((at) => at !== 58);
+  const first = await listed({});
+  t.strictSame(first.ids, down(59, 9), 'fifty, without the one that has no turn');
+  t.strictSame(await listed({ cursor: first.nextCursor }), { ids: down(8, 0), nextCursor: undefined });
+  t.strictSame((await listed({ limit: 59 })).nextCursor, undefined, 'nothing is on the next page');
+  t.type((await listed({ limit: 58 })).nextCursor, 'string');
+  const even = await listed({ cwd: '/even', limit: 2 });
+  t.strictSame(even.ids, [56, 54]);
+  t.strictSame((await listed({ cwd: '/even', limit: 2, cursor: even.nextCursor })).ids, [52, 50]);
+  for (const [query, want] of [
+    ['NEEDLE', [59]],
+    [`yes ${'z'.repeat(200)}`, [59]],
+    ['number 57', [57]],
+    ['text57 /path57 yes', [57]],
+    ['57 56', []],
+    ['number 57 57 ', [57]],
+    ['assistant', []],
+  ] as const)
+    t.strictSame((await listed({ query })).ids, want, query);
+  // One list reads no more than 256 MB of messages.
+  const large = entries.map((entry) => ({ ...entry, size: 128 * 1024 * 1024 }));
+  const searched = await listed({ query: 'number 57' }, large);
+  t.strictSame(searched.ids, [57]);
+  t.strictSame((await listed({ cursor: searched.nextCursor })).ids[0], 56);
+  const none = await listed({ query: 'nothing' }, large);
+  t.strictSame(none.ids, []);
+  t.strictSame((await listed({ query: 'number', cursor: none.nextCursor }, large)).ids[0], 56);
+  const wrong = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  for (const cursor of ['x', wrong([1]), wrong([1.5, 'x']), wrong([1, 'x'.repeat(33)]), wrong(['1', 'x'])])
+    await t.rejects(listed({ cursor }), failsWith({ path: 'cursor' }), cursor);
+  await t.rejects(listPage(entries, {}, AbortSignal.abort(new Error('left'))), { message: 'left' });
+});
+
+t.test('a chat is kept with its prompt, its answer and how it ended', async (t) => {
+  const folder = await temporaryFolder(t);
+  let changes = 0;
+  const store = createSessions({
+    folder,
+    settings: () => ({ keepSessions: true, sessionDays: 10 }),
+    redact: (value) => value,
+    secretsAreRead: async () => undefined,
+    onDidChange: () => void (changes += 1),
+    ...{ now: () => begun, random: Math.random, closed: never },
+  });
+  t.teardown(() => store.close());
+  let isSilent = false;
+  let answer: () => Promise<ChatResult> = async () => Promise.reject(new Error('none'));
+  const warned: string[] = [];
+  const nothing = () => undefined;
+  const log = {
+    debug: nothing,
+    info: nothing,
+    error: nothing,
+    warn: (line: string) => void warned.push(line),
+  };
+  const chat = recordTurns(
+    async (_, params, send) => {
+      if (!isSilent) await send({ streamId: params.streamId, seq: 4, kind: 'text', text: 'Ye' });
+      return answer();
+    },
+    { sessions: { get: async () => store }, places: { nameOf: (_, model) => model }, log },
+  );
+  const seen: object[] = [];
+  const ask = (params: Partial<ChatParams>) =>
+    chat(
+      {} as never,
+      { streamId: 's', model: 'm', messages: [], ...params },
+      async (delta) => void seen.push(delta),
+      never,
+    );
+  const result = (more: Partial<ChatResult> = {}): ChatResult => {
+    const usage = { promptTokens: 1, completionTokens: 1 };
+    return { message: said('Yes.'), finishReason: 'stop', usage, notices: [], ...more } as ChatResult;
+  };
+  answer = async () => result();
+  const { id } = store.begin({ cwd: '/work' });
+  changes = 0;
+  t.strictSame(await ask({ session: id, messages: [user('Hi')] }), result());
+  t.ok(changes >= 2, 'both the prompt and the answer');
+  const kept = async () =>
+    (await store.read(id)).messages.map(({ at, model, ...rest }) => ({
+      ...rest,
+      ...(model ? { model } : {}),
+    }));
+  const own = { ...said('Yes.'), model: 'm' };
+  t.strictSame(await kept(), [user('Hi'), own]);
+  const history = [user('Hi'), said('Yes.')];
+  answer = async () =>
+    result({ messages: [said('', { toolCalls: [call('c1')] }), resultOf('c1'), said('Done.')] });
+  await ask({ session: id, messages: [...history, user('Look')] });
+  t.strictSame((await kept()).slice(2), [
+    ...[user('Look'), { ...said('', { toolCalls: [call('c1')] }), model: 'm' }, resultOf('c1')],
+    { ...said('Done.'), model: 'm' },
+  ]);
+  await store.undo(id);
+  answer = async () => result({ finishReason: 'cancelled', message: said('Ye') });
+  await ask({ session: id, messages: [...history, user('Again')] });
+  t.strictSame((await kept()).slice(2), [user('Again'), { ...said('Ye'), model: 'm', partial: 'cancelled' }]);
+  await store.undo(id);
+  answer = async () => Promise.reject(new Error('lost'));
+  await t.rejects(ask({ session: id, messages: [...history, user('Fail')] }), { message: 'lost' });
+  t.strictSame((await kept()).slice(2), [user('Fail'), { ...said('Ye'), model: 'm', partial: 'failed' }]);
+  await store.undo(id);
+  seen.splice(0);
+  answer = async () => {
+    await store.delete(id);
+    return result({ notices: [{ code: 'answer-lost', message: 'It is lost.' }] });
+  };
+  const notice = {
+    code: 'session-not-kept',
+    message: 'This turn was not kept, because the conversation was deleted in the meantime.',
+  };
+  t.match(await ask({ session: id, messages: [...history, user('Gone')] }), {
+    notices: [{ code: 'answer-lost' }, notice],
+  });
+  t.strictSame(seen.at(-1), { streamId: 's', seq: 5, kind: 'notice', notice }, 'behind the last piece');
+  await t.rejects(ask({ session: id, messages: [] }), failsWith({ path: 'session' }));
+  isSilent = true;
+  const { id: other } = store.begin({});
+  answer = async () => {
+    await store.delete(other);
+    return result();
+  };
+  await ask({ session: other, messages: [user('Gone, too')] });
+  t.strictSame(seen.at(-1), { streamId: 's', seq: 0, kind: 'notice', notice });
 });
 
 t.test('work on the same thing is done by one after another, here and in other processes', async (t) => {

@@ -5,11 +5,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import t from 'tap';
 import { createApprovals } from '../../daemon/tools/approvals.ts';
+import { LoginNeededError } from '../../daemon/tools/httpTransport.ts';
+import { McpServer } from '../../daemon/tools/mcpServer.ts';
+import { clauseOf, createServerErrors } from '../../daemon/tools/mcpServerError.ts';
 import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
+import { builtinFolders } from '../../daemon/tools/serveTools.ts';
 import { StdioTransport } from '../../daemon/tools/stdioTransport.ts';
+import { fingerprintOf, readToolList, type ToolPage } from '../../daemon/tools/toolList.ts';
+import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { listSessionsRequest } from '../../protocol/messages/sessions.ts';
@@ -262,6 +269,49 @@ t.test(
     }
   },
 );
+
+t.test('what a tool server failed with is a sentence about it', (t) => {
+  const entry = (url: string) => ({ name: 'web', kind: 'http', url, headers: {} }) as const;
+  const errorsOf = (url = 'https://a.example/mcp') =>
+    createServerErrors({ entry: entry(url), redact: (text) => text.replaceAll('secret', '***') });
+  const http = (status: number, message = 'Error POSTing to endpoint: no') =>
+    new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, message, { status, statusText: '' });
+  const sdk = (code: SdkErrorCode) => new SdkError(code, 'in its own words');
+  const unreachable = (cause: unknown) => new TypeError('fetch failed', { cause });
+  for (const [error, want] of [
+    [sdk(SdkErrorCode.ConnectionClosed), 'is gone'],
+    [sdk(SdkErrorCode.UnsupportedResultType), 'asked a question during the call, which Runner cannot answer'],
+    [sdk(SdkErrorCode.NotConnected), 'failed: in its own words'],
+    [new ProtocolError(-32_600, 'a secret'), 'answered with an error: a ***'],
+    [http(401), /^refused the token that Runner sent \(401\)\. Enter another one in its entry/],
+    [http(403), 'does not allow this with the token or login that Runner sent (403)'],
+    [http(404), 'answered with status 404: no'],
+    [unreachable(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), 'cannot be reached (ENOTFOUND)'],
+    [unreachable(undefined), 'cannot be reached (no connection)'],
+    [new TypeError('odd.'), 'failed: odd'],
+    [new Error('x'.repeat(600)), `failed: ${'x'.repeat(492)}`],
+    [new LoginNeededError('wants a login (401)'), /^wants a login \(401\)\. Run "runner mcp login web"/],
+  ] as const) {
+    const clause = clauseOf(errorsOf().from(error));
+    if (typeof want === 'string') t.equal(clause, want);
+    else t.match(clause, want);
+  }
+  t.equal(errorsOf().from(http(401), 'was ended').message, 'The tool server web was ended.');
+  const far = errorsOf('http://a.example/mcp').from(new LoginNeededError('wants a login (401)'));
+  t.match(far, {
+    needsLogin: true,
+    advice: undefined,
+    message:
+      'The tool server web wants a login (401). Its address is plain http on another machine, where no token is sent: enter its https address.',
+  });
+  t.match(errorsOf().from(new LoginNeededError('wants a login')), {
+    needsLogin: true,
+    advice: { code: 'log-in', server: 'web' },
+  });
+  t.match(errorsOf().from(http(404), undefined, { isSessionUnknown: true }), { isSessionUnknown: true });
+  t.match(errorsOf().from(http(404)), { isSessionUnknown: false, needsLogin: false });
+  t.end();
+});
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {
   const word = 'plain words of mine';
@@ -775,6 +825,46 @@ t.test('a server that speaks the newer revision alone is greeted by that', async
     });
 });
 
+t.test('tools get different names for the model, whatever their own names are', async (t) => {
+  const word = fc.oneof(
+    fc.string({ maxLength: 80 }),
+    fc.constantFrom('a', 'b', 'a_b', 'a_b_2', 'x'.repeat(70)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ server: word, ownName: word }), { maxLength: 20 }),
+      fc.array(word, { maxLength: 3 }),
+      (tools, taken) => {
+        const names = namesForModel(tools, taken);
+        return (
+          names.length === tools.length &&
+          names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name) && !taken.includes(name)) &&
+          new Set(names).size === names.length
+        );
+      },
+    ),
+  );
+  t.strictSame(
+    namesForModel(
+      [
+        { server: 'a', ownName: 'read' },
+        { server: 'b', ownName: 'read' },
+        { server: 'evil', ownName: 'a_read' },
+      ],
+      [],
+    ),
+    ['a_read', 'b_read', 'evil_a_read'],
+    'no tool takes the name that another gets',
+  );
+  const long = ['x', 'y', 'z'].map((end) => ({ server: 's', ownName: `${'a'.repeat(70)}${end}` }));
+  const same = `s_${'a'.repeat(62)}`;
+  t.strictSame(
+    namesForModel(long, [`${same.slice(0, -2)}_3`]),
+    [same, `${same.slice(0, -2)}_2`, `${same.slice(0, -2)}_4`],
+    'names that are the same once they are cut are counted',
+  );
+});
+
 t.test('of a result, models read what is text, and a note about the rest', (t) => {
   const content = [
     { type: 'text', text: 'words' },
@@ -827,6 +917,101 @@ t.test('a result is read up to its limits', (t) => {
     t.match(readToolResult({ content: [{ ...image(1), data }] }), { content: /^\[image is left out/ });
   t.match(readToolResult({ content: [{ type: 'x'.repeat(99) }] }).content, /^\[x{64} is left out/);
   t.end();
+});
+
+t.test('the tools of a server are read page by page, up to their limits', async (t) => {
+  const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+  const read = async (pages: Readonly<Record<string, ToolPage>>) => {
+    const said: string[] = [];
+    const asked: (string | undefined)[] = [];
+    const page = async (cursor = '') => {
+      asked.push(cursor);
+      return pages[cursor] ?? { tools: [] };
+    };
+    const tools = await readToolList(page, (sentence) => said.push(sentence));
+    return { tools, said, asked };
+  };
+  const schemaOf = (length: number) => {
+    const around = JSON.stringify({ a: '' }).length;
+    return { inputSchema: { a: 'x'.repeat(length - around) } };
+  };
+
+  const [long, text] = ['n'.repeat(256), 'd'.repeat(1_024)];
+  const whole = await read({
+    '': { tools: [tool('a', { title: 'T', description: text })], nextCursor: 'b' },
+    b: { tools: [tool(long, schemaOf(32_768))] },
+  });
+  t.same(whole.said, []);
+  t.same(whole.asked, ['', 'b']);
+  t.match(whole.tools, [
+    { name: 'a', title: 'T', description: text, inputSchema: { type: 'object' } },
+    { name: long, description: '' },
+  ]);
+  t.notOk('title' in (whole.tools[1] ?? {}) || 'annotations' in (whole.tools[0] ?? {}));
+
+  const hints = { readOnlyHint: true, title: 'x'.repeat(300), other: 1 };
+  const annotated = await read({
+    '': {
+      tools: [
+        tool('a', { annotations: hints, title: 't'.repeat(300) }),
+        tool('b', { annotations: { other: 1 } }),
+        tool('c', { annotations: { readOnlyHint: 'yes' } }),
+        tool('d', { annotations: { openWorldHint: false } }),
+      ],
+    },
+  });
+  t.same(
+    annotated.tools.map(({ annotations }) => annotations),
+    [{ readOnlyHint: true, title: 'x'.repeat(256) }, undefined, undefined, { openWorldHint: false }],
+  );
+  t.equal(annotated.tools[0]?.title?.length, 256);
+
+  const remarks: readonly (readonly [object, RegExp])[] = [
+    [tool(''), /^A tool is left out: its description does not follow MCP/],
+    [tool('n'.repeat(257)), /^A tool is left out/],
+    [{ name: 'x' }, /^A tool is left out/],
+    [tool('a'), /"a" is left out: another one has the same name/],
+    [tool('b', schemaOf(32_769)), /"b" is left out: its schema has 32,769 characters/],
+    [tool('c', { description: 'd'.repeat(1_025) }), /description of the tool "c" is cut at 1,024/],
+    [tool('d', { inputSchema: { a: JSON.parse('['.repeat(999) + ']'.repeat(999)) } }), /nested too deeply/],
+  ];
+  for (const [odd, want] of remarks) {
+    const { said, tools } = await read({ '': { tools: [tool('a'), odd] } });
+    t.equal(said.length, 1);
+    t.match(said[0], want);
+    t.equal(tools.length, want.source.includes('is cut') ? 2 : 1);
+  }
+  for (const count of [5, 6]) {
+    const { said } = await read({ '': { tools: Array.from({ length: count }, () => 5) } });
+    t.same(said.slice(5), count === 5 ? [] : ['There are 1 more remarks about its tools.']);
+  }
+
+  const many = Array.from({ length: 1_001 }, (_, index) => tool(`t${index}`));
+  const exact = await read({ '': { tools: many.slice(0, 1_000) } });
+  t.equal(exact.tools.length, 1_000);
+  t.same(exact.said, []);
+  const more = await read({ '': { tools: many, nextCursor: 'b' } });
+  t.equal(more.tools.length, 1_000);
+  t.match(more.said, [/more than 1,000 tools; the rest is left out/]);
+  t.same(more.asked, ['']);
+  const round = await read({ '': { tools: [], nextCursor: 'b' }, b: { tools: [], nextCursor: 'b' } });
+  t.match(round.said, [/does not end/]);
+  t.same(round.asked, ['', 'b']);
+  let number = 0;
+  await readToolList(
+    async () => ({ tools: [], nextCursor: String(number++) }),
+    (sentence) => t.match(sentence, /does not end/),
+  );
+  t.equal(number, 100, 'pages');
+  const heavy = Array.from({ length: 257 }, (_, index) => tool(`h${index}`, schemaOf(32_768)));
+  const bounded = await read({ '': { tools: heavy } });
+  t.equal(bounded.tools.length, 256);
+  t.match(bounded.said, [/more than 8 MB in total/]);
+
+  const print = (schema: object, description = '') => fingerprintOf(['a', undefined, description, schema]);
+  t.equal(print({ b: 1, a: { d: 1, c: 2 } }), print({ a: { c: 2, d: 1 }, b: 1 }), 'keys in any order');
+  t.not(print({ a: [1, 2] }), print({ a: [2, 1] }));
+  t.not(print({ a: 1 }), print({ a: 1 }, 'x'));
 });
 
 t.test('an entry is read, or what is wrong with it is said without its values', async (t) => {
@@ -1087,4 +1272,65 @@ t.test('a server that starts slowly is waited for as long as the user says, and 
     (lines) => lines.length > 0,
   );
   t.match(said, [{ level: 'info', message }]);
+});
+
+t.test('a server that does not start is tried at once, and then later and later', async (t) => {
+  let now = 1_000;
+  const entry = { name: 'none', kind: 'stdio', command: '/no/such/program', args: [], env: {} } as const;
+  const nothing = () => undefined;
+  const settled = async () => undefined;
+  const { signal } = new AbortController();
+  const server = new McpServer({
+    ...{ entry, env: {}, platform: process.platform, root: undefined, version: '0', tokens: {} as never },
+    groups: { add: nothing, end: settled, close: settled },
+    headersFor: async () => ({}),
+    redact: (text) => text,
+    log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+    now: () => now,
+    onDidChange: nothing,
+    elicitModes: () => [],
+    timeouts: () => ({ tool: 60_000, toolTotal: 60_000, toolStart: 60_000 }),
+  });
+  const problem =
+    'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
+  const failed = { entry, state: 'failed', tools: [] };
+  const state = () => server.state(signal);
+  for (const seconds of [0, 1, 2, 4, 8, 16, 32, 60, 60]) {
+    t.strictSame(await state(), { ...failed, message: problem }, `before ${seconds} seconds`);
+    if (seconds === 0) continue;
+    const waits = (length: string) => {
+      const text = `It is started again in ${length} at the earliest.`;
+      const advice = { code: 'wait-for-restart', problem, text };
+      return { ...failed, message: `${problem} ${text}`, advice };
+    };
+    const length = seconds === 1 ? 'a second' : `${seconds} seconds`;
+    t.strictSame(await state(), waits(length));
+    now += 999;
+    t.strictSame(await state(), waits(length), 'a part of a second is one');
+    now += (seconds - 1) * 1_000;
+    t.strictSame(await state(), waits('a second'));
+    now += 1;
+  }
+  const request = { name: 'echo', arguments: {}, inputSchema: {} };
+  t.strictSame(await server.call(request, { signal }), { content: problem, isError: true });
+  const asked = { method: 'prompts/list', params: {}, needs: 'prompts' } as const;
+  t.equal(await server.ask(asked, { signal, limit: 1_000, isOnlyIfRunning: true }), undefined);
+  await t.rejects(server.ask(asked, { signal, limit: 1_000 }), { message: /again in 60 seconds/ });
+  await t.rejects(server.state(AbortSignal.abort(new Error('left'))), { message: 'left' });
+  await server.close();
+  t.strictSame(await state(), { ...failed, message: 'The tool server none was removed.' });
+});
+
+t.test('the built-in tools use the folders of the workspace, or the one that a client names', (t) => {
+  for (const [workspace, client, want] of [
+    [['/a', '/b'], { folder: '/c' }, ['/a', '/b']],
+    [['/a'], undefined, ['/a']],
+    [[], { folder: '/c' }, ['/c']],
+    [[], { folder: 'c' }, []],
+    [[], { folder: 7 as never }, []],
+    [[], {}, []],
+    [[], undefined, []],
+  ] as const)
+    t.strictSame(builtinFolders(workspace, client), want);
+  t.end();
 });

@@ -1,6 +1,11 @@
+import { PassThrough } from 'node:stream';
 import type { Test } from 'tap';
 import t from 'tap';
+import { approveThrough } from '../../client/terminal/conversation/approval.ts';
+import { elicitThrough } from '../../client/terminal/conversation/elicit.ts';
+import type { LineEditor } from '../../client/terminal/conversation/lineEditor.ts';
 import { askConsent } from '../../client/terminal/conversation/namedFiles.ts';
+import { Output } from '../../client/terminal/screen/output.ts';
 import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { startTerminal } from './terminalPeer.ts';
@@ -160,6 +165,95 @@ t.test('in a script nobody can be asked', async (t) => {
   });
   await run.ended;
   t.equal(run.started[0]?.elicits, false);
+});
+
+/** A person who types these answers, and leaves the question after the last. What is shown comes line by line. */
+function typist(...answers: readonly string[]) {
+  const shown: string[] = [];
+  const stream = new PassThrough();
+  stream.setEncoding('utf8').on('data', (text: string) => shown.push(...text.trimEnd().split('\n')));
+  const left = [...answers];
+  const question: LineEditor['question'] = async (prompt) => {
+    shown.push(prompt);
+    const text = left.shift();
+    return text === undefined ? { kind: 'leave' } : { kind: 'text', text };
+  };
+  return { shown, stdout: new Output(stream, {}), editor: { question } as LineEditor };
+}
+
+const { signal } = new AbortController();
+
+t.test('each question of a server, and what is made of the answers', async (t) => {
+  const asks = async (question: Partial<ElicitParams>, ...answers: readonly string[]) => {
+    const { shown, stdout, editor } = typist(...answers);
+    const given = { streamId: 's', server: 'team', message: 'Which?', fields: [], ...question };
+    return [await elicitThrough(editor, stdout)(given, signal), shown];
+  };
+  const intro = ['The tool server team asks you:', '│ Which?'];
+  t.strictSame(await asks({}, 'perhaps', ' Y '), [
+    { action: 'accept', content: {} },
+    [...intro, 'agree? [y]es, [n]o ', 'agree? [y]es, [n]o '],
+  ]);
+  t.strictSame(await asks({}, 'No'), [{ action: 'decline' }, [...intro, 'agree? [y]es, [n]o ']]);
+  t.strictSame(await asks({}), [{ action: 'cancel' }, [...intro, 'agree? [y]es, [n]o ']]);
+  t.strictSame(await asks({ url: 'https://x/a', host: 'x', warning: 'Look.' }, 'y'), [
+    { action: 'accept', content: {} },
+    [
+      'The tool server team asks you to open a page of x in your browser:',
+      ...['│ Which?', '│ https://x/a', 'Look.', 'did you open it? [y]es, [n]o '],
+    ],
+  ]);
+  const choices = { ...branch, type: 'choices' as const, required: true, default: ['a'] };
+  const { default: _, ...undecided } = branch;
+  const fields = [undecided, choices, { name: 'n', required: true, type: 'number' as const }];
+  const asked = ['│ 1 The A', '│ 2 The B'];
+  t.strictSame(await asks({ fields, problem: 'No.' }, '2', '1,3, x,', ' 7 '), [
+    { action: 'accept', content: { branch: ['a', '3', 'x'], n: '7' } },
+    [
+      ...['│ No.', ...asked, '│ Branch, its number [none]: '],
+      ...[...asked, '│ Branch, numbers with commas [The A]: ', '│ n, a number: '],
+    ],
+  ]);
+  t.strictSame(await asks({ fields: [undecided], problem: 'No.' }), [
+    { action: 'cancel' },
+    ['│ No.', ...asked, '│ Branch, its number [none]: '],
+  ]);
+});
+
+t.test('each answer to the question about a call', async (t) => {
+  const long = { path: '/f', name: 'f', before: '', after: '', unified: '+x\n'.repeat(60) };
+  const asks = async (diff: object, ...answers: readonly string[]) => {
+    const { shown, stdout, editor } = typist(...answers);
+    const toolCall = { id: 'c', name: 'write', arguments: { a: 1 } };
+    const question = { streamId: 's', toolCall, server: 'files', description: '', ...diff };
+    const decision = await approveThrough(editor, stdout)(question as never, signal);
+    return [decision, shown.filter((line) => !line.startsWith('+'))];
+  };
+  const words = 'allow write of files: 1? [y]es, for this [s]ession, [a]lways, [n]o ';
+  const cases: readonly (readonly [answer: string, decision: string])[] = [
+    ['y', 'once'],
+    [' YES ', 'once'],
+    ['s', 'session'],
+    ['session', 'session'],
+    ['a', 'always'],
+    ['always', 'always'],
+    ['n', 'deny'],
+    ['no', 'deny'],
+  ];
+  for (const [answer, decision] of cases) t.strictSame(await asks({}, answer), [decision, [words]], answer);
+  t.strictSame(
+    await asks({}, '', 'w', 'ye'),
+    ['deny', [words, words, words, words]],
+    'whoever leaves denies',
+  );
+  t.strictSame(await asks({ decisions: ['once', 'deny'] }, 'a', 'y'), [
+    'once',
+    ['allow write of files: 1? [y]es, [n]o ', 'allow write of files: 1? [y]es, [n]o '],
+  ]);
+  const folded = [`f`, '… 20 more lines', `${words.trimEnd()}, show the [w]hole change `];
+  for (const whole of ['w', 'Whole'])
+    t.strictSame(await asks({ diff: long }, whole, 'w', 'y'), ['once', [...folded, 'f', words, words]]);
+  t.strictSame(await asks({ diff: long }, 'x'), ['deny', [...folded, ...folded.slice(-1)]]);
 });
 
 t.test('nothing private goes, and nothing is fetched, without a yes', async (t) => {
