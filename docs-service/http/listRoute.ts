@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainSnippet } from '../formats/markdown/snippetText.ts';
-import { createFolders, folderAt } from '../library/folders.ts';
+import { folderAt, readFolders } from '../library/folders.ts';
 import { fieldsOf, type LibrarySearch, type SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type Answer, pageLinks } from './answers.ts';
@@ -13,7 +13,6 @@ import type { Services } from './services.ts';
 
 /** Answers `GET /api/v1/docs`. */
 export function createListRoute({ index, search, baseUrl, sendAnswer }: Services) {
-  const folders = createFolders(index);
   return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
     const parameters = { limit: usualLimit, offset: 0, ...request.query };
     const { type, tag, path, changed_since: since, q, mode, limit, offset } = parameters;
@@ -32,7 +31,7 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
       q === undefined ? listed(filter) : searched({ ...filter, text: q }, mode);
     const first = await find(asked);
     const other =
-      first.total === 0 && path !== undefined ? folderAt(await folders(), path)?.path : asked.folder;
+      first.total === 0 && path !== undefined ? folderAt(await readFolders(index), path)?.path : asked.folder;
     const isOther = other !== undefined && other !== asked.folder;
     const { items, total, searchMode, ...found } = isOther ? await find({ ...asked, folder: other }) : first;
     const filters = { type, tag, path, changed_since, q, mode };

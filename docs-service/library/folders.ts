@@ -21,9 +21,14 @@ export interface Folder {
 export type Folders = ReadonlyMap<string, Folder>;
 
 /** The folders as the index has them now. They are worked out again only after the library has changed. */
-export function createFolders(index: DocumentIndex): () => Promise<Folders> {
-  return untilChange(index, async () => foldersOf(await index.select({ order: 'title' })));
+export function readFolders(index: DocumentIndex): Promise<Folders> {
+  const ask = async () => foldersOf(await index.select({ order: 'title' }));
+  const read = trees.get(index) ?? untilChange(index, ask);
+  trees.set(index, read);
+  return read();
 }
+
+const trees = new WeakMap<DocumentIndex, () => Promise<Folders>>();
 
 /** What decides about the place of a document or a folder. */
 interface Sortable {
@@ -41,7 +46,7 @@ interface OpenFolder {
   readonly documents: LocatedMetadata[];
 }
 
-export function foldersOf(documents: readonly LocatedMetadata[]): Folders {
+function foldersOf(documents: readonly LocatedMetadata[]): Folders {
   const open = new Map<string, OpenFolder>();
   const at = (path: string) => {
     const known = open.get(path);

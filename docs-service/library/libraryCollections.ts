@@ -8,7 +8,7 @@ import { byPath, type ContentFolder, type FoundFile, isCollection } from '../con
 import type { ContentProblem } from '../content/document.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
-import { documentsIn, foldersOf } from './folders.ts';
+import { documentsIn, readFolders } from './folders.ts';
 
 /** A collection with its documents in order, drafts left out. */
 export interface LibraryCollection {
@@ -25,12 +25,13 @@ export async function findCollection(
   return { definition, documents: (await documentsOf(index, definition)).filter(({ draft }) => !draft) };
 }
 
-async function documentsOf(
+/** With drafts, in the order of the collection. */
+export async function documentsOf(
   index: DocumentIndex,
   { docs, order }: CollectionDefinition,
 ): Promise<readonly LocatedMetadata[]> {
   if ('folder' in docs) {
-    const inside = [...documentsIn(foldersOf(await index.select({ order: 'title' })), docs.folder)];
+    const inside = [...documentsIn(await readFolders(index), docs.folder)];
     return order === 'listed' ? inside : inOrder(inside, order);
   }
   if (!('length' in docs)) return index.select({ ...docs, order: order === 'listed' ? '-date' : order });
@@ -54,7 +55,7 @@ export class CollectionShelf {
     this.#folder = folder;
   }
 
-  async load(index: Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>): Promise<Shelf> {
+  async load(index: Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed'>): Promise<Shelf> {
     const listing = await this.#folder.list('collections');
     const files = (listing?.files ?? []).filter(({ path }) => isCollection(path)).sort(byPath);
     for (const path of this.#read.keys())
@@ -107,9 +108,14 @@ const named = 10;
 async function lookUp(
   path: string,
   collection: CollectionDefinition,
-  index: Pick<DocumentIndex, 'metadataOf' | 'slugsNamed'>,
+  index: Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed'>,
 ): Promise<{ readonly collection: CollectionDefinition; readonly problems: readonly ContentProblem[] }> {
   const { docs, name } = collection;
+  if ('folder' in docs && docs.folder !== '') {
+    const { total } = await index.list({ ...docs, drafts: true, limit: 1, offset: 0 });
+    const message = `The collection "${name}" has the path "${docs.folder}", but no document is there.`;
+    return { collection, problems: total > 0 ? [] : [{ path, message }] };
+  }
   if (!('length' in docs)) return { collection, problems: [] };
   const there = new Map((await index.metadataOf(docs)).map((document) => [document.slug, document]));
   const others = docs.filter((slug) => !there.has(slug));

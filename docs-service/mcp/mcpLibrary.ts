@@ -5,7 +5,7 @@ import { resolveLink, tryDecode } from '../content/links.ts';
 import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import { findCollection } from '../library/libraryCollections.ts';
+import { documentsOf, findCollection } from '../library/libraryCollections.ts';
 import { untilChange } from '../library/wholeIndex.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
@@ -100,13 +100,12 @@ function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
 
 async function countCollections(index: DocumentIndex) {
   const counted: { readonly name: string; readonly title: string; readonly documents: number }[] = [];
-  for (const { name, title, docs } of await index.collections()) {
+  for (const definition of await index.collections()) {
+    const { name, title, docs } = definition;
     const documents =
-      'folder' in docs
-        ? ((await findCollection(index, name))?.documents.length ?? 0)
-        : 'length' in docs
-          ? (await index.metadataOf([...new Set(docs)])).filter(({ draft }) => !draft).length
-          : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
+      'length' in docs || 'folder' in docs
+        ? (await documentsOf(index, definition)).filter(({ draft }) => !draft).length
+        : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
     counted.push({ name, title, documents });
   }
   return counted;

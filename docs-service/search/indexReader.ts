@@ -28,7 +28,7 @@ import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
 import { SearchStore } from './searchStore.ts';
-import type { StatisticsCache } from './textStatistics.ts';
+import type { KeptStatistics } from './textStatistics.ts';
 
 interface Stored {
   readonly path: string;
@@ -41,17 +41,17 @@ interface Scope {
   readonly drafts: number;
 }
 
-/** How the index answers. Its database must see one state of the library. */
+/** How the index answers in one state of the library. */
 export class IndexReader implements Reading {
   readonly #database: IndexDatabase;
-  readonly #statistics: StatisticsCache;
+  readonly #kept: KeptStatistics;
 
-  constructor(database: IndexDatabase, statistics: StatisticsCache) {
-    [this.#database, this.#statistics] = [database, statistics];
+  constructor(database: IndexDatabase, kept: KeptStatistics = new Map()) {
+    [this.#database, this.#kept] = [database, kept];
   }
 
   search(query: SearchQuery): Promise<SearchPage> {
-    return searchWith(new SearchStore(this.#database, this.#statistics, query.drafts), query);
+    return searchWith(new SearchStore(this.#database, this.#kept, query.drafts), query);
   }
 
   async list(query: ListQuery): Promise<DocumentPage> {
@@ -177,7 +177,7 @@ export class IndexReader implements Reading {
         );
         near.push(...rows.map((row) => row.slug));
       }
-    const sharing = await slugsLike(new SearchStore(this.#database, this.#statistics, false), wrong);
+    const sharing = await slugsLike(new SearchStore(this.#database, this.#kept, false), wrong);
     return nearestSlugs(slug, [...near, ...sharing], limit);
   }
 

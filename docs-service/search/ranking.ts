@@ -1,5 +1,5 @@
 import { type Block, blockSize, countOf, offsetOf, PlaceCursor, weightOf } from './postings.ts';
-import { entriesOf, type TextStatistics } from './textStatistics.ts';
+import { eachEntry, type TextStatistics } from './textStatistics.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
 
 /** What a search asks of the postings. Words are named by their numbers. */
@@ -55,7 +55,7 @@ export async function rank(
   const passes = visible.slice();
   for (const word of request.filters) {
     const having = new Uint8Array(size);
-    for (const [key] of entriesOf(blocks, word)) having[key] = 1;
+    if (word !== undefined) eachEntry(blocks, word, (key) => (having[key] = 1));
     for (let key = 0; key < size; key++) if (having[key] === 0) passes[key] = 0;
   }
   const counter = new ClauseCounter(blocks, shares);

@@ -1,7 +1,7 @@
 import { maxTokenLength } from './analyser.ts';
 import { type DocumentRecord, storable } from './documentRecord.ts';
 import { languageMark } from './documentWords.ts';
-import { type IndexDatabase, readState, type SqlValue } from './indexDatabase.ts';
+import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
 import {
   anyNumber,
   type Block,
@@ -13,7 +13,7 @@ import {
   toPostings,
   wordsInBlock,
 } from './postings.ts';
-import { type StatisticsCache, statisticsOf, type TextStatistics } from './textStatistics.ts';
+import { type KeptStatistics, statisticsOf, type TextStatistics } from './textStatistics.ts';
 
 /** A word of the library, with the number of the documents that have it and that the reader may see. */
 export interface WordRow {
@@ -38,22 +38,21 @@ type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 /** What a search reads, in one state of the library. Documents and words are named by their numbers. */
 export class SearchStore {
   readonly #database: IndexDatabase;
+  readonly #kept: KeptStatistics;
   readonly #drafts: boolean;
-  readonly #cache: StatisticsCache;
   /** How many documents with a word the reader may see, in SQL. */
   readonly #visible: string;
 
   /** @param drafts whether the reader sees them */
-  constructor(database: IndexDatabase, cache: StatisticsCache, drafts: boolean) {
-    [this.#database, this.#cache, this.#drafts] = [database, cache, drafts];
+  constructor(database: IndexDatabase, kept: KeptStatistics, drafts: boolean) {
+    [this.#database, this.#kept, this.#drafts] = [database, kept, drafts];
     this.#visible = drafts ? 'documents' : '(documents - drafts)';
   }
 
   /** Read once for each state of the library. */
   async statistics(): Promise<TextStatistics> {
-    const state = JSON.stringify(await readState(this.#database));
-    const kept = this.#cache.get(this.#drafts);
-    if (kept?.state === state) return kept.statistics;
+    const known = this.#kept.get(this.#drafts);
+    if (known) return known;
     const statement = 'SELECT max(key) AS last FROM docs_documents';
     const [{ last } = { last: null }] = await this.#database.rows<{ last: number | null }>(statement);
     const size = (Math.floor((last ?? 0) / blockSize) + 1) * blockSize;
@@ -61,7 +60,7 @@ export class SearchStore {
     const range = { minLength: 1, maxLength: maxTokenLength, beginning: languageMark, limit: maxLanguages };
     const languages = (await this.wordsFrom([range])).map(({ word }) => word.slice(languageMark.length));
     const statistics = { ...statisticsOf(blocks, size, this.#drafts), languages };
-    this.#cache.set(this.#drafts, { state, statistics });
+    this.#kept.set(this.#drafts, statistics);
     return statistics;
   }
 

@@ -19,10 +19,11 @@ const [assumedDocuments, assumedLength] = [12, 300];
 
 /** @param drafts whether the reader sees them */
 export function statisticsOf(blocks: ReadonlyMap<number, Block>, size: number, drafts: boolean) {
-  const visible = new Uint8Array(size);
   const marks = new Uint8Array(size);
-  for (const [key, entry] of entriesOf(blocks, anyNumber)) [visible[key], marks[key]] = [1, countOf(entry)];
-  if (!drafts) for (const [key] of entriesOf(blocks, draftNumber)) visible[key] = 0;
+  eachEntry(blocks, anyNumber, (key, entry) => (marks[key] = countOf(entry)));
+  // The mark of a document without words is 1.
+  const visible = marks.map((mark) => Math.min(mark, 1));
+  if (!drafts) eachEntry(blocks, draftNumber, (key) => (visible[key] = 0));
   const counts = new Float64Array(256);
   for (let key = 0; key < size; key++)
     counts[marks[key] ?? 0] = (counts[marks[key] ?? 0] ?? 0) + (visible[key] ?? 0);
@@ -38,15 +39,15 @@ export function statisticsOf(blocks: ReadonlyMap<number, Block>, size: number, d
   return { visible, documents, shares: Float64Array.from(marks, (mark) => ofMark[mark] ?? 1) };
 }
 
-/** The entries of a word, by the numbers of the documents. */
-export function* entriesOf(
+/** Visits the entries of a word, by the numbers of the documents. */
+export function eachEntry(
   blocks: ReadonlyMap<number, Block>,
-  word: number | undefined,
-): Generator<readonly [key: number, entry: number]> {
+  word: number,
+  visit: (key: number, entry: number) => void,
+): void {
   for (const [number, block] of blocks)
-    for (const entry of (word === undefined ? undefined : block.get(word)?.entries) ?? [])
-      yield [number * blockSize + offsetOf(entry), entry];
+    for (const entry of block.get(word)?.entries ?? []) visit(number * blockSize + offsetOf(entry), entry);
 }
 
-/** Kept from one search to the next: the latest of readers who see drafts, and of others. */
-export type StatisticsCache = Map<boolean, { readonly state: string; readonly statistics: TextStatistics }>;
+/** Kept for one state of the library: those of readers who see drafts, and of others. */
+export type KeptStatistics = Map<boolean, TextStatistics>;

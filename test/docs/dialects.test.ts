@@ -4,7 +4,7 @@ import t from 'tap';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
 import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
-import { createFolders, documentsIn } from '../../docs-service/library/folders.ts';
+import { documentsIn, readFolders } from '../../docs-service/library/folders.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
 import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
 import { createSlugRecords, openTestLibrary } from '../support/docsLibrary.ts';
@@ -141,7 +141,7 @@ for (const { name, files, read, expect, now } of cases)
       ...{ lang: found.lang, description: found.description, tags: found.tags.map(({ title }) => title) },
       ...{ authors: found.authors, aliases: found.aliases ?? [], ...page, warnings: counts },
     };
-    const shown = [...documentsIn(await createFolders(index)())].filter(({ draft }) => !draft);
+    const shown = [...documentsIn(await readFolders(index))].filter(({ draft }) => !draft);
     got['tree'] = shown.map(({ path }) => path);
     got['isPublic'] = (await createPublicLibrary(index)()).documents.map(({ path }) => path);
     got['absent'] = ((expect['absent'] ?? []) as string[]).filter(

@@ -86,6 +86,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
     'collections/book.yaml': 'docs: [two, one, draft, gone]\n',
     'collections/lost.yaml': `docs: [${Array.from({ length: 12 }, (_, number) => `lost-${number}`)}]\n`,
     'collections/bad.yaml': 'docs: 3\n',
+    'collections/nowhere.yaml': 'path: nowhere\n',
     'collections/z-again.yaml': 'name: book\ndocs: [one]\n',
   });
   const { content, index, indexer, problems } = library;
@@ -129,6 +130,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
     ['collections/book.yaml', /documents that do not exist: gone/],
     ['collections/book.yaml', /drafts, which are left out: draft/],
     ['collections/lost.yaml', /do not exist: lost-0, .*, lost-9 and 2 more\./],
+    ['collections/nowhere.yaml', /the path "nowhere\/", but no document is there/],
     ['collections/z-again.yaml', /Another file has the name "book"/],
     ['large.md', /more than 10 MB/],
     ['elsewhere', /Links to folders are not followed/],

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { folderPagePaths, isSlug } from '../../content/slug.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import { createFolders, folderAt } from '../../library/folders.ts';
+import { folderAt, readFolders } from '../../library/folders.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import { sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
@@ -268,7 +268,7 @@ function ownersPages({ index, search, renditions, site, lookups }: Services): Re
     list: (query) => index.list({ ...query, drafts: true }),
     search: (query) => search.search({ ...query, drafts: true }),
     collections: () => index.collections(),
-    folders: createFolders(index),
+    folders: () => readFolders(index),
     async startPage() {
       const slugs = await index.slugsOf(folderPagePaths(''));
       const [slug] = folderPagePaths('').flatMap((path) => slugs.get(path) ?? []);

@@ -17,12 +17,12 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
-import { type IndexDatabase, readState } from '../indexDatabase.ts';
+import type { IndexDatabase } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
-import type { StatisticsCache } from '../textStatistics.ts';
+import type { KeptStatistics } from '../textStatistics.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
 interface PostgresIndexOptions {
@@ -44,7 +44,8 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
   // A change may take its 120 s, and more on its way.
   const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
   const changes = createChanges();
-  const statistics: StatisticsCache = new Map();
+  /** The state that was read last, with what is kept of it. */
+  let latest = { indexId: '', changes: 0, kept: new Map() as KeptStatistics };
   let migrated: Promise<void> | undefined;
   const forget = (error: unknown): never => {
     migrated = undefined;
@@ -58,7 +59,7 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     if (isMissingTable(error)) forget(new IndexUnavailableError('The index was deleted. Try again.'));
     throw error;
   };
-  const reading = async <T>(work: (database: IndexDatabase) => Promise<T>): Promise<T> => {
+  const reading = async <T>(work: (database: IndexDatabase, state: typeof latest) => Promise<T>) => {
     await prepare();
     return inTransaction(
       pool,
@@ -69,8 +70,11 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
           throw new IndexUnavailableError(
             'Another version of the program uses this index. Restart this one.',
           );
-        const value = await work(toIndexDatabase(client));
-        changes.onState({ indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) });
+        const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+        if (latest.indexId !== state.indexId || latest.changes !== state.changes)
+          latest = { ...state, kept: new Map() };
+        const value = await work(toIndexDatabase(client), latest);
+        changes.onState(state);
         return value;
       },
     ).catch(forgetIfMissing);
@@ -99,13 +103,13 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
       return changes.generation();
     },
     ...passOn((name, asked) =>
-      reading(async (database) => {
-        const reader = new IndexReader(database, statistics);
+      reading(async (database, { kept }) => {
+        const reader = new IndexReader(database, kept);
         return Reflect.apply(reader[name], reader, asked);
       }),
     ),
     files: () => reading(readFiles),
-    indexId: () => reading(async (database) => (await readState(database)).indexId),
+    indexId: () => reading(async (_, { indexId }) => indexId),
     apply: (wanted) => queue.run('', () => apply(wanted)),
     onDidChange: changes.onDidChange,
     tryBecomeWriter: async () => {

@@ -141,32 +141,30 @@ class OpenIndex {
   readonly identity: number | undefined;
   readonly #file: Database;
   readonly #database: IndexDatabase;
-  readonly #reader: IndexReader;
   readonly #postings = new PostingQueue();
   #hasLookups = false;
-  #seen: { readonly version: number; readonly state: LibraryState } | undefined;
+  #seen: { readonly version: number; readonly state: LibraryState; readonly reader: IndexReader } | undefined;
 
   constructor(file: Database, identity: number | undefined) {
     this.identity = identity;
     this.#file = file;
     this.#database = toIndexDatabase(file);
-    this.#reader = new IndexReader(this.#database, new Map());
   }
 
   answer(method: string, parameters: readonly unknown[]): ReturnType<IndexWork> {
-    return this.#file.snapshot(async () => ({
+    return this.#file.snapshot(async () => {
       // The state comes first: it begins the snapshot.
-      note: await this.#state(),
-      value: await this.#call(method, parameters),
-    }));
+      const { state, reader } = await this.#look();
+      return { note: state, value: await this.#call(reader, method, parameters) };
+    });
   }
 
-  async #call(method: string, parameters: readonly unknown[]): Promise<unknown> {
+  async #call(reader: IndexReader, method: string, parameters: readonly unknown[]): Promise<unknown> {
     if (method === 'files') return readFiles(this.#database);
-    if (method === 'indexId') return (await readState(this.#database)).indexId;
-    const found: unknown = Reflect.get(this.#reader, method);
+    if (method === 'indexId') return this.#seen?.state.indexId;
+    const found: unknown = Reflect.get(reader, method);
     if (typeof found !== 'function') throw new Error(`The index has no ${method}.`);
-    return found.apply(this.#reader, parameters);
+    return found.apply(reader, parameters);
   }
 
   async apply(changes: AnalysedChanges): ReturnType<IndexWork> {
@@ -179,18 +177,18 @@ class OpenIndex {
       makeLookups(this.#file);
       releasePages(this.#file);
     }
-    return { value: undefined, note: await this.#state(true) };
+    return { value: undefined, note: (await this.#look(true)).state };
   }
 
   /** Writes of others change the version; writes of this connection do not. */
-  async #state(isOwn = false): Promise<LibraryState> {
+  async #look(isOwn = false) {
     const [made] = await this.#database.rows<{ data_version: number }>('PRAGMA data_version');
     const version = made?.data_version ?? 0;
     if (version !== this.#seen?.version && !isCurrent(this.#file))
       throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
-    if (!this.#seen || isOwn || version !== this.#seen.version)
-      this.#seen = { version, state: await readState(this.#database) };
-    return this.#seen.state;
+    if (this.#seen && !isOwn && version === this.#seen.version) return this.#seen;
+    const state = await readState(this.#database);
+    return (this.#seen = { version, state, reader: new IndexReader(this.#database) });
   }
 
   close(): void {
