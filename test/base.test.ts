@@ -1,4 +1,5 @@
 import { getEventListeners, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -25,6 +26,27 @@ import { createSharedWork } from '../protocol/base/sharedWork.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
 import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
+import { refusalOf } from '../protocol/messages/abilities.ts';
+import { adviceCodes, configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
+import * as chatMessages from '../protocol/messages/chat.ts';
+import * as completionMessages from '../protocol/messages/completion.ts';
+import * as editMessages from '../protocol/messages/edit.ts';
+import * as elicitMessages from '../protocol/messages/elicit.ts';
+import * as engineMessages from '../protocol/messages/engine.ts';
+import { describeFetch, engineNames } from '../protocol/messages/engine.ts';
+import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
+import * as filesMessages from '../protocol/messages/files.ts';
+import * as initializeMessages from '../protocol/messages/initialize.ts';
+import * as logMessages from '../protocol/messages/log.ts';
+import * as modelfileMessages from '../protocol/messages/modelfile.ts';
+import * as modelsMessages from '../protocol/messages/models.ts';
+import { progressNotification } from '../protocol/messages/progress.ts';
+import * as promptsMessages from '../protocol/messages/prompts.ts';
+import * as sessionsMessages from '../protocol/messages/sessions.ts';
+import * as settingsMessages from '../protocol/messages/settings.ts';
+import * as statusMessages from '../protocol/messages/status.ts';
+import { describeFound, nameAfter } from '../protocol/messages/status.ts';
+import * as toolsMessages from '../protocol/messages/tools.ts';
 import { anyText } from './support/anyText.ts';
 import { temporaryFolder } from './support/temporaryFolder.ts';
 
@@ -645,6 +667,86 @@ t.test('code has kinds, unless a line is too long for its parser', async (t) => 
   t.ok(kinds(`let${' '.repeat(20)}a`), 'the longest gap');
   isPlain(`let${' '.repeat(21)}a`);
   t.ok(kinds(`${' '.repeat(100)}let a`), 'an indentation');
+});
+
+t.test('what the messages of the protocol are called is what docs/PROTOCOL.md says', async (t) => {
+  const page = readFileSync('docs/PROTOCOL.md', 'utf8');
+  const all = {
+    ...chatMessages,
+    ...completionMessages,
+    ...editMessages,
+    ...elicitMessages,
+    ...engineMessages,
+    ...filesMessages,
+    ...initializeMessages,
+    ...logMessages,
+    ...modelfileMessages,
+    ...modelsMessages,
+    ...promptsMessages,
+    ...sessionsMessages,
+    ...settingsMessages,
+    ...statusMessages,
+    ...toolsMessages,
+  };
+  const named = Object.entries(all).flatMap(([name, value]) =>
+    typeof value === 'object' && 'method' in value ? [[name, value.method] as const] : [],
+  );
+  t.ok(named.length > 60);
+  for (const [name, method] of named) t.ok(method !== '' && page.includes(`\`${method}\``), name);
+  t.equal(progressNotification.method, '$/progress', "LSP's own");
+  t.equal(new Set(named.map(([, method]) => method)).size, named.length, 'each has a name of its own');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (-33\d+) \| (yes|no) \|/gm)];
+  t.strictSame(
+    Object.entries(errorCodes).map(([kind, code]) => [kind, code, retryableKinds.has(kind as 'busy')]),
+    rows.map(([, kind, code, isRetryable]) => [kind, Number(code), isRetryable === 'yes']),
+  );
+  const [, advice = ''] = /^### Advice$(.*?)^### /ms.exec(page) ?? [];
+  t.same(
+    [...advice.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code).sort(),
+    [...adviceCodes].sort(),
+  );
+});
+
+t.test('sentences about what a runner is and what it cannot do', async (t) => {
+  const found = { url: 'http://a', product: 'ollama', models: 1 } as const;
+  t.equal(describeFound(found), 'Ollama answers at http://a. It has 1 model.');
+  t.equal(
+    describeFound({ ...found, product: 'vllm', models: 0 }),
+    'vLLM answers at http://a. It has 0 models.',
+  );
+  t.equal(
+    describeFound({ url: 'http://a', product: 'other' }),
+    'A runner answers at http://a. It wants a token.',
+  );
+  t.equal(nameAfter({ product: 'ollama' }), 'It is Ollama.');
+  t.strictSame([nameAfter({ product: 'other' }), nameAfter({})], ['', '']);
+  const refusals = [
+    refusalOf('vllm', 'pull'),
+    refusalOf('other', 'logs', 'http://a'),
+    refusalOf('lmstudio', 'unload', 'http://b'),
+  ];
+  t.strictSame(refusals, [
+    'vLLM cannot download models. Start it with the model that you want.',
+    'This server at http://a cannot show its log. Read it where the server was started.',
+    'LM Studio at http://b cannot unload models on request. Do it in LM Studio itself.',
+  ]);
+  const fetchable = { bytes: 5_240_000, packages: 2, licenses: 'MIT (2)', from: 'x', folder: '/f' };
+  t.equal(
+    describeFetch({ ...fetchable, isThere: false }),
+    'This fetches about 5.2 MB (2 packages; licenses: MIT (2)) from x, into /f.',
+  );
+  t.strictSame(Object.values(engineNames), ["Runner's own engine", 'llama-server', 'Ollama']);
+});
+
+t.test('advice in the words of a configuration file', async (t) => {
+  const advice = { code: 'log-in', problem: 'It failed.', text: 'Log in.' } as const;
+  t.equal(configurationAdvice['log-in'](advice), 'Log in.');
+  t.equal(configurationAdvice['use-https'](advice), 'Log in.');
+  t.equal(configurationAdvice['wait-for-restart'](advice), 'Log in.');
+  for (const code of ['set-token', 'set-password', 'check-network', 'set-catalog'] as const)
+    t.ok(configurationAdvice[code]().includes(userConfiguration), code);
+  t.match(configurationAdvice['check-network'](), /^Check the network, or set "catalogUrl" /);
+  t.match(configurationAdvice['set-catalog'](), /^Set "catalogUrl" .* to where a catalog answers/);
 });
 
 t.test('prompts lie beside the configuration of the user', async (t) => {

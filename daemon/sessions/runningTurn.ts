@@ -132,7 +132,7 @@ export class RunningTurn {
 }
 
 /** The messages of an answer that is still coming, put together from its deltas. */
-class AnswerSoFar {
+export class AnswerSoFar {
   readonly #messages: Message[] = [];
   #size = 0;
 

@@ -14,8 +14,9 @@ import {
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
 import { forAgentClient } from '../../daemon/acp/advice.ts';
-import { fencedText, imageBlock } from '../../daemon/acp/contentBlocks.ts';
-import { createSessions, historyWith, inTurn } from '../../daemon/acp/sessions.ts';
+import { promptToMessage } from '../../daemon/acp/promptMessage.ts';
+import { createSessions, inTurn } from '../../daemon/acp/sessions.ts';
+import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
@@ -642,6 +643,35 @@ t.test('advice is in words for an editor that knows Runner only as an agent', as
   t.equal(forAgentClient({ message: 'It is so.' }), 'It is so.');
 });
 
+t.test('a notice is a paragraph of its own, where the client does not show it apart', async (t) => {
+  for (const [before, want] of [
+    ['', '> Mind it.\n\n'],
+    ['so', '\n\n> Mind it.\n\n'],
+    ['so\n', '\n> Mind it.\n\n'],
+    ['so\n\n', '> Mind it.\n\n'],
+  ] as const) {
+    let said = '';
+    const updates = createUpdateSender({
+      update: async (update) => {
+        if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
+          said += update.content.text;
+      },
+      ...{ cwd: '/', takesNotices: false },
+      signal: new AbortController().signal,
+    });
+    if (before !== '') await updates.delta({ streamId: 's', seq: 0, kind: 'text', text: before });
+    await updates.notice({ message: 'Mind it.' });
+    await updates.notice({ message: 'And that.' });
+    t.equal(said, `${before}${want}> And that.\n\n`);
+  }
+});
+
+t.test('a text that is attached without an address is called text', async (t) => {
+  const resource = { uri: '', text: 'let a = 1' };
+  const { attachments } = promptToMessage([text('Explain'), { type: 'resource', resource }]);
+  t.strictSame(attachments, [{ path: 'text', text: 'let a = 1' }]);
+});
+
 t.test('a runner that cannot list its models answers with the one that was chosen', async (t) => {
   const { runner, acp, open, ask, set } = await start(t, [blind]);
   const { sessionId } = await open();
@@ -989,54 +1019,3 @@ t.test(
     );
   },
 );
-
-t.test('a text stands in a fence that is longer than any in it, and a picture has its kind', async (t) => {
-  for (const [words, fence] of [
-    ['', '```'],
-    ['a `` b', '```'],
-    ['a ``` b', '````'],
-    ['``` and `````', '``````'],
-  ] as const)
-    t.strictSame(fencedText(words), text(`${fence}\n${words}\n${fence}`));
-  for (const [data, mimeType] of [
-    ['/9j/4AAQ', 'image/jpeg'],
-    ['R0lGODlh', 'image/gif'],
-    ['UklGRiQA', 'image/webp'],
-    ['iVBORw0K', 'image/png'],
-    ['A/9j/', 'image/png'],
-  ] as const)
-    t.strictSame(imageBlock(data), { type: 'image', data, mimeType });
-});
-
-t.test('a history has all of its texts within a limit', async (t) => {
-  const sessions = createSessions(() => undefined);
-  const most = 64 * 1024 * 1024;
-  const long = (length: number) => 'x'.repeat(length);
-  const look = { id: 'call_1', name: 'look', arguments: { at: 'x' } };
-  const size = JSON.stringify(look.arguments).length;
-  for (const more of [
-    {},
-    { attachments: [{ path: 'a', text: long(1_000) }] },
-    { images: [long(500), long(500)] },
-    { toolCalls: [look, look] },
-  ]) {
-    const taken = 'toolCalls' in more ? 2 * size : 'images' in more || 'attachments' in more ? 1_000 : 0;
-    const half = { role: 'user' as const, content: long(most / 2 - taken), ...more };
-    const session = sessions.open({ id: 's1', cwd: '/', history: [half] });
-    const rest = { role: 'assistant' as const, content: long(most / 2) };
-    t.equal(historyWith(session, rest).length, 2, JSON.stringify(Object.keys(more)));
-    const longer = { ...rest, content: `${rest.content}x` };
-    t.throws(() => historyWith(session, longer), failsWith({ kind: 'context-exceeded' }));
-  }
-  t.strictSame(sessions.open({ id: 's2', cwd: '/', title: 'T' }), {
-    ...{ model: undefined, missingModel: undefined, knowsOfUnusedTools: false, thinking: 'default' },
-    ...{ history: [], turn: undefined, sentPickers: '[]', title: 'T', isClosed: false, id: 's2', cwd: '/' },
-  });
-  for (let count = 3; count <= 64; count += 1) sessions.open({ id: `s${count}`, cwd: '/' });
-  sessions.get('s1').turn = { abort: () => undefined };
-  t.equal(sessions.all().length, 64);
-  sessions.open({ id: 's65', cwd: '/' });
-  t.throws(() => sessions.get('s2'), failsWith({ path: 'sessionId' }), 'the one that rested longest');
-  t.equal(sessions.all().length, 64);
-  t.ok(sessions.get('s1'), 'not one that is busy');
-});

@@ -1,6 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { RunnerError } from '../../daemon/base/errors.ts';
+import type { Log } from '../../daemon/base/log.ts';
+import type { WarmRunner } from '../../daemon/completion/asking.ts';
+import { createWarming, isLoadedAs, type WarmingDependencies } from '../../daemon/completion/warming.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
+import type { Model } from '../../protocol/messages/models.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
@@ -8,8 +15,195 @@ import type { RunnerStandIn } from '../support/runnerStandIn.ts';
 import { createVirtualClock } from '../support/virtualClock.ts';
 
 const uri = 'file:///shop/a.ts';
-const _other = 'file:///shop/b.ts';
+const other = 'file:///shop/b.ts';
 const lines = 'const value = 1;\n'.repeat(60);
+
+/** Warming between a document and a runner that are of the test's own. */
+function setUpAlone(more: Partial<WarmingDependencies> = {}) {
+  const clock = createVirtualClock();
+  const warmed: Parameters<WarmRunner>[0][] = [];
+  const logged: string[] = [];
+  const log = { debug: (message: string) => void logged.push(message) } as Log;
+  const warming = createWarming({
+    document: (at) => TextDocument.create(at, 'typescript', 1, lines),
+    model: () => 'm',
+    whyNotSendable: async () => undefined,
+    isIdle: () => true,
+    isLoaded: async () => true,
+    warm: async (what) => warmed.push(what) > 0,
+    wait: clock.wait,
+    log,
+    ...more,
+  });
+  const pause = async (milliseconds = 1_000) => {
+    clock.pass(milliseconds);
+    await turn();
+  };
+  return { warming, warmed, logged, clock, pause };
+}
+
+const never = new AbortController().signal;
+
+t.test('a document is warmed once, after a pause, at the position of the user', async (t) => {
+  const { warming, warmed, pause } = setUpAlone();
+  warming.arrive(uri, { line: 1, character: 5 });
+  await pause(999);
+  t.strictSame(warmed, [], 'not before');
+  await pause(1);
+  t.match(warmed, [
+    { isGuess: false, place: { uri, model: 'm', around: { position: { line: 1, character: 5 } } } },
+  ]);
+  warming.arrive(uri, { line: 2, character: 0 });
+  await pause();
+  t.equal(warmed.length, 1, 'once');
+  warming.leave(uri);
+  warming.arrive(uri);
+  await pause();
+  t.match(
+    warmed.slice(1),
+    [{ isGuess: true, place: { around: { prefix: lines, suffix: '' } } }],
+    'opened anew',
+  );
+  t.strictSame(warmed[1]?.place.around.position, { line: 0, character: 0 });
+});
+
+t.test('the document that the user visited last is warmed', async (t) => {
+  const { warming, warmed, pause, clock } = setUpAlone();
+  for (const at of [uri, other, uri]) {
+    warming.arrive(at);
+    await pause(700);
+  }
+  t.equal(clock.waiting, 1);
+  await pause();
+  t.strictSame(
+    warmed.map(({ place }) => place.uri),
+    [uri],
+  );
+});
+
+t.test('another model is warmed again, and a document with a request need not be warmed', async (t) => {
+  let model: string | undefined = 'm';
+  const { warming, warmed, pause, clock } = setUpAlone({ model: () => model });
+  warming.arrive(uri);
+  await pause();
+  model = 'other';
+  warming.arrive(uri);
+  await pause();
+  t.strictSame(
+    warmed.map(({ place }) => place.model),
+    ['m', 'other'],
+  );
+  const ask = warming.observe(async () => '');
+  const place = { uri: other, model, around: warmed[0]?.place.around ?? t.bailout() };
+  await ask(place as Parameters<typeof ask>[0], never, () => undefined);
+  warming.arrive(other);
+  t.equal(clock.waiting, 0);
+  model = undefined;
+  warming.arrive('file:///shop/c.ts');
+  t.equal(clock.waiting, 0, 'completion is off');
+});
+
+t.test('when nothing is warmed', async (t) => {
+  const cases: readonly { name: string; more: Partial<WarmingDependencies> }[] = [
+    { name: 'while a chat is answered', more: { isIdle: () => false } },
+    { name: 'where the model is not loaded', more: { isLoaded: async () => false } },
+    { name: 'of what must not be sent', more: { whyNotSendable: async () => 'it looks like a secret' } },
+    { name: 'of a document that is closed', more: { document: () => undefined } },
+    {
+      name: 'of a document that is too large',
+      more: { document: (at) => TextDocument.create(at, 'x', 1, 'x'.repeat(11 * 1024 * 1024)) },
+    },
+    {
+      name: 'where the runner does not say what is loaded',
+      more: { isLoaded: () => Promise.reject(new Error('down')) },
+    },
+  ];
+  for (const { name, more } of cases) {
+    const { warming, warmed, pause } = setUpAlone(more);
+    warming.arrive(uri);
+    await pause();
+    t.strictSame(warmed, [], name);
+  }
+  const { warming, warmed, pause } = setUpAlone();
+  let end: (text: string) => void = () => undefined;
+  const asked = warming.observe(
+    () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+  )({ uri: other, model: 'm', around: {} } as never, never, () => undefined);
+  warming.arrive(uri);
+  await pause();
+  t.strictSame(warmed, [], 'while a completion is asked for');
+  end('');
+  await asked;
+});
+
+t.test('any event ends warming, and a refused request is not repeated', async (t) => {
+  const place = { uri: other, model: 'm', around: {} } as never;
+  const ends: readonly (readonly [name: string, end: (warming: ReturnType<typeof createWarming>) => void])[] =
+    [
+      ['a key', (warming) => warming.arrive(uri)],
+      ['a key elsewhere', (warming) => warming.arrive(other)],
+      ['a chat', (warming) => warming.stop()],
+      ['a completion', (warming) => void warming.observe(async () => '')(place, never, () => undefined)],
+      ['the document is closed', (warming) => warming.leave(uri)],
+    ];
+  for (const [name, end] of ends) {
+    let signal = never;
+    const { warming, logged, pause } = setUpAlone({
+      warm: (_what, given) => {
+        signal = given;
+        return new Promise((_, reject) => given.addEventListener('abort', () => reject(given.reason)));
+      },
+    });
+    warming.arrive(uri);
+    await pause();
+    t.notOk(signal.aborted);
+    end(warming);
+    t.ok(signal.aborted, name);
+    await turn();
+    t.strictSame(logged, [], name);
+  }
+  let tried = 0;
+  const { warming, logged, pause } = setUpAlone({
+    warm: async () => {
+      tried += 1;
+      throw new RunnerError('not-supported', 'refused');
+    },
+  });
+  for (let count = 0; count < 2; count += 1) {
+    warming.arrive(uri);
+    await pause();
+  }
+  t.equal(tried, 1);
+  t.match(logged, [/Nothing was warmed: refused/]);
+  const passing = setUpAlone({ warm: () => Promise.reject(new RunnerError('server-unreachable', 'down')) });
+  for (const count of [1, 2]) {
+    passing.warming.arrive(uri);
+    await passing.pause();
+    t.equal(passing.logged.length, count, 'what may pass is tried again');
+  }
+});
+
+t.test('whether a model is loaded with the wanted window', async (t) => {
+  const running = [
+    { name: 'filler:latest', context: { allocated: 4096 } },
+    { name: 'old:1b', context: {} },
+    { name: 'small', context: { allocated: 2048, maximum: 2048 } },
+  ];
+  for (const [model, contextLength, want] of [
+    ['filler', undefined, true],
+    ['library/filler:latest', 4096, true],
+    ['filler', 8192, false],
+    ['old:1b', 8192, true],
+    ['small', 8192, true],
+    ['other', undefined, false],
+  ] as const) {
+    const asked = { model, ...(contextLength === undefined ? {} : { contextLength }) };
+    t.equal(isLoadedAs(running as unknown as Model[], asked), want, `${model} ${contextLength}`);
+  }
+});
 
 const models = [
   { name: 'filler:latest', capabilities: ['completion', 'insert'] },

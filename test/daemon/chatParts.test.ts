@@ -1,11 +1,32 @@
+import { mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { type ErrorDetails, RunnerError } from '../../daemon/base/errors.ts';
+import type {
+  AskApproval,
+  AskElicitation,
+  DaemonTool,
+  DaemonToolOffer,
+} from '../../daemon/chat/daemonTools.ts';
+import { placeContext } from '../../daemon/chat/leadingContext.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
+import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
+import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import type {
+  ChatDelta,
+  ChatParams,
+  ChatResult,
+  FinishReason,
+  Message,
+  Notice,
+  ToolCall,
+  Usage,
+} from '../../protocol/messages/chat.ts';
+import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
 
 const server = { name: 'one', url: 'http://127.0.0.1:1' };
 
@@ -212,6 +233,97 @@ t.test(
   },
 );
 
+t.test('once a prompt is accepted, its user learns what the window has come to', async (t) => {
+  const leftOut = (needed: number, window: number, advice: string) =>
+    `context-nearly-full: The prompt needs about ${needed} tokens, and the context window holds ${window}: the runner may have left out a part of it. ${advice}`;
+  const shorten = 'Shorten it, start a new chat, or set a context length of 8192.';
+  const fewer = 'Most of it describes the tools: offer fewer tools or set a context length of 8192.';
+  const tooLong = { known: { allocated: 4_096, maximum: 8_192 }, needed: 4_097 };
+  const cases: readonly FitCase<readonly string[]>[] = [
+    ['any window holds the prompt', { running: 2_048 }, { needed: 1_843 }, ['running']],
+    [
+      'it may not fit into the smallest one',
+      { running: 2_048, shown: 8_192 },
+      { needed: 1_844 },
+      ['running', 'show', nearlyFull(90, 2_048, 4_096)],
+    ],
+    ['it fits into that of the runner', { running: 4_096, shown: 8_192 }, { needed: 1_844 }, ['running']],
+    ['the runner does not say', { running: failure }, { needed: 9_000 }, ['running']],
+    [
+      'the window is known',
+      { running: 16_384 },
+      { known: { allocated: 4_096 }, needed: 4_000 },
+      ['running', nearlyFull(98, 4_096, 8_192)],
+    ],
+    ['it is large', { running: 16_384 }, { known: { allocated: 8_192 }, needed: 4_000 }, ['running']],
+    ['the prompt is longer', { running: 4_096 }, tooLong, ['running', leftOut(4_097, 4_096, shorten)]],
+    [
+      'one half of it describes tools',
+      { running: 4_096 },
+      { ...tooLong, size: { characters: 100, inTools: 50, images: 0 } },
+      ['running', leftOut(4_097, 4_096, shorten)],
+    ],
+    [
+      'most of it describes tools',
+      { running: 4_096 },
+      { ...tooLong, size: { characters: 100, inTools: 51, images: 0 } },
+      ['running', leftOut(4_097, 4_096, fewer)],
+    ],
+    ['the user has cancelled', { running: 4_096 }, { ...tooLong, signal: AbortSignal.abort() }, ['running']],
+  ];
+  for (const [what, says, options, want] of cases) {
+    const { fit, log } = fitOf(says, options);
+    await fit.learn();
+    t.strictSame(log, want, what);
+  }
+});
+
+t.test('the runner is asked once, and its word counts more than what was asked for', async (t) => {
+  const { fit, log } = fitOf({ running: 4_096, shown: 8_192 }, { asked: 8_192, needed: 4_000 });
+  await fit.begin();
+  t.strictSame(log, ['show'], 'the window that is asked for holds the prompt');
+  await fit.learn();
+  await fit.learn();
+  // Nobody waits for it, because the window is known as far as it was asked for.
+  await nextTurn();
+  t.strictSame(log, ['show', 'running']);
+  t.equal(await fit.allocated(4_000), 4_096);
+  fit.noticeCut(4_095);
+  t.match(log.slice(2), [/^context-exceeded: .* window of 4096 tokens is full\./]);
+
+  const silent = fitOf({ running: failure, shown: failure }, { asked: 8_192, needed: 4_000 });
+  await silent.fit.begin();
+  await silent.fit.begin();
+  t.equal(await silent.fit.allocated(4_000), 8_192, 'what was asked for, as far as anybody knows');
+  t.strictSame(silent.log, ['show']);
+
+  const unknown = fitOf({ running: 2_048 }, { needed: 10 });
+  t.equal(await unknown.fit.allocated(10), 2_048);
+  t.strictSame(unknown.log, ['running'], 'who reports the use of an answer wants to know its window');
+  const failing = fitOf({ running: failure }, { needed: 10 });
+  t.equal(await failing.fit.allocated(10), undefined);
+
+  const unloaded = fitOf({ running: 0 }, { asked: 8_192, known: { allocated: 2_048 } });
+  await unloaded.fit.learn();
+  await nextTurn();
+  t.equal(await unloaded.fit.allocated(10), 8_192, 'it is not loaded any more, and will be as it was asked');
+});
+
+t.test('an answer that was cut has filled the window, or had a limit of its own', (t) => {
+  const cut = (tokens: number, options: Parameters<typeof fitOf>[1]) => {
+    const { fit, log } = fitOf({}, options);
+    fit.noticeCut(tokens);
+    return log;
+  };
+  const full = (window: number, next?: number) =>
+    `context-exceeded: The answer was cut because the context window of ${window} tokens is full. Start a new chat${orSet(next)} before anything is refused.`;
+  t.strictSame(cut(9_999, {}), []);
+  t.strictSame(cut(4_094, { known: { allocated: 4_096 } }), []);
+  t.strictSame(cut(4_095, { known: { allocated: 4_096 } }), [full(4_096, 8_192)], 'an engine keeps one free');
+  t.strictSame(cut(8_192, { known: { allocated: 8_192, maximum: 8_192 } }), [full(8_192)]);
+  t.end();
+});
+
 t.test('a refusal of a prompt gets its figures, and the window that would hold it', async (t) => {
   const isFixed = { hasFixedWindows: true } as const;
   const cases: readonly (readonly [
@@ -322,6 +434,288 @@ t.test('a refusal of a prompt gets its figures, and the window that would hold i
   t.strictSame(log, []);
 });
 
+t.test('the window that a refusal names is known from then on where no request changes it', async (t) => {
+  const observed = async (says: Says, details: ErrorDetails, accepted?: number) => {
+    const { fit, knowledge } = fitOf({ running: failure, shown: failure, ...says }, {});
+    await fit.withFigures(new RunnerError('context-exceeded', 'too long', { details }));
+    if (accepted !== undefined) await fit.allocated(accepted);
+    return knowledge.context(server, 'm').allocated;
+  };
+  t.equal(await observed({ hasFixedWindows: true }, { allocated: 4_096 }), 4_096);
+  t.equal(await observed({ hasFixedWindows: true }, {}), undefined, 'it names none');
+  t.equal(await observed({}, { allocated: 4_096 }), undefined, 'the next request may get another one');
+  t.equal(await observed({ hasFixedWindows: true }, { allocated: 4_096 }, 4_096), 4_096);
+  t.equal(await observed({ hasFixedWindows: true }, { allocated: 4_096 }, 4_097), undefined, 'it has grown');
+});
+
+t.test('nothing waits long for a runner that says nothing, and what comes late still counts', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  let say: (tokens: number) => void = () => undefined;
+  const later = () => new Promise<number>((resolve) => (say = resolve));
+  const never = new Promise<number>(() => undefined);
+  /** Whether it has ended after so many ms, and not before. */
+  const takes = async (work: Promise<unknown>, milliseconds: number) => {
+    let isOver = false;
+    void work.then(() => (isOver = true));
+    await nextTurn();
+    mock.timers.tick(milliseconds - 1);
+    await nextTurn();
+    if (isOver) return 'less';
+    mock.timers.tick(1);
+    await nextTurn();
+    return isOver;
+  };
+  const maximum = fitOf({ shown: later(), running: 4_096 }, { known: { allocated: 4_096 }, needed: 4_000 });
+  t.equal(await takes(maximum.fit.begin(), 500), true, 'before the answer');
+  t.strictSame(maximum.log, ['show', nearlyFull(98, 4_096, 8_192)], 'as far as it is known');
+  say(6_000);
+  await nextTurn();
+  await maximum.fit.learn();
+  t.strictSame(maximum.log.slice(2), ['running', nearlyFull(98, 4_096, 6_000)]);
+
+  const window = fitOf({ running: later() }, { needed: 4_000 });
+  t.equal(await takes(window.fit.learn(), 500), true, 'beside the answer');
+  t.strictSame(window.log, ['running']);
+  t.equal(await takes(window.fit.allocated(4_000), 200), true, 'after it');
+  say(4_096);
+  await nextTurn();
+  t.equal(await window.fit.allocated(4_000), 4_096);
+
+  const both = fitOf({ running: 2_048, shown: never }, { needed: 2_000 });
+  t.equal(await takes(both.fit.learn(), 500), true, 'the maximum, too');
+  t.strictSame(both.log, ['running', 'show', nearlyFull(98, 2_048, 4_096)]);
+
+  const refused = fitOf({ running: never, shown: never }, { needed: 4_000 });
+  const error = new RunnerError('context-exceeded', 'too long');
+  t.equal(await takes(refused.fit.withFigures(error), 1_000), true, 'after a refusal');
+  const counted = fitOf({ running: never, count: 10 }, { needed: 4_000 });
+  t.equal(await takes(counted.fit.begin(), 500), true, 'before it is counted');
+  t.strictSame(counted.log, ['running', 'count']);
+});
+
+/** What one round of the model is: what it writes, or how it fails. */
+interface ScriptedRound {
+  readonly content?: string;
+  readonly thinking?: string;
+  readonly calls?: readonly ToolCall[];
+  /** Calls whose arguments cannot be read. */
+  readonly unread?: readonly ToolCall[];
+  readonly notices?: readonly Notice[];
+  readonly finishReason?: FinishReason;
+  readonly usage?: Usage;
+  readonly fails?: Error;
+}
+
+interface TurnOptions {
+  readonly params?: Partial<ChatParams>;
+  readonly offer?: Partial<DaemonToolOffer> | Error;
+  readonly takesTools?: boolean;
+  /** Whether a server is entered. */
+  readonly has?: boolean;
+  readonly askApproval?: AskApproval;
+  readonly signal?: AbortSignal;
+  readonly onRound?: () => void;
+  /** The kind of delta that the client does not take. */
+  readonly goneAt?: ChatDelta['kind'];
+}
+
+const call = (id: string, name = 'look', given: Record<string, unknown> = {}): ToolCall => ({
+  id,
+  name,
+  arguments: given,
+});
+const described = (name: string) => ({ name, description: `Does ${name}`, inputSchema: { type: 'object' } });
+
+function toolOf(name: string, more: Partial<DaemonTool> = {}): DaemonTool {
+  return {
+    ...described(name),
+    ...{ server: 'files', ownName: `own-${name}` },
+    problemWith: () => undefined,
+    isApproved: async () => true,
+    allow: async () => undefined,
+    call: async (given) => ({ content: `${name} ${JSON.stringify(given)}`, isError: false }),
+    ...more,
+  };
+}
+
+/** A turn whose rounds are scripted, with all that is asked, sent and answered. */
+async function turnOf(rounds: readonly ScriptedRound[], options: TurnOptions = {}) {
+  const { params = {}, offer = {}, takesTools = true, has = true } = options;
+  const { askApproval, onRound, signal = new AbortController().signal } = options;
+  const asked: Partial<ChatParams>[] = [];
+  const log: string[] = [];
+  const deltas: unknown[] = [];
+  let created = 0;
+  const chat = createToolLoop({
+    chat: async (_runner, { streamId, model: _, ...request }, send) => {
+      const { content = '', thinking, calls = [], notices = [], fails, ...rest } = rounds[asked.length] ?? {};
+      asked.push(request);
+      let seq = 0;
+      for (const notice of notices) await send({ streamId, seq: seq++, kind: 'notice', notice });
+      if (content !== '') await send({ streamId, seq: seq++, kind: 'text', text: content });
+      for (const toolCall of calls) await send({ streamId, seq: seq++, kind: 'toolCall', toolCall });
+      onRound?.();
+      if (fails) throw fails;
+      return {
+        message: {
+          role: 'assistant',
+          content,
+          ...(thinking && { thinking }),
+          ...(calls.length && { toolCalls: calls }),
+        },
+        ...{ finishReason: calls.length > 0 ? 'toolCalls' : 'stop', notices },
+        usage: { promptTokens: 10 * asked.length, completionTokens: 3 },
+        ...rest,
+      };
+    },
+    tools: {
+      has: () => has,
+      offer: async (servers, clientTools) => {
+        log.push(`offer ${servers} beside ${clientTools.map(({ name }) => name)}`);
+        if (offer instanceof Error) throw offer;
+        return { tools: [toolOf('look')], problems: [], ...offer };
+      },
+    },
+    takesTools: async (_, model) => {
+      log.push(`takes ${model} tools`);
+      return takesTools;
+    },
+    askApproval: () => askApproval,
+    createId: () => `new-${created++}`,
+  });
+  const request: ChatParams = {
+    ...{ streamId: 's', model: 'm', messages: [{ role: 'user', content: 'hi' }], hostedTools: 'all' },
+    ...params,
+  };
+  const send = async ({ streamId, seq, ...delta }: ChatDelta) => {
+    if (delta.kind === options.goneAt) throw failure;
+    if (streamId !== 's' || seq !== deltas.length) throw new Error(`It is number ${seq} of ${streamId}.`);
+    deltas.push(delta);
+  };
+  const runner = { server } as Runner;
+  const result = await chat(runner, request, send, signal).catch((error: unknown) => error);
+  return { asked, log, deltas, result };
+}
+
+const answered = (id: string, content: string, toolName = 'look') => {
+  return { role: 'tool', content, toolCallId: id, toolName };
+};
+const assistantWith = (content: string, ...toolCalls: readonly ToolCall[]) => {
+  return { role: 'assistant', content, ...(toolCalls.length && { toolCalls }) };
+};
+const ofRound = (more: Partial<ChatParams> = {}, ...added: readonly object[]) => {
+  return { messages: [{ role: 'user', content: 'hi' }, ...added], ...more };
+};
+
+t.test('a turn with tools of the daemon: its rounds, its deltas and its result', async (t) => {
+  const look = described('look');
+  const mine = described('mine');
+  const first = call('a', 'look', { at: 1 });
+  const text = (of: string) => ({ kind: 'text', text: of });
+  const made = (toolCall: ToolCall) => ({ kind: 'toolCall', toolCall });
+  const gave = (id: string, content: string, more: object = {}) => {
+    return {
+      kind: 'toolResult',
+      toolResult: { id, name: 'look', server: 'files', content, isError: false, ...more },
+    };
+  };
+  const rounds: readonly ScriptedRound[] = [
+    { content: 'So. ', thinking: 'Hm.', calls: [first] },
+    { content: 'Done.', usage: { promptTokens: 9, completionTokens: 5, contextLength: 4_096 } },
+  ];
+  const begun = { ...assistantWith('So. ', first), thinking: 'Hm.' };
+  const result = answered('a', 'look {"at":1}');
+  t.strictSame(await turnOf(rounds), {
+    log: ['takes m tools', 'offer all beside '],
+    asked: [ofRound({ tools: [look] }), ofRound({ tools: [look] }, begun, result)],
+    deltas: [text('So. '), made(first), gave('a', 'look {"at":1}'), text('Done.')],
+    result: {
+      finishReason: 'stop',
+      message: assistantWith('Done.'),
+      messages: [begun, result, assistantWith('Done.')],
+      usage: { promptTokens: 9, completionTokens: 8, contextLength: 4_096 },
+      notices: [],
+    },
+  });
+
+  const required = await turnOf(rounds, {
+    params: { toolChoice: 'required', tools: [mine], hostedTools: ['files'], maxRounds: 5, think: true },
+  });
+  t.strictSame(
+    [required.log, required.asked],
+    [
+      ['takes m tools', 'offer files beside mine'],
+      [
+        ofRound({ toolChoice: 'required', think: true, tools: [mine, look] }),
+        ofRound({ think: true, tools: [mine, look] }, begun, result),
+      ],
+    ],
+    'a call is required of the first round alone',
+  );
+
+  const without: readonly (readonly [
+    what: string,
+    TurnOptions,
+    log: readonly string[],
+    ChatParams['toolChoice']?,
+  ])[] = [
+    ['no server is entered', { has: false }, []],
+    ['the client wants no tools', { params: { toolChoice: 'none' } }, [], 'none'],
+    ['the model takes none', { takesTools: false }, ['takes m tools']],
+    ['no server offers any', { offer: { tools: [] } }, ['takes m tools', 'offer all beside ']],
+  ];
+  for (const [what, options, log, toolChoice] of without) {
+    const turn = await turnOf([{ content: 'Done.' }], options);
+    t.strictSame([turn.log, turn.asked], [log, [ofRound(toolChoice && { toolChoice })]], what);
+  }
+
+  const client = [call('b', 'mine')];
+  const mixed = await turnOf([{ calls: [first, ...client] }, { content: 'no more' }], {
+    params: { tools: [mine] },
+  });
+  t.strictSame(mixed.deltas, [made(first), ...client.map(made), gave('a', 'look {"at":1}')]);
+  t.match(mixed.result, {
+    finishReason: 'toolCalls',
+    message: assistantWith('', first, ...client),
+    messages: [assistantWith('', first, ...client), result],
+  });
+  const own = await turnOf([{ calls: client }, { content: 'no more' }], { params: { tools: [mine] } });
+  t.match(own.result, { finishReason: 'toolCalls', messages: [assistantWith('', ...client)] });
+  t.strictSame(own.deltas, client.map(made), 'the client answers its own calls');
+
+  const passed: unknown[] = [];
+  const params = { streamId: 's', model: 'm', messages: [], maxRounds: 3 };
+  const { signal } = new AbortController();
+  const through = createToolLoop({
+    chat: async (...given: unknown[]) => {
+      passed.push(given);
+      return { result: 'as it is' } as unknown as ChatResult;
+    },
+  } as unknown as Parameters<typeof createToolLoop>[0]);
+  const send = async () => undefined;
+  const runner = { server } as Runner;
+  t.strictSame(await through(runner, params, send, signal), { result: 'as it is' });
+  t.strictSame(passed, [[runner, params, send, signal]], 'without tools of the daemon, nothing is different');
+});
+
+t.test('a call that cannot be read is answered, and the model goes on', async (t) => {
+  const refusal =
+    'The arguments of this call are no JSON, so it was not run. Call it again, with one JSON object.';
+  const round = { calls: [call('a')], unread: [call('a'), call('c', 'mine')] };
+  const tools = [described('mine')];
+  const { result, asked, deltas } = await turnOf([round, { content: 'So.' }], { params: { tools } });
+  t.match(result, { finishReason: 'stop', message: { content: 'So.' } });
+  t.notOk('unread' in Object(result));
+  const answers = [answered('a', 'look {}'), answered('new-0', refusal)];
+  t.strictSame(asked[1]?.messages?.slice(1), [assistantWith('', call('a'), call('new-0')), ...answers]);
+  t.match(deltas.filter((one) => Object(one).kind === 'toolCall').length, 2);
+  const alone = await turnOf([{ unread: [call('a', 'gone')] }, { content: 'So.' }]);
+  t.match(alone.asked[1]?.messages?.at(-1), answered('a', refusal, 'gone'));
+  const client = await turnOf([{ unread: [call('a', 'mine')] }], { params: { tools } });
+  t.strictSame(Object.keys(Object(client.result)).includes('unread'), false);
+});
+
 t.test('arguments that are no JSON are mended, or are none', (t) => {
   const properties = { city: { type: 'string' }, n: { type: 'integer' } };
   const tool = { name: 'get_weather', inputSchema: { type: 'object', properties } };
@@ -343,6 +737,191 @@ t.test('arguments that are no JSON are mended, or are none', (t) => {
   ];
   for (const [text, want] of cases) t.strictSame(mendedArguments(text, tool), want, text.slice(0, 40));
   t.equal(mendedArguments('{"city":"Oslo",}', undefined), undefined, 'of no tool');
+  t.end();
+});
+
+t.test('the rounds of a turn are counted, and the last one has no tools', async (t) => {
+  const endless = Array.from({ length: 200 }, (_, at) => ({ calls: [call(`c${at}`)] }));
+  const roundsOf = async (maxRounds?: number) => {
+    const { asked, result } = await turnOf(endless, maxRounds === undefined ? {} : { params: { maxRounds } });
+    const withTools = asked.filter(({ tools }) => tools !== undefined).length;
+    return [
+      asked.length,
+      withTools,
+      asked.at(-1)?.tools,
+      result instanceof Error || (result as ChatResult).finishReason,
+    ];
+  };
+  t.strictSame(await roundsOf(1), [2, 1, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(), [41, 40, undefined, 'toolLimit']);
+  t.strictSame(await roundsOf(201), [201, 200, undefined, 'toolLimit']);
+
+  const refused = 'No more tools can be called in this turn. Answer with what is known.';
+  const { result, deltas } = await turnOf(endless, { params: { maxRounds: 1 } });
+  t.match(result, {
+    message: assistantWith('', call('c1')),
+    messages: [
+      assistantWith('', call('c0')),
+      answered('c0', 'look {}'),
+      assistantWith('', call('c1')),
+      answered('c1', refused),
+    ],
+  });
+  t.strictSame(deltas.at(-1), {
+    kind: 'toolResult',
+    toolResult: { id: 'c1', name: 'look', server: '', content: refused, isError: true },
+  });
+  const cut = await turnOf([...endless.slice(0, 1), { content: 'as', finishReason: 'cancelled' }], {
+    params: { maxRounds: 1 },
+  });
+  t.match(cut.result, { finishReason: 'cancelled' }, 'also without tools');
+  const stopped = await turnOf([{ content: 'as', finishReason: 'length' }]);
+  t.match(stopped.result, { finishReason: 'length' });
+});
+
+t.test('each notice of a turn is sent once, whichever round it comes from', async (t) => {
+  const disabled = {
+    code: 'tools-disabled',
+    message: 'm does not support tools, so they were left out. Choose a model with tools to use them.',
+  } as const;
+  const [dropped, loading] = [
+    { code: 'images-dropped', message: 'x' },
+    { code: 'model-loading', message: 'y' },
+  ] as const;
+  const problems = [
+    { message: 'one', advice: { code: 'log-in', problem: 'p', text: 't' } },
+    { message: 'two' },
+  ] as const;
+  const notice = (of: Notice) => ({ kind: 'notice', notice: of });
+  const blind = await turnOf([{ content: 'Done.', notices: [dropped, disabled] }], { takesTools: false });
+  t.strictSame(blind.deltas, [notice(disabled), notice(dropped), { kind: 'text', text: 'Done.' }]);
+  t.match(blind.result, { notices: [disabled, dropped] });
+  const rounds = [{ calls: [call('a')], notices: [dropped] }, { notices: [dropped, loading] }];
+  const { deltas, result } = await turnOf(rounds, { offer: { problems } });
+  const all = [...problems.map((of) => ({ code: 'tools-unavailable', ...of }) as const), dropped, loading];
+  t.strictSame(
+    deltas.filter((delta) => 'notice' in (delta as object)),
+    all.map(notice),
+  );
+  t.strictSame((result as ChatResult).notices, all);
+});
+
+t.test('every call of a turn has an id of its own', async (t) => {
+  const history: readonly Message[] = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: '', toolCalls: [call('old'), call('new-0')] },
+    { role: 'user', content: 'and?' },
+  ];
+  const rounds = [
+    { calls: [call('fresh'), call('old'), call('fresh'), call('')] },
+    { calls: [call('fresh')] },
+    { content: 'Done.' },
+  ];
+  const { deltas, result } = await turnOf(rounds, { params: { messages: history } });
+  const { messages = [] } = result as ChatResult;
+  const made = deltas.flatMap((delta) =>
+    'toolCall' in (delta as object) ? (delta as { toolCall: ToolCall }).toolCall.id : [],
+  );
+  t.strictSame(made, ['fresh', 'new-1', 'new-2', 'new-3', 'new-4']);
+  t.strictSame(
+    messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)),
+    made,
+  );
+  t.strictSame(
+    messages.flatMap(({ toolCallId = [] }) => toolCallId),
+    made,
+  );
+});
+
+t.test('the context of a conversation stands where a model looks for it', (t) => {
+  const user = (content: string, more: object = {}): Message => ({ role: 'user', content, ...more });
+  const system = (content: string): Message => ({ role: 'system', content });
+  const answer: Message = { role: 'assistant', content: 'Yes.' };
+  const file = (path: string, text = path) => ({ attachments: [{ path, text }] });
+  const block = (path: string, text = path) =>
+    `<attachments>\n<attachment path="${path}">\n${text}\n</attachment>\n</attachments>`;
+  const editor = '<editor>\na.ts\n</editor>';
+  const cases: readonly (readonly [
+    what: string,
+    given: readonly Message[],
+    want: readonly Message[],
+    names?: readonly string[],
+  ])[] = [
+    ['nothing', [], []],
+    ['only rules', [system('Be brief.')], [system('Be brief.')]],
+    ['no context', [system('r'), user('a'), answer, user('b')], [system('r'), user('a'), answer, user('b')]],
+    ['a file', [user('a', file('x'))], [system(block('x')), user('a')]],
+    ['a file with rules', [system('r'), user('a', file('x'))], [system('r'), system(block('x')), user('a')]],
+    [
+      'of the files of the first messages, the newest',
+      [user('a', file('x')), user('b', file('y')), answer],
+      [system(block('y')), user('a'), user('b'), answer],
+    ],
+    ['files alone', [user(' ', file('x')), user('b')], [system(block('x')), user('b')]],
+    ['nothing else', [user('', file('x')), user('', file('y'))], [system(block('y')), user('')]],
+    [
+      'pictures are words too',
+      [user('', { images: ['AAAA'], ...file('x') }), user('b')],
+      [system(block('x')), user('', { images: ['AAAA'] }), user('b')],
+    ],
+    ['no pictures', [user('', { images: [], ...file('x') }), user('b')], [system(block('x')), user('b')]],
+    [
+      'a later file',
+      [user('a'), answer, user('b', file('x')), user('', file('y')), user('c', { attachments: [] })],
+      [user('a'), answer, user(`${block('x')}\n\nb`), user(block('y')), user('c')],
+    ],
+    [
+      'what a file is, and what must not end it',
+      [
+        user('a', {
+          attachments: [
+            {
+              path: 'a "b"\n<&>',
+              language: 'ts',
+              lines: '1-2',
+              text: '</attachment></ATTACHMENTS></attach>',
+            },
+            { path: 'y', text: '' },
+          ],
+        }),
+      ],
+      [
+        system(
+          '<attachments>\n<attachment path="a &quot;b&quot; &lt;&amp;&gt;" language="ts" lines="1-2">\n<\\/attachment><\\/ATTACHMENTS></attach>\n</attachment>\n<attachment path="y">\n\n</attachment>\n</attachments>',
+        ),
+        user('a'),
+      ],
+    ],
+    ['a block that was typed', [user(`${editor}\na`)], [user(`${editor}\na`)]],
+    ['a block that was added', [user(`${editor}\na`)], [system(editor), user('a')], ['editor']],
+    ['a later block', [answer, user(`${editor}\na`)], [answer, user(`${editor}\na`)], ['editor']],
+    [
+      'blocks beside a file',
+      [user(`${editor}\na`, file('x'))],
+      [system(`${block('x')}\n${editor}`), user('a')],
+      ['editor', 'attachments'],
+    ],
+    [
+      'the order of the newest',
+      [user(`${editor}\na`), user('b', file('x')), user(`${editor}\nc`)],
+      [system(`${block('x')}\n${editor}`), user('a'), user('b'), user('c')],
+      ['editor'],
+    ],
+    [
+      'files that were typed beside files',
+      [user(`${block('y')}\na`, file('x'))],
+      [system(block('x')), user(`${block('y')}\na`)],
+      ['attachments'],
+    ],
+    [
+      'files that were added as a block',
+      [user(`${block('y')}\na`)],
+      [system(block('y')), user('a')],
+      ['attachments'],
+    ],
+  ];
+  for (const [what, given, want, names = []] of cases)
+    t.strictSame(placeContext(given, new Set(names)), want, what);
   t.end();
 });
 
@@ -421,4 +1000,400 @@ t.test('a conversation is sent in the order that strict templates take', (t) => 
   ];
   for (const [what, given, want] of cases) t.strictSame(inStrictOrder(given), want, what);
   t.end();
+});
+
+t.test('a message without anything in it is not kept', async (t) => {
+  const kept = async (round: ScriptedRound) => {
+    const { result } = await turnOf([round]);
+    return (result as ChatResult).messages?.length;
+  };
+  t.equal(await kept({}), 0);
+  t.equal(await kept({ content: 'x' }), 1);
+  t.equal(await kept({ thinking: 'x' }), 1);
+  t.equal(await kept({ calls: [call('a')] }), 2, 'and the answer to its call');
+});
+
+t.test('a turn that fails or is cancelled has the messages that it had added', async (t) => {
+  const begin = { calls: [call('a')] };
+  const added = [assistantWith('', call('a')), answered('a', 'look {}')];
+  const partial = { role: 'assistant', content: 'As ', toolCalls: [call('b'), call('c', 'read')] };
+  const ofPartial = [
+    partial,
+    answered('b', 'The call was not run.'),
+    answered('c', 'The call was not run.', 'read'),
+  ];
+  const broken = (details: ErrorDetails = {}) => new RunnerError('runner-failed', 'broken', { details });
+  const detailsOf = async (...rounds: readonly ScriptedRound[]) => {
+    const { result } = await turnOf(rounds);
+    return result instanceof RunnerError ? result.details : result;
+  };
+  t.strictSame(await detailsOf({ fails: broken() }), {}, 'nothing had come');
+  t.strictSame(await detailsOf(begin, { fails: broken() }), { messages: added });
+  t.strictSame(await detailsOf({ fails: broken({ partial }) }), { partial, messages: ofPartial });
+  t.strictSame(await detailsOf(begin, { fails: broken({ partial }) }), {
+    partial,
+    messages: [...added, ...ofPartial],
+  });
+  const other = new Error('other');
+  t.equal(await detailsOf(begin, { fails: other }), other);
+  t.equal((await turnOf([], { offer: other })).result, other);
+
+  const notice = { code: 'images-dropped', message: 'x' } as const;
+  const withNotice = { ...begin, content: 'So.', notices: [notice] };
+  const problems = [{ message: 'It does not start.' }];
+  const gone: readonly (readonly [ChatDelta['kind'], ScriptedRound, TurnOptions?])[] = [
+    ['notice', withNotice],
+    ['notice', begin, { takesTools: false }],
+    ['notice', begin, { offer: { problems } }],
+    ['text', withNotice],
+    ['toolCall', begin],
+    ['toolResult', begin],
+  ];
+  for (const [goneAt, round, options] of gone)
+    t.equal(
+      (await turnOf([round], { goneAt, ...options })).result,
+      failure,
+      `a client is gone at its ${goneAt}`,
+    );
+
+  const nothing = {
+    ...{ finishReason: 'cancelled', message: assistantWith(''), messages: [], notices: [] },
+    usage: { promptTokens: 0, completionTokens: 0 },
+  };
+  const early = await turnOf([], { offer: other, signal: AbortSignal.abort() });
+  t.strictSame([early.result, early.asked, early.deltas], [nothing, [], []]);
+  const caller = new AbortController();
+  const late = await turnOf([begin, { content: 'no more' }], {
+    signal: caller.signal,
+    onRound: () => caller.abort(),
+  });
+  t.match(late.result, {
+    finishReason: 'cancelled',
+    message: assistantWith('', call('a')),
+    messages: [assistantWith('', call('a')), answered('a', 'The call was cancelled.')],
+  });
+  t.equal(late.asked.length, 1);
+  const quiet = await turnOf([{ content: 'So', finishReason: 'cancelled' }, { content: 'no more' }]);
+  t.match(quiet.result, { finishReason: 'cancelled', messages: [assistantWith('So')] });
+  const cut = await turnOf([{ ...begin, finishReason: 'cancelled' }, { content: 'no more' }]);
+  t.match(cut.result, { finishReason: 'cancelled', messages: added });
+});
+
+/** Runs calls with a log of all that happens. */
+async function runAll(calls: readonly ToolCall[], options: Partial<RunOptions> = {}) {
+  const log: string[] = [];
+  const answers = await runCalls(calls, {
+    ...{ tools: [], streamId: 's', signal: new AbortController().signal },
+    onResult: async ({ id, ...result }) => void log.push(`${id}: ${JSON.stringify(result)}`),
+    onDidAllow: async ({ id }) => void log.push(`${id} is allowed`),
+    ...options,
+  });
+  return { answers, log };
+}
+
+const failedCall = (content: string, more: object = { server: 'files' }) =>
+  JSON.stringify({ name: 'look', ...more, content, isError: true });
+
+t.test('a call that cannot run has an answer that says why', async (t) => {
+  const named = (count: number) => Array.from({ length: count }, (_, at) => toolOf(`t${at}`));
+  const first20 = named(20)
+    .map(({ name }) => name)
+    .join(', ');
+  const unknown = `There is no tool "${'x'.repeat(64)}".`;
+  const problems: readonly (readonly [what: string, Partial<RunOptions>, want: string])[] = [
+    ['no tools', {}, `${unknown} There are no tools now.`],
+    ['one', { tools: named(1) }, `${unknown} The tools are: t0.`],
+    ['twenty', { tools: named(20) }, `${unknown} The tools are: ${first20}.`],
+    ['more', { tools: named(21) }, `${unknown} The tools are: ${first20} and more.`],
+  ];
+  for (const [what, options, content] of problems) {
+    const name = 'x'.repeat(65);
+    const { answers, log } = await runAll([call('a', name)], options);
+    t.strictSame(answers, [answered('a', content, name)], what);
+    t.strictSame(log, [`a: ${JSON.stringify({ name, server: '', content, isError: true })}`], what);
+  }
+  const cases: readonly (readonly [content: string, Partial<DaemonTool>, Partial<RunOptions>?])[] = [
+    [
+      'Its argument is wrong.',
+      { problemWith: ({ at }) => (at === 1 ? 'Its argument is wrong.' : undefined) },
+    ],
+    [
+      'The call failed: broken',
+      {
+        call: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {
+        isApproved: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {
+        prepare: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'The call failed: broken',
+      {},
+      {
+        onDidAllow: async () => {
+          throw failure;
+        },
+      },
+    ],
+    [
+      'It is not there.',
+      {
+        prepare: async () => ({
+          problem: 'It is not there.',
+          call: async () => ({ content: '', isError: false }),
+          end: () => undefined,
+        }),
+      },
+    ],
+    ['The call was cancelled.', {}, { signal: AbortSignal.abort() }],
+    ['The call was cancelled.', { problemWith: () => 'wrong' }, { signal: AbortSignal.abort() }],
+  ];
+  for (const [content, more, options] of cases) {
+    const { answers, log } = await runAll([call('a', 'look', { at: 1 })], {
+      tools: [toolOf('look', more)],
+      ...options,
+    });
+    t.strictSame(answers, [answered('a', content)], content);
+    t.strictSame(log.slice(-1), [`a: ${failedCall(content)}`], content);
+    t.equal(standsForResult(content), content === 'The call was cancelled.', content);
+  }
+  const many = await runAll(
+    Array.from({ length: 33 }, (_, at) => call(`${at}`)),
+    { tools: [toolOf('look')] },
+  );
+  t.strictSame(many.answers.slice(31), [
+    answered('31', 'look {}'),
+    answered('32', 'Only the first 32 calls of an answer are run. Call fewer tools at once.'),
+  ]);
+});
+
+t.test('a call runs once it is approved, or as its user answers', async (t) => {
+  const asked: unknown[] = [];
+  const log: string[] = [];
+  const about = { title: 'Look', annotations: { readOnlyHint: true } };
+  const toolWith = (more: Partial<DaemonTool> = {}) =>
+    toolOf('look', {
+      ...about,
+      isApproved: async () => false,
+      async allow(decision) {
+        await nextTurn();
+        log.push(`allowed: ${decision}`);
+      },
+      ...more,
+    });
+  const answer = async (decision: unknown, more: Partial<DaemonTool> = {}) => {
+    asked.length = log.length = 0;
+    const askApproval = async (question: unknown) => {
+      asked.push(question);
+      if (decision instanceof Error) throw decision;
+      return decision as ToolDecision;
+    };
+    const ran = await runAll([call('a')], { tools: [toolWith(more)], askApproval });
+    return [...log, ...ran.log];
+  };
+  const ran = `a: ${JSON.stringify({ name: 'look', server: 'files', content: 'look {}', isError: false })}`;
+  const denied = `a: ${failedCall('The user did not allow the call of look. Go on without it.')}`;
+  t.strictSame(await answer('once'), ['a is allowed', ran]);
+  const question = {
+    streamId: 's',
+    toolCall: call('a'),
+    server: 'files',
+    description: 'Does look',
+    ...about,
+  };
+  t.strictSame(asked, [question]);
+  t.strictSame(await answer('session'), ['allowed: session', 'a is allowed', ran]);
+  t.strictSame(await answer('always'), ['allowed: always', 'a is allowed', ran]);
+  t.strictSame(await answer('deny'), [denied]);
+  t.strictSame(await answer(failure), [denied]);
+  t.strictSame(await answer('always', { decisions: ['once', 'deny'] }), [denied], 'nobody offered that');
+  t.strictSame(asked, [{ ...question, decisions: ['once', 'deny'] }]);
+  t.strictSame(await answer('once', { decisions: ['once', 'deny'] }), ['a is allowed', ran]);
+  t.ok(standsForResult('The user did not allow the call of look. Go on without it.'));
+  t.notOk(standsForResult('The user did not allow the call'));
+
+  const diff: FileDiff = { path: '/a', name: 'a', after: 'y', unified: '+y' };
+  const prepared = (more: object = {}) => ({
+    prepare: async (given: unknown) => {
+      log.push(`prepared ${JSON.stringify(given)}`);
+      return {
+        ...{ diff, end: () => log.push('ended') },
+        call: async () => ({ content: 'as prepared', isError: false, images: ['AAAA'] }),
+        ...more,
+      };
+    },
+  });
+  const withImage = {
+    name: 'look',
+    server: 'files',
+    content: 'as prepared',
+    isError: false,
+    images: ['AAAA'],
+  };
+  t.strictSame(await answer('once', prepared()), [
+    ...['prepared {}', 'ended', 'a is allowed', `a: ${JSON.stringify(withImage)}`],
+  ]);
+  t.strictSame(asked, [{ ...question, diff }]);
+  t.strictSame(await answer('deny', prepared()), ['prepared {}', 'ended', denied]);
+  t.strictSame(await answer('once', prepared({ problem: 'It is not there.' })), [
+    'prepared {}',
+    `a: ${failedCall('It is not there.')}`,
+  ]);
+  t.strictSame(asked, [], 'nobody is asked about what cannot run');
+  const images = await runAll([call('a')], { tools: [toolOf('look', prepared())] });
+  t.strictSame(images.answers, [{ ...answered('a', 'as prepared'), images: ['AAAA'] }]);
+
+  const unasked = await runAll([call('a')], { tools: [toolWith()] });
+  const content =
+    'The tool look is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.';
+  t.strictSame(unasked.log, [
+    `a: ${JSON.stringify({ name: 'look', server: 'files', content, isError: true, unapprovedTool: 'own-look' })}`,
+  ]);
+});
+
+t.test('one question is open at a time, and its answer may settle the next', async (t) => {
+  const asked: string[] = [];
+  let isAllowed = false;
+  let open = 0;
+  const askApproval: AskApproval = async ({ toolCall }) => {
+    asked.push(toolCall.id);
+    t.equal(++open, 1, 'only one is open');
+    await nextTurn();
+    open--;
+    return toolCall.id === 'a' ? 'once' : 'session';
+  };
+  const tool = toolOf('look', {
+    isApproved: async () => isAllowed,
+    allow: async () => {
+      isAllowed = true;
+    },
+  });
+  const { answers } = await runAll(
+    ['a', 'b', 'c'].map((id) => call(id)),
+    { tools: [tool], askApproval },
+  );
+  t.strictSame(asked, ['a', 'b']);
+  t.strictSame(
+    answers,
+    ['a', 'b', 'c'].map((id) => answered(id, 'look {}')),
+  );
+
+  const caller = new AbortController();
+  let checks = 0;
+  const unapproved = async () => {
+    checks += 1;
+    return false;
+  };
+  const stopped = await runAll([call('a'), call('b')], {
+    tools: [toolOf('look', { isApproved: unapproved })],
+    signal: caller.signal,
+    askApproval: async ({ toolCall }) => {
+      asked.push(`${toolCall.id} again`);
+      caller.abort();
+      return 'once';
+    },
+  });
+  t.strictSame(asked.slice(2), ['a again']);
+  t.strictSame(
+    stopped.answers,
+    ['a', 'b'].map((id) => answered(id, 'The call was cancelled.')),
+  );
+  t.equal(checks, 3, 'nothing is looked up for the second one any more');
+
+  const sudden = new AbortController();
+  const looked: unknown[] = [];
+  const ended = await runAll([call('a')], {
+    tools: [
+      toolOf('look', {
+        async isApproved() {
+          // The second look is right before the question.
+          if (looked.push('up') === 2) sudden.abort();
+          return false;
+        },
+        async prepare() {
+          looked.push('into');
+          return undefined;
+        },
+      }),
+    ],
+    signal: sudden.signal,
+    askApproval,
+  });
+  t.strictSame(looked, ['up', 'up']);
+  t.strictSame(ended.answers, [answered('a', 'The call was cancelled.')]);
+});
+
+t.test('a call reports its progress as fast as its client takes it, and may ask', async (t) => {
+  const sent: unknown[] = [];
+  let take: () => void = () => undefined;
+  const progress = (n: number) => ({ progress: n });
+  const tool = toolOf('look', {
+    async call(_, signal, { onProgress, elicit } = {}) {
+      onProgress?.(progress(1));
+      onProgress?.(progress(2));
+      onProgress?.(progress(3));
+      t.strictSame(sent, [{ streamId: 's', id: 'a', progress: 1 }], 'the others wait');
+      take();
+      await nextTurn();
+      take();
+      await nextTurn();
+      onProgress?.(progress(4));
+      const said = await elicit?.(
+        { server: 'files', message: 'Which?' } as Parameters<typeof elicit>[0],
+        signal,
+      );
+      return { content: JSON.stringify(said ?? 'nobody is asked'), isError: false };
+    },
+  });
+  const onProgress = (one: unknown) => {
+    sent.push(one);
+    return new Promise<void>((resolve) => (take = resolve));
+  };
+  const askElicitation: AskElicitation = async (question, _, id) => {
+    return { action: 'accept', content: { question: JSON.stringify(question), id } };
+  };
+  const { answers } = await runAll([call('a')], { tools: [tool], onProgress, askElicitation });
+  t.strictSame(
+    sent,
+    [1, 3, 4].map((n) => ({ streamId: 's', id: 'a', progress: n })),
+    'of those that wait, the newest',
+  );
+  const asked = JSON.stringify({ streamId: 's', server: 'files', message: 'Which?' });
+  t.match(answers, [
+    { content: JSON.stringify({ action: 'accept', content: { question: asked, id: 'a' } }) },
+  ]);
+  const gone = {
+    tools: [
+      toolOf('look', {
+        call: async (_, __, { onProgress: report, elicit } = {}) => {
+          report?.(progress(1));
+          await nextTurn();
+          return { content: `${elicit}`, isError: false };
+        },
+      }),
+    ],
+  };
+  t.match((await runAll([call('a')], gone)).answers, [{ content: 'undefined' }], 'nobody listens');
+  const failing = {
+    ...gone,
+    onProgress: async () => {
+      throw failure;
+    },
+  };
+  t.match((await runAll([call('a')], failing)).answers, [{ content: 'undefined' }], 'the client is gone');
 });

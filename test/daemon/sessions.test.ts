@@ -21,6 +21,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createProcessLocks, identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
+import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
 import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
 import {
   messageToLine,
@@ -553,6 +554,30 @@ t.test('a conversation without a turn is not listed', async (t) => {
   t.match(await one.read(id), { session: { title: 'Nothing yet', turns: 0 }, messages: [] });
   await one.chat(id, [user('Why?')]);
   t.match((await one.list()).sessions, [{ title: 'Nothing yet', turns: 1 }]);
+});
+
+t.test('the answer so far is built from its deltas, and can be sent as history', async (t) => {
+  const answer = new AnswerSoFar();
+  const call = { id: 'c1', name: 'look', arguments: { at: 'x' } };
+  const result = { id: 'c1', name: 'look', server: 's', content: 'a cat', isError: false };
+  for (const [seq, content] of [
+    { kind: 'thinking', text: 'H' } as const,
+    { kind: 'thinking', text: 'm.' } as const,
+    { kind: 'notice', notice: { code: 'answer-lost', message: '' } } as const,
+    { kind: 'text', text: 'I look.' } as const,
+    { kind: 'toolCall', toolCall: call } as const,
+    { kind: 'toolResult', toolResult: result } as const,
+    { kind: 'text', text: 'And ' } as const,
+    { kind: 'text', text: 'again.' } as const,
+    { kind: 'toolCall', toolCall: { ...call, id: 'c2' } } as const,
+  ].entries())
+    answer.add({ streamId: 's', seq, ...content });
+  t.same(answer.messages(), [
+    { role: 'assistant', content: 'I look.', thinking: 'Hm.', toolCalls: [call] },
+    { role: 'tool', content: 'a cat', toolCallId: 'c1', toolName: 'look' },
+    { role: 'assistant', content: 'And again.', toolCalls: [{ ...call, id: 'c2' }] },
+    { role: 'tool', content: 'The call was interrupted.', toolCallId: 'c2', toolName: 'look' },
+  ]);
 });
 
 t.test('the results of a client’s own tools are kept once', async (t) => {

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
 import { answerTask } from '../../daemon/engine/process/answerTask.ts';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
 import { EngineModel, type LoadedModel, type ModelOptions } from '../../daemon/engine/process/engineModel.ts';
 import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
-import { mustCall } from '../../daemon/engine/process/grammars.ts';
+import { grammarState, mustCall } from '../../daemon/engine/process/grammars.ts';
 import type {
   EvaluateOptions,
   Library,
@@ -22,7 +23,7 @@ import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
 import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
 import { createRoutes } from '../../daemon/engine/process/routes.ts';
 import { listen } from '../../daemon/engine/process/server.ts';
-import { readCompletion, readInfill } from '../../daemon/engine/process/tasks.ts';
+import { readCompletion, readConversation, readInfill } from '../../daemon/engine/process/tasks.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -305,6 +306,86 @@ t.test('what a request does not ask for is sampled as llama.cpp does', async (t)
   }
 });
 
+t.test('each form of an answer has its text, its end and what it took', async (t) => {
+  const tally = { promptTokens: 10, cachedTokens: 4, completionTokens: 6, promptTime: 500, answerTime: 250 };
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 6,
+    total_tokens: 16,
+    prompt_tokens_details: { cached_tokens: 4 },
+  };
+  const timings = {
+    ...{ cache_n: 4, prompt_n: 6, prompt_ms: 500, prompt_per_second: 12 },
+    ...{ predicted_n: 6, predicted_ms: 250, predicted_per_second: 24 },
+  };
+  const [stopped, cut] = [
+    { ...tally, end: 'word' as const },
+    { ...tally, end: 'limit' as const },
+  ];
+  const model = 'small';
+  for (const includesUsage of [false, true]) {
+    const form = chatForm({ model, includesUsage }, false);
+    const chunk = { object: 'chat.completion.chunk', model };
+    t.match(form.first, {
+      ...chunk,
+      id: /^chatcmpl-/,
+      choices: [{ delta: { role: 'assistant' }, finish_reason: null }],
+    });
+    t.match(form.piece('a'), {
+      ...chunk,
+      choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
+    });
+    const ended = { ...chunk, choices: [{ delta: {}, finish_reason: 'length' }] };
+    const last = form.last('a', cut);
+    t.match(
+      last,
+      includesUsage ? [ended, { ...chunk, choices: [], usage, timings }] : [{ ...ended, timings }],
+    );
+    t.equal(last.length, includesUsage ? 2 : 1);
+    t.match(form.whole('a', stopped), {
+      ...{ object: 'chat.completion', created: Number, model, usage, timings },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+    });
+  }
+  const calls = chatForm({ model, includesUsage: false }, true);
+  t.equal(calls.piece('{'), undefined, 'a call is not shown in pieces');
+  const cases = [
+    { text: '{"name":"look","arguments":{"at":1}}', name: 'look', given: '{"at":1}' },
+    { text: '{"name":"look"}', name: 'look', given: '{}' },
+    { text: '{"name" : "look","argu', name: 'look', given: '{"name" : "look","argu' },
+    { text: 'oh', name: '', given: 'oh' },
+  ];
+  for (const { text, name, given } of cases) {
+    const call = { id: /^[0-9a-f]{32}$/, type: 'function', function: { name, arguments: given } };
+    const [streamed, end] = calls.last(text, stopped);
+    t.match(streamed, { choices: [{ delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }] });
+    t.match(end, { choices: [{ finish_reason: 'tool_calls' }] });
+    const whole = { message: { role: 'assistant', content: null, tool_calls: [call] } };
+    t.match(calls.whole(text, stopped), { choices: [{ ...whole, finish_reason: 'tool_calls' }] });
+    t.match(calls.whole(text, cut), { choices: [{ ...whole, finish_reason: 'length' }] });
+  }
+  const completion = completionForm({ model, includesUsage: false });
+  const part = { id: /^cmpl-/, object: 'text_completion', model };
+  t.match(completion.piece('a'), { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] });
+  t.match(completion.last('a', cut), [
+    { ...part, choices: [{ text: '', finish_reason: 'length' }], usage, timings },
+  ]);
+  t.match(completion.whole('a', stopped), {
+    ...part,
+    choices: [{ text: 'a', finish_reason: 'stop' }],
+    usage,
+  });
+  const infill = infillForm({ model, includesUsage: false });
+  t.match(infill.piece('a'), { index: 0, content: 'a', stop: false });
+  const figures = { tokens_predicted: 6, tokens_evaluated: 10, tokens_cached: 16, truncated: false, timings };
+  t.match(infill.last('a', cut), [{ content: '', stop: true, stop_type: 'limit', model, ...figures }]);
+  t.match(infill.whole('a', stopped), { index: 0, content: 'a', stop: true, stop_type: 'word', ...figures });
+  t.same(
+    [calls, completion, infill].map(({ isMarked }) => isMarked),
+    [true, true, false],
+  );
+});
+
 t.test('a gap is filled between its tokens, behind what else is there', async (t) => {
   const infill = { prefix: -1, suffix: -2, middle: -3 };
   const loadedWith = (infill: Model['tokens']['infill'], begins = false) => {
@@ -412,6 +493,42 @@ async function streamed(
 
 const head = '200 {"Content-Type":"text/event-stream"}';
 const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+
+t.test('a stream has what the template opened, its pieces, and its end', async (t) => {
+  const begin = [head, event({ first: true })];
+  const pieces = ['a', 'a', 'a'].map((piece) => event({ piece }));
+  for (const [given, want] of [
+    [{}, [...begin, ...pieces, event({ last: 'aaa' }), 'data: [DONE]\n\nEND']],
+    [{ isMarked: false }, [...begin, ...pieces, event({ last: 'aaa' }), 'END']],
+    [
+      { isMarked: false, opened: '<think>' },
+      [...begin, event({ piece: '<think>' }), ...pieces, event({ last: '<think>aaa' }), 'END'],
+    ],
+  ] as const) {
+    const client = createResponse();
+    t.equal(await streamed(sequenceOf().sequence, client, given), undefined);
+    t.strictSame(client.sent, want);
+  }
+});
+
+t.test('an answer that fails in its middle says so in an event, and ends without a mark', async (t) => {
+  const { sequence } = sequenceOf();
+  const failing: Sequence = Object.create(sequence, {
+    evaluate: {
+      async *value() {
+        yield 97;
+        throw new Error('no memory');
+      },
+    },
+  });
+  const client = createResponse();
+  await streamed(failing, client);
+  t.strictSame(client.sent.slice(2), [
+    event({ piece: 'a' }),
+    event({ error: { code: 500, message: 'Error: no memory', type: 'server_error' } }),
+    'END',
+  ]);
+});
 
 t.test('an answer is generated no faster than its client reads, and not for one that has left', async (t) => {
   const client = createResponse(true);
@@ -645,6 +762,96 @@ t.test('what a template can do is found out, and it gets a conversation in that 
   });
   const image = { role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }] };
   t.throws(() => prompt({ messages: [image] }), { status: 500, message: /^image input is not supported/ });
+});
+
+t.test('what a conversation leaves open', async (t) => {
+  const user = { role: 'user', content: 'hi' };
+  const read = (defaults: object, more: object, messages: readonly object[] = [user]) => {
+    const {
+      messages: found,
+      temperature,
+      top_p,
+    } = readConversation(JSON.stringify({ messages, ...more }), {
+      defaults,
+    });
+    return [found, temperature, top_p];
+  };
+  const defaults = { system: 'Be brief.', temperature: 0.2, top_p: 0.9 };
+  const [system, other] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'developer', content: 'Be kind.' },
+  ];
+  t.strictSame(read({}, {}), [[user], undefined, undefined]);
+  t.strictSame(read(defaults, {}), [[system, user], 0.2, 0.9]);
+  t.strictSame(read(defaults, { temperature: 0, top_p: 1 }), [[system, user], 0, 1]);
+  t.strictSame(read(defaults, {}, [user, other]), [[user, other], 0.2, 0.9], 'it has its own');
+  const limits = { repeat_penalty: 1.1, max_tokens: 9 };
+  const limited = (more: object) =>
+    readConversation(JSON.stringify({ messages: [user], ...more }), { defaults: limits });
+  t.match(limited({}), limits);
+  t.match(limited({ repeat_penalty: 1, n_predict: 5 }), { repeat_penalty: 1, max_tokens: 5 });
+  t.strictSame(read(defaults, {}, [{ ...other, role: 'system' }])[0], [{ ...other, role: 'system' }]);
+});
+
+t.test('an answer is held to the format that is asked for', async (t) => {
+  const grammarFor = async (body: object) => {
+    const asked: unknown[] = [];
+    const loaded = {
+      library: { LlamaGrammarEvaluationState: class {} },
+      llama: {
+        async createGrammarForJsonSchema(schema: unknown) {
+          asked.push(schema);
+          return { grammar: '' };
+        },
+        createGrammar: async ({ grammar }: { readonly grammar: string }) => {
+          asked.push(grammar.split('\n')[0]);
+          return {};
+        },
+      },
+    } as unknown as LoadedModel;
+    const state = await grammarState(loaded, { messages: [], ...body } as never);
+    return state === undefined ? undefined : asked[0];
+  };
+  const schema = { type: 'object' };
+  for (const [format, want] of [
+    [undefined, undefined],
+    [{ type: 'text' }, undefined],
+    [{ type: 'text', schema }, undefined],
+    [{ type: 'json_object' }, 'root ::= object'],
+    [{ type: 'json_object', schema }, schema],
+    [{ type: 'json_schema', schema }, schema],
+    [{ type: 'json_schema', json_schema: { schema: { type: 'array' } }, schema }, { type: 'array' }],
+  ] as const)
+    t.strictSame(await grammarFor({ response_format: format }), want, JSON.stringify(format));
+  await t.rejects(grammarFor({ response_format: { type: 'json_schema' } }), {
+    ...{ status: 400, message: /"response_format\.json_schema" is missing/ },
+  });
+});
+
+t.test('a call that must come is held to the parameters of its tool', async (t) => {
+  const asked: unknown[] = [];
+  const loaded = {
+    library: { LlamaGrammarEvaluationState: class {} },
+    llama: {
+      async createGrammarForJsonSchema(schema: unknown) {
+        asked.push(schema);
+        return { grammar: '' };
+      },
+      createGrammar: async () => ({}),
+    },
+  } as unknown as LoadedModel;
+  const parameters = { type: 'object', properties: { at: { type: 'integer' } } };
+  const tools = [
+    { type: 'function', function: { name: 'a' } },
+    { type: 'function', function: { name: 'b', parameters } },
+  ];
+  await grammarState(loaded, { messages: [], tools, tool_choice: 'required' } as never);
+  const call = (name: string, given: object) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: given },
+  });
+  t.strictSame(asked, [{ oneOf: [call('a', { type: 'object' }), call('b', parameters)] }]);
+  t.equal(await grammarState(loaded, { messages: [], tools } as never), undefined);
 });
 
 t.test('a model whose memory slides keeps where the prompt ended', async (t) => {

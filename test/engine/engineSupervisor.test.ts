@@ -1,13 +1,20 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import { type RunningEngine, readLast, writeLast } from '../../daemon/engine/engineFile.ts';
+import { type RunningEngine, readLast, readRunning, writeLast } from '../../daemon/engine/engineFile.ts';
+import { hold } from '../../daemon/engine/holder.ts';
 import { type StartContext, startProcess } from '../../daemon/engine/starting.ts';
+import { takeHolders } from '../../daemon/engine/supervisor/holders.ts';
 import { commandOf, type Launch } from '../../daemon/engine/supervisor/launch.ts';
+import { CannotStartError, startRun } from '../../daemon/engine/supervisor/run.ts';
+import { type SupervisorState, supervise } from '../../daemon/engine/supervisor/supervise.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
+import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import type { EngineStartParams } from '../../protocol/messages/engine.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
@@ -469,4 +476,310 @@ t.test('each program is started on loopback, with a key that no argument has', a
     'another port, if its own is taken',
   );
 });
-const _starting = { state: 'starting' } as const;
+
+t.test('a process is ready once it answers, or has ended with its last words', async (t) => {
+  const groups = createProcessGroups({ platform: process.platform, env: process.env });
+  t.teardown(groups.close);
+  const run = (script: string, probe?: { readonly url: string; readonly path: string }) => {
+    const loading: number[] = [];
+    const command = { file: '/bin/sh', args: ['-c', script], env: {}, input: 'given\n' };
+    const started = startRun(probe ? { ...command, probe } : command, groups, (at) => loading.push(at));
+    return { ...started, loading };
+  };
+  const ended = [
+    { script: 'exit 3', want: 'exit code 3' },
+    {
+      script: "printf 'first\\n  \\033[31mlast words\\033[0m  \\n \\n' >&2; exit 4",
+      want: 'exit code 4: last words',
+    },
+    { script: 'kill -KILL $$', want: 'SIGKILL' },
+    // Its child holds the pipes.
+    { script: "echo 'last words' >&2; sleep 600 & exit 5", want: 'exit code 5: last words' },
+  ];
+  for (const { script, want } of ended) {
+    const { ready, ended: how } = run(script);
+    await t.rejects(ready, { message: `It ended before it was ready, with ${want}` });
+    t.equal(await how, want);
+  }
+  const missing = startRun(
+    { file: '/no/such/program', args: [], env: {}, input: '' },
+    groups,
+    () => undefined,
+  );
+  await t.rejects(missing.ready, { message: /^It ended before it was ready, with spawn .* ENOENT$/ });
+  const events = [
+    'nonsense',
+    '{"event":"loading"}',
+    '{"event":"loading","percent":0}',
+    '{"event":"loading","percent":50}',
+    '{"event":"ready"}',
+    '{"event":"ready","port":1234,"context":4096}',
+  ];
+  const reported = run(
+    `read -r line; [ "$line" = given ] || exit 9; printf '%s\\n' ${events.map((one) => `'${one}'`).join(' ')}`,
+  );
+  t.strictSame(await reported.ready, { url: 'http://127.0.0.1:1234', context: 4_096 });
+  t.strictSame(reported.loading, [0, 50]);
+  const failed = run(`printf '%s\\n' '{"event":"failed","message":"It is damaged."}'; exit 1`);
+  await t.rejects(failed.ready, CannotStartError);
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    response.writeHead(asked.length < 3 ? 503 : 200).end('x');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const probed = run('read -r line; exec sleep 60', { url, path: '/health' });
+  t.strictSame(await probed.ready, { url });
+  t.strictSame(asked, ['/health', '/health', '/health'], 'until it answers with 200');
+});
+
+t.test('what was started runs as long as somebody wants it', async (t) => {
+  const folder = await temporaryFolder(t);
+  /** What takes holders, and how often it was released. */
+  const taking = async (name: string, first: Promise<void> = Promise.resolve()) => {
+    const path = join(folder, name);
+    const released = { times: 0 };
+    const holders = await takeHolders(path, first, () => {
+      released.times += 1;
+    });
+    t.teardown(() => holders.close());
+    return { path, released, holders };
+  };
+  await t.rejects(hold(join(folder, 'none')), { code: 'ENOENT' });
+
+  await t.test('each holder gets the newest state, and every later one', async (t) => {
+    const { path, holders } = await taking('states');
+    t.equal((await stat(path)).mode & 0o777, 0o600);
+    const one = await hold(path);
+    const percents: unknown[] = [];
+    const oneReady = one.whenReady((percent) => percents.push(percent));
+    await poll(
+      async () => percents,
+      (seen) => seen.length === 1,
+    );
+    holders.publish({ state: 'starting', percent: 40 });
+    const ready = { state: 'ready', pid: 7, url: 'http://127.0.0.1:1', context: 9 } as const;
+    holders.publish(ready);
+    t.strictSame(await oneReady, ready);
+    t.strictSame(percents, [undefined, 40]);
+    t.strictSame(await one.whenReady(), ready, 'whoever asks later');
+    const other = await hold(path);
+    t.strictSame(await other.whenReady(), ready);
+    holders.publish({ state: 'failed', message: 'It is damaged.' });
+    const late = await hold(path);
+    await t.rejects(late.whenReady(), { message: 'It is damaged.' });
+    holders.publish({ state: 'starting' });
+    const waiting = (await hold(path)).whenReady();
+    holders.close();
+    await t.rejects(waiting, { message: 'It was stopped.' });
+    await Promise.all([one.closed, other.closed, late.closed]);
+  });
+
+  await t.test('it is released when the last one leaves, or somebody stops it', async (t) => {
+    let begin: () => void = () => undefined;
+    const { path, released } = await taking('released', new Promise<void>((resolve) => (begin = resolve)));
+    const [one, other] = await Promise.all([hold(path), hold(path)]);
+    one.close();
+    other.close();
+    await Promise.all([one.closed, other.closed]);
+    const third = await hold(path);
+    t.equal(released.times, 0, 'whoever started it still does');
+    begin();
+    await third.keep();
+    const fourth = await hold(path);
+    third.close();
+    fourth.close();
+    await Promise.all([third.closed, fourth.closed]);
+    const stopping = await hold(path);
+    t.equal(released.times, 0, 'it is kept');
+    const stopped = stopping.stop();
+    await poll(
+      async () => released.times,
+      (times) => times === 1,
+    );
+    stopping.close();
+    await stopped;
+  });
+
+  await t.test('a setting keeps it, until it is taken back', async (t) => {
+    let begin: () => void = () => undefined;
+    const { path, released } = await taking('setting', new Promise<void>((resolve) => (begin = resolve)));
+    const raw = connect(path);
+    raw.on('error', () => undefined).resume();
+    await once(raw, 'connect');
+    raw.write('no JSON\n[]\n{"keep":1,"keepRunning":"no","stop":"yes"}\n');
+    const one = await hold(path);
+    begin();
+    await one.keepRunning(true);
+    one.close();
+    raw.end();
+    await Promise.all([one.closed, once(raw, 'close')]);
+    const other = await hold(path);
+    t.equal(released.times, 0);
+    await other.keepRunning(false);
+    other.close();
+    await other.closed;
+    await poll(
+      async () => released.times,
+      (times) => times === 1,
+    );
+  });
+});
+
+/** Ends after these texts were written to its standard output, by its number from 1. */
+const endsWith = (...runs: readonly (readonly [string, string])[]) =>
+  `read -r line; echo run >> "$FOLDER/runs"; printf '%s' "$line" > "$FOLDER/given"
+case $(grep -c run "$FOLDER/runs") in
+${runs.map(([said, then], index) => `${index + 1}) printf '%s\\n' ${said}; ${then};;`).join('\n')}
+*) exit 99;;
+esac
+`;
+
+/** Supervises a script in the place of the engine. */
+async function supervised(t: Test, script: string, now = () => 0, more: Partial<Launch> = {}) {
+  const folder = await temporaryFolder(t, { 'engine.sh': script });
+  await chmod(join(folder, 'engine.sh'), 0o755);
+  const groups = createProcessGroups({ platform, env: process.env });
+  t.teardown(groups.close);
+  const states: SupervisorState[] = [];
+  const released = new AbortController();
+  const launch: Launch = {
+    ...{
+      asked: { product: 'runner-engine', model: '/m.gguf', alias: 'm' },
+      folder,
+      socket: join(folder, 's'),
+    },
+    ...{ program: join(folder, 'engine.sh'), runtime: '/bin/sh', ...more },
+  };
+  const done = supervise(
+    {
+      ...{ launch, groups, now, env: { ...process.env, FOLDER: folder } },
+      publish: (state) => void states.push(state),
+    },
+    released.signal,
+  );
+  const isReady = () =>
+    poll(
+      async () => states,
+      (seen) => seen.some(({ state }) => state === 'ready'),
+    );
+  const file = async (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined);
+  return { folder, launch, states, done, isReady, file, release: () => released.abort() };
+}
+
+const [loadingLine, readyLine] = [
+  `'{"event":"loading","percent":10}'`,
+  `'{"event":"ready","port":1,"context":4096}'`,
+];
+const starting = { state: 'starting' } as const;
+const isUp = { ...{ state: 'ready', pid, url: 'http://127.0.0.1:1' }, context: 4_096 } as const;
+
+t.test('a supervisor makes known what runs, until it is released', async (t) => {
+  const { folder, launch, states, done, isReady, file, release } = await supervised(
+    t,
+    endsWith([`${loadingLine} ${readyLine}`, 'exec sleep 600']),
+  );
+  await isReady();
+  t.strictSame(states, [starting, { ...starting, percent: 10 }, isUp]);
+  const running = await readRunning(folder, platform);
+  const { key } = JSON.parse((await file('given')) ?? '') as { readonly key: string };
+  t.strictSame(running, {
+    ...{
+      pid,
+      url: isUp.url,
+      product: 'runner-engine',
+      key,
+      model: 'm',
+      context: 4_096,
+      socket: launch.socket,
+    },
+  });
+  release();
+  await done;
+  t.strictSame([await readRunning(folder, platform), await file('engineLast.json')], [undefined, undefined]);
+  t.equal(states.length, 3, 'a release is no failure');
+
+  const never = await supervised(t, endsWith([loadingLine, 'exec sleep 600']));
+  await poll(
+    async () => never.states,
+    (seen) => seen.length === 2,
+  );
+  never.release();
+  await never.done;
+  t.strictSame(never.states, [starting, { ...starting, percent: 10 }], 'it need not be ready for that');
+
+  const standIn = `exec ${process.execPath} ${resolve('test/support/engineStandIn.cjs')} llama-server "$@"`;
+  const asked = { product: 'llama.cpp', model: '/m.gguf' } as const;
+  const llama = await supervised(t, `#!/bin/sh\n${standIn}\n`, undefined, { asked });
+  await llama.isReady();
+  const up = await readRunning(llama.folder, platform);
+  t.strictSame(llama.states, [starting, { state: 'ready', pid, url: up?.url }]);
+  t.match(up, { product: 'llama.cpp', key: /^\S{32}$/, model: undefined });
+  t.strictSame((await readdir(llama.folder)).sort(), ['engine.json', 'engine.sh'], 'nobody can read its key');
+  llama.release();
+  await llama.done;
+  await t.rejects(fetch(up?.url ?? ''), 'it has ended');
+});
+
+t.test('what ends is started again twice, and then it is down', async (t) => {
+  const crash = [readyLine, 'exit 5'] as const;
+  const minutes = 600_000;
+  /** A clock that stands still but while something runs, so long each time. */
+  const clock = (...lengths: readonly number[]) => {
+    let reads = 0;
+    return () => {
+      reads += 1;
+      return 1e12 + (reads % 2 === 1 ? 0 : (lengths[reads / 2 - 1] ?? 0));
+    };
+  };
+  for (const { name, runs, now, ready, message } of [
+    {
+      name: 'at once',
+      runs: [crash, crash, crash],
+      ready: 3,
+      message: 'It ended 3 times in a row, the last time with exit code 5.',
+    },
+    {
+      name: 'after a while, but never well',
+      runs: [crash, crash, crash],
+      now: clock(minutes, minutes, minutes),
+      ready: 3,
+      message: 'It ended 3 times in a row, the last time with exit code 5.',
+    },
+    {
+      name: 'well in between',
+      runs: [crash, crash, crash, [readyLine, 'exit 6'] as const],
+      now: clock(0, minutes + 1, 0, 0),
+      ready: 4,
+      message: 'It ended 3 times in a row, the last time with exit code 6.',
+    },
+    {
+      name: 'before it was ready again',
+      runs: [crash, ['', 'exit 2'] as const, ['', 'echo "no memory" >&2; exit 3'] as const],
+      ready: 1,
+      message: 'It ended 3 times in a row, the last time with exit code 3: no memory.',
+    },
+    {
+      name: 'before it was ready for the first time',
+      runs: [['', 'exit 3'] as const],
+      ready: 0,
+      message: 'It ended before it was ready, with exit code 3',
+    },
+    {
+      name: 'and says why it would do so each time',
+      runs: [crash, [`'{"event":"failed","message":"It is damaged."}'`, 'exit 1'] as const],
+      ready: 1,
+      message: 'It is damaged.',
+    },
+  ]) {
+    const { folder, launch, states, done, file } = await supervised(t, endsWith(...runs), now);
+    await done;
+    t.equal((await file('runs'))?.length, 'run\n'.length * runs.length, name);
+    t.equal(states.filter(({ state }) => state === 'ready').length, ready, name);
+    t.strictSame(states.at(-1), { state: 'failed', message }, name);
+    t.strictSame(JSON.parse((await file('engineLast.json')) ?? ''), { ...launch.asked, failure: message });
+    t.equal(await readRunning(folder, platform), undefined);
+  }
+});

@@ -1,37 +1,78 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import t from 'tap';
+import { staysForGood } from '../../client/shared/modelWords.ts';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
+import { reportOf } from '../../client/terminal/cli/defect.ts';
+import { TerminalError } from '../../client/terminal/cli/failure.ts';
 import { optionNames } from '../../client/terminal/cli/flags.ts';
+import { modelsTable } from '../../client/terminal/commands/models.ts';
 import { AnswerClock, describeStats, describeUsage } from '../../client/terminal/conversation/answerStats.ts';
 import type { ChatSettings } from '../../client/terminal/conversation/chatSettings.ts';
+import { chooseModel, findModel } from '../../client/terminal/conversation/chooseModel.ts';
 import {
   appendHistory,
   formerHistoryPath,
   historyPath,
   readHistory,
 } from '../../client/terminal/conversation/history.ts';
-import { type ConversationState, runSlashCommand } from '../../client/terminal/conversation/slashCommands.ts';
+import { fitToScreen, readSession } from '../../client/terminal/conversation/keptConversation.ts';
+import {
+  type ConversationState,
+  isSlashCommand,
+  runSlashCommand,
+} from '../../client/terminal/conversation/slashCommands.ts';
+import { completeLine } from '../../client/terminal/conversation/slashCompletion.ts';
+import { forTerminal } from '../../client/terminal/daemon/advice.ts';
+import { type Daemon, spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import { describeDiff } from '../../client/terminal/screen/diff.ts';
 import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
+import { readCodeStart } from '../../client/terminal/screen/markdownBlock.ts';
+import { markContext } from '../../client/terminal/screen/modelDescription.ts';
 import { createStyle, Output } from '../../client/terminal/screen/output.ts';
 import { formatTable } from '../../client/terminal/screen/table.ts';
+import {
+  createCallLines,
+  describeArguments,
+  describeCall,
+  describeResult,
+  isCallCut,
+  toolsTable,
+} from '../../client/terminal/screen/tools.ts';
+import { WordWrap, wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
-import type { ChatDelta } from '../../protocol/messages/chat.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import { formatBytes } from '../../protocol/base/bytes.ts';
+import { nearestNames } from '../../protocol/base/editDistance.ts';
+import type { AdviceCode, Advised } from '../../protocol/messages/advice.ts';
+import type { ChatDelta, ToolCall } from '../../protocol/messages/chat.ts';
+import { type Model, preferredModel } from '../../protocol/messages/models.ts';
 import type { ListPromptsResult } from '../../protocol/messages/prompts.ts';
 import type { Product } from '../../protocol/messages/status.ts';
+import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import { anyText } from '../support/anyText.ts';
 import { pictures } from '../support/pictures.ts';
 
+const unknown = { value: 'unknown', from: 'server' } as const;
 const yes = { value: true, from: 'server' } as const;
 const no = { value: false, from: 'server' } as const;
 
@@ -151,6 +192,19 @@ t.test('the options are the parameters of a Modelfile, and a number is checked',
       t.throws(parse, { message: `${name} must be a number, not "x".` });
     else t.hasStrict(parse().options, { [name]: name === 'stop' ? ['x'] : 'x' });
   }
+});
+
+t.test('a model is found by any form of its name', async (t) => {
+  const models = [model('qwen3:4b'), model('hf.co/Acme/Tiny:Q4')];
+  for (const name of [
+    'QWEN3:4b',
+    'library/qwen3:4b',
+    'registry.ollama.ai/library/qwen3:4b',
+    'qwen3:4b:local',
+  ])
+    t.hasStrict(findModel(models, name), { name: 'qwen3:4b' }, name);
+  t.hasStrict(findModel(models, 'HF.co/acme/tiny:q4'), { name: 'hf.co/Acme/Tiny:Q4' });
+  t.type(findModel(models, 'other/qwen3:4b'), 'string');
 });
 
 t.test('Markdown is rendered', async (t) => {
@@ -494,6 +548,18 @@ t.test('what is held of an answer is shown when something else comes', async (t)
   }
 });
 
+t.test('the colours of code', async (t) => {
+  const shown = (text: string) => {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    return (renderer.write(text) + renderer.end()).replace(/\u001b\[(\d*)m/g, '<$1>');
+  };
+  t.strictSame(shown('```diff\n-a\n+b\n```').split('\n').slice(1, 3), ['<31>-a<0>', '<32>+b<0>']);
+  t.match(shown('```js\nreturn 12 // so\n```'), '<35>return<0> <33>12<0> <2>// so<0>');
+  const quoted = (text: string) => text.replace(/^/gm, '> ');
+  const formula = '```tex\n$a\n\nb 12\n```';
+  t.match(shown(quoted(formula)), '│<0> b 12\n', 'a blank line of a quote ends a formula, too');
+});
+
 t.test('a table gives way where it is flexible', async (t) => {
   const columns = [
     { title: 'ID' },
@@ -557,6 +623,38 @@ t.test('nothing waits for a reader that is gone', async (t) => {
   }
 });
 
+t.test('code has colours, and comes out exactly', async (t) => {
+  const shown = (text: string, size = text.length) => {
+    const renderer = createMarkdownRenderer(40, true, createCodeColours);
+    let out = '';
+    for (let at = 0; at < text.length; at += size) out += renderer.write(text.slice(at, at + size));
+    return out + renderer.end();
+  };
+  const source = '```js\nconst f = `a\n\n  b`; // so\n```\n';
+  t.equal(plain(shown(source)), source);
+  t.match(shown(source), '\u001b[35mconst\u001b[0m');
+  t.match(shown(source), '\u001b[32mb`\u001b[0m', 'a text goes on over a blank line');
+  t.match(shown('```tex\n$a\n\nb 12\n```\n'), 'b 12', 'but a formula ends there');
+  t.match(shown('```unheard-of\ndef\n```'), '\u001b[36mdef', 'code of no known language has one colour');
+  const long = `\`\`\`js\n${'const x; '.repeat(300)}\nconst y\n\`\`\`\n`;
+  t.equal(plain(shown(long)), long);
+  const odd = '~~~js\n#/*/*//\n~~~\n';
+  t.equal(shown(odd), shown(odd), 'the same text has the same colours');
+  const labels =
+    'js ts json py sh go rs c cpp cs java kt rb yaml toml ini css scss html sql lua diff dockerfile hs'.split(
+      ' ',
+    );
+  const parts = 'a|1| |{|}|"|\'|/*|*/|//|#|<|>|=|\\|$|<<E|\n|日|%'.split('|');
+  const code = fc.array(fc.constantFrom(...parts), { maxLength: 40 });
+  fc.assert(
+    fc.property(fc.constantFrom(...labels), code, fc.integer({ min: 1, max: 7 }), (label, some, size) => {
+      const text = `~~~${label}\n${some.join('')}\n~~~\n`;
+      return plain(shown(text, size)) === text && shown(text, size) === shown(text);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 t.test('code comes out exactly', async (t) => {
   const codeLine = fc
     .array(fc.constantFrom('a', ' ', '*', '`', '  ', '# ', '> ', '- ', '|', '日', '\t', '~'))
@@ -573,6 +671,50 @@ t.test('code comes out exactly', async (t) => {
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+t.test('the beginning of a line of code', async (t) => {
+  const code = (rest: string) => ({ kind: 'code', rest });
+  const quote = (rest: string) => ({ kind: 'quote', rest });
+  const undecided = { kind: 'undecided' };
+  const cases = [
+    { text: '', want: undecided },
+    { text: '``', want: undecided },
+    { text: '``', isWhole: true, want: code('``') },
+    { text: '```', want: undecided },
+    { text: '```', isWhole: true, want: { kind: 'closed' } },
+    { text: '  ````  ', isWhole: true, want: { kind: 'closed' } },
+    { text: '~~~', isWhole: true, want: code('~~~') },
+    { text: '   `', want: undecided },
+    { text: '    `', want: code('    `') },
+    { text: '```x', want: code('```x') },
+    { text: '`'.repeat(22), want: undecided },
+    { text: '`'.repeat(23), want: code('`'.repeat(23)) },
+    { text: '   x', indent: 2, want: code(' x') },
+    { text: ' x', indent: 2, want: code('x') },
+    { text: '     `', indent: 2, want: undecided },
+    { text: '      `', indent: 2, want: code('    `') },
+    { text: '', depth: 1, want: undecided },
+    { text: '', depth: 1, isWhole: true, want: { kind: 'left' } },
+    { text: '   ', depth: 1, want: undecided },
+    { text: '    ', depth: 1, want: { kind: 'left' } },
+    { text: 'x', depth: 1, want: { kind: 'left' } },
+    { text: '>', depth: 1, want: undecided },
+    { text: '>', depth: 1, isWhole: true, want: quote('') },
+    { text: '> ', depth: 1, want: quote('') },
+    { text: ' >x', depth: 1, want: quote('x') },
+  ];
+  for (const { text, isWhole = false, indent = 0, depth = 0, want } of cases)
+    t.strictSame(
+      readCodeStart({ mark: '```', indent, depth }, { text, isWhole, depth: 0 }),
+      want,
+      JSON.stringify({ text, isWhole, indent, depth }),
+    );
+  t.strictSame(
+    readCodeStart({ mark: '```', indent: 0, depth: 1 }, { text: '> x', isWhole: false, depth: 1 }),
+    code('> x'),
+    'a line within its quote is code',
+  );
 });
 
 t.test('the renderer holds a bounded part of a text', async (t) => {
@@ -607,6 +749,201 @@ t.test('an answer cannot send control sequences to the terminal', async (t) => {
     }),
   );
   t.pass();
+});
+
+t.test('an answer is printed with its thinking above it', async (t) => {
+  const pieces = [
+    { kind: 'thinking', text: 'hm\n' },
+    { kind: 'thinking', text: 'so' },
+    { kind: 'text', text: 'The **answer**' },
+    { kind: 'notice', notice: { code: 'answer-lost', message: 'Look\u001b[2J\nhere.' } },
+    { kind: 'toolCall', toolCall: { id: 'a', name: 'get\u001b', arguments: { a: 1 } } },
+    { kind: 'text', text: 'more\u0007' },
+  ] as const;
+  const print = (on: boolean) => {
+    const printer = createAnswerPrinter(createStyle(on), 80);
+    const shown = pieces.map((piece, seq) => printer.delta({ streamId: 's', seq, ...piece }));
+    return shown.join('') + printer.end();
+  };
+  const rest = 'Look␛[2J here.\ntool call: get␛ {"a":1}\nmore␇\n';
+  t.equal(plain(print(true)), `thinking\nhm\nso\n\nThe answer\n${rest}`);
+  t.equal(print(false), `thinking\nhm\nso\n\nanswer\nThe **answer**\n${rest}`);
+});
+
+t.test("the daemon's advice is in the words of the terminal", async (t) => {
+  const window = 'set a larger window with "--context N" ("/context N" in a conversation)';
+  const cases: readonly (readonly [AdviceCode, string])[] = [
+    [
+      'check-address',
+      'Check the address in --server or OLLAMA_HOST. A name must be that of an entry in "servers" of ~/.config/runner/config.json.',
+    ],
+    ['set-address', 'Say with --server URL or OLLAMA_HOST where the runner itself answers.'],
+    ['name-ca-file', 'If it is your own, name its CA file in "caFile" of ~/.config/runner/config.json.'],
+    [
+      'set-token',
+      'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.',
+    ],
+    [
+      'set-password',
+      'Say in "auth" of ~/.config/runner/config.json where its "user:password" is, or check the one that is there.',
+    ],
+    ['shorten-prompt', `Shorten it, start a new conversation ("/clear"), or ${window}.`],
+    ['use-https', 'As the daemon has it.'],
+  ];
+  const adviseOn = (code: AdviceCode): Advised => ({
+    message: 'It fails. As the daemon has it.',
+    advice: { code, problem: 'It fails.', text: 'As the daemon has it.' },
+  });
+  for (const [code, want] of cases) t.equal(forTerminal(adviseOn(code)), `It fails. ${want}`, code);
+  const onWindow = (contextLength: number) => {
+    const { message, advice } = adviseOn('shorten-prompt');
+    return forTerminal({ message, ...(advice && { advice: { ...advice, contextLength } }) });
+  };
+  t.match(
+    onWindow(12_288),
+    /"--context 12288" \("\/context 12288" in a conversation\)\.$/,
+    'a window that fits',
+  );
+  t.equal(onWindow(0), 'It fails. Shorten it or start a new conversation ("/clear").', 'none fits');
+  t.equal(forTerminal({ message: 'Nothing to do.' }), 'Nothing to do.');
+  t.equal(
+    forTerminal(adviseOn('of-a-newer-daemon' as AdviceCode)),
+    'It fails. As the daemon has it.',
+    'a code without words',
+  );
+  const printer = createAnswerPrinter(createStyle(false), 300);
+  const notice = { code: 'context-nearly-full', ...adviseOn('make-room') } as const;
+  t.equal(
+    printer.delta({ streamId: 's', seq: 0, kind: 'notice', notice }),
+    `It fails. Start a new conversation ("/clear") or ${window} before anything is refused.\n`,
+  );
+});
+
+t.test('a change is shown with its signs, and a long one is folded', async (t) => {
+  const style = createStyle(true);
+  const describe = (unified: string, { width = 80, whole = false } = {}) =>
+    describeDiff({ path: '/f', name: 'f\u001b', before: '', after: '', unified }, { style, width }, whole);
+  const signs = '@@ -1,2 +1,2 @@ f()\n-a+\n+b-\n c+\n\\ No line feed\n+\tx\n+ab\tx\r\n';
+  t.strictSame(describe(signs).text.split('\n'), [
+    style.bold('f␛'),
+    style.cyan('@@ -1,2 +1,2 @@ f()'),
+    style.red('-a+'),
+    style.green('+b-'),
+    ' c+',
+    style.dim('\\ No line feed'),
+    style.green('+    x'),
+    style.green('+ab  x'),
+  ]);
+  const lines = (count: number, length = 1) => `+${'x'.repeat(length - 1)}\n`.repeat(count);
+  const cases: readonly (readonly [unified: string, width: number, folded: string | undefined])[] = [
+    [lines(40), 80, undefined],
+    [lines(41), 80, '… 1 more line'],
+    [lines(50), 80, '… 10 more lines'],
+    [lines(20, 11), 10, undefined],
+    [lines(21, 11), 10, '… 1 more line'],
+    [lines(1, 500), 10, undefined],
+    [lines(1, 502), 10, '… 2 more characters'],
+    [`${lines(1, 500)}+y\n`, 10, '… 1 more line'],
+  ];
+  for (const [unified, width, folded] of cases) {
+    const { text, isFolded } = describe(unified, { width });
+    t.equal(isFolded, folded !== undefined, folded ?? 'whole');
+    t.equal(plain(text).split(/(?=…)/)[1], folded);
+    t.notMatch(describe(unified, { width, whole: true }).text, '…');
+  }
+  const added = describeDiff(
+    { path: '/f', name: 'f', after: '', unified: '' },
+    { style: createStyle(false), width: 80 },
+  );
+  t.strictSame(added, { text: 'f (new file)', isFolded: false });
+});
+
+t.test('calls and results are shown in part', async (t) => {
+  const call = (given: ToolCall['arguments']) => ({ id: 'c', name: 't', arguments: given });
+  const long = (length: number) => call({ a: 'x'.repeat(length - 21) });
+  t.equal(describeCall(long(500)).length, 500);
+  t.match(describeCall(long(501)), /x"… 1 more character$/);
+  t.match(describeCall(long(502)), /x… 2 more characters$/);
+  t.strictSame([long(500), long(501)].map(isCallCut), [false, true]);
+  const edit = { path: 'p', edits: [{}] };
+  t.equal(describeCall(call(edit)), 'tool call: t p (1 edit)');
+  t.ok(isCallCut(call(edit)), 'the texts are left out');
+  for (const other of [
+    { ...edit, more: 1 },
+    { ...edit, path: 1 },
+    { path: 'p', edits: 1 },
+  ])
+    t.equal(describeCall(call(other)), `tool call: t ${JSON.stringify(other)}`);
+  t.equal(describeArguments(call({ a: 1, b: 'x\ny' })), '  "a": 1\n  "b": "x\\ny"');
+  const result = { id: 'c', name: 't', server: 's', isError: false };
+  const shown = (content: string, more = {}, width = 80) =>
+    describeResult({ ...result, content, ...more }, width);
+  t.strictSame(shown('\n a\nb\n'), ['  a', '  b']);
+  const lines = createCallLines();
+  for (const id of ['c', 'd', 'e'])
+    lines.call({ id, name: 'read', arguments: { from: 1, path: `${id}.txt` } });
+  const shownOf = (id: string) => lines.result({ ...result, id, content: 'x' }, 80);
+  t.strictSame(shownOf('e'), ['  x'], 'it stands below its call');
+  t.strictSame(shownOf('c'), ['read c.txt', '  x']);
+  t.strictSame(shownOf('unknown'), ['  x']);
+  t.strictSame(shown('a\nb\nc\nd'), ['  a', '  b', '  c', '  d']);
+  t.strictSame(shown('a\nb\nc\nd\ne'), ['  a', '  b', '  c', '  d', '  … 1 more line']);
+  t.strictSame(shown('a\nb\nc\nd\ne\nf').at(-1), '  … 2 more lines');
+  t.strictSame(shown('no', { isError: true }), ['  it failed:', '  no']);
+  t.strictSame(shown('abcdefghijkl', {}, 13), ['  abcdefghi…'], 'a column is left free');
+  t.strictSame(shown('abcdefghijkl', {}, 3), ['  abcdefg…'], 'something is shown on any screen');
+  t.strictSame(shown('', { unapprovedTool: 'look' }), ['  it was not run. To allow it: --allow s/look']);
+  t.strictSame(shown('', { unapprovedTool: "it's" }), [
+    `  it was not run. To allow it: --allow 's/it'\\''s'`,
+  ]);
+});
+
+t.test('the tools of each server, and why it has none', async (t) => {
+  const tool = (name: string, description: string) => ({ name, description, approval: 'ask' as const });
+  const servers = [
+    {
+      ...{ name: 'files', state: 'ready' as const, from: 'config' as const },
+      tools: [tool('read', 'Reads a file.\nMore about it.'), tool('list', '')],
+    },
+    { name: 'web', state: 'failed' as const, message: 'It failed\u001b.', tools: [] },
+    { name: 'mail', state: 'ready' as const, needsLogin: true, tools: [] },
+    { name: 'quiet', state: 'ready' as const, tools: [] },
+  ] as unknown as readonly ListedToolServer[];
+  const cells = (isOn?: (name: string) => boolean) =>
+    toolsTable(servers, new Output(new PassThrough(), {}), isOn)
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+  const rest = [
+    ['', 'list'],
+    ['web', 'failed'],
+    ['mail', 'needs login'],
+  ];
+  const below = [[''], ['It failed␛.'], ['']];
+  const head = ['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'];
+  t.strictSame(cells(), [
+    head,
+    ['files', 'ready', 'read', 'Reads a file.'],
+    ...rest,
+    ['quiet', 'ready'],
+    ...below,
+  ]);
+  t.strictSame(
+    cells((name) => name === 'quiet'),
+    [head, ['files', 'off', 'read', 'Reads a file.'], ...rest, ['quiet', 'on'], ...below],
+  );
+});
+
+t.test('the window of a model, as far as it is known', async (t) => {
+  const cases: readonly (readonly [context: Model['context'], shown: string])[] = [
+    [{}, ''],
+    [{ maximum: 8192 }, '8192'],
+    [{ configured: 4096, maximum: 8192 }, '4096 of 8192'],
+    [{ allocated: 2048, configured: 4096 }, '2048'],
+    [{ allocated: 4096, maximum: 4096, from: 'assumed' }, '4096 assumed'],
+    [{ allocated: 4096, from: 'observed' }, '4096 observed'],
+    [{ allocated: 4096, from: 'server' } as Model['context'], '4096'],
+  ];
+  for (const [context, shown] of cases) t.equal(markContext(model('m', { context })), shown);
 });
 
 t.test('the statistics of an answer are one line', async (t) => {
@@ -695,6 +1032,146 @@ t.test('the statistics of an answer are one line', async (t) => {
     'a notice is no piece of the answer',
   );
   t.hasStrict(withCalls(), { firstPieceSeconds: 1, answerSeconds: 0 });
+});
+
+t.test('a model stays for good if it would stay for more than a year', async (t) => {
+  const [now, year] = [Date.parse('2026-11-21T12:00:00Z'), 365 * 24 * 3600 * 1000];
+  const cases = [-1, 0, 24 * 3600 * 1000, year, year + 1].map((left) => staysForGood(now + left, now));
+  t.strictSame(cases, [false, false, false, false, true]);
+});
+
+t.test('the table of models', async (t) => {
+  const table = modelsTable(
+    [
+      model('m:latest', {
+        size: 4e9,
+        modifiedAt: '2026-11-21T12:00:00Z',
+        context: { allocated: 4096, maximum: 32768 },
+        running: { expiresAt: '', size: 4e9, sizeVram: 1e9 },
+      }),
+      model('日本:1b', {
+        size: 640,
+        capabilities: {
+          completion: yes,
+          tools: yes,
+          vision: no,
+          thinking: { value: true, from: 'name' },
+          insert: no,
+          embedding: no,
+        },
+      }),
+      model('far:cloud', { remote: { host: 'https://x', model: 'far' } }),
+    ],
+    createStyle(false),
+  );
+  const cells = table.split('\n').map((line) => line.split(/ {2,}/));
+  t.strictSame(cells, [
+    ['MODEL', 'SIZE', 'CAN', 'CONTEXT', 'CHANGED', 'LOADED'],
+    ['m:latest', '4.0 GB', 'chat', '4096 of 32768', '2026-11-21', '4.0 GB, 25 % on the GPU'],
+    ['日本:1b', '640 B', 'chat tools thinking?'],
+    ['far:cloud', 'remote', 'chat'],
+    [''],
+  ]);
+  t.strictSame([0, 1, 999, 1000, 999_499, 999_600, 1_500_000, 99.94e6, 99.95e6, 123e9].map(formatBytes), [
+    '0 B',
+    '1 B',
+    '999 B',
+    '1.0 kB',
+    '999 kB',
+    '1.0 MB',
+    '1.5 MB',
+    '99.9 MB',
+    '100 MB',
+    '123 GB',
+  ]);
+  t.equal(wrapText('run M  Loads a model into memory', 24), 'run M  Loads a model\n       into memory');
+  t.equal(
+    wrapText('The first sentence.  The second is long', 24),
+    'The first sentence.  The\nsecond is long',
+    'no column',
+  );
+  t.equal(columnsOf('a日é\u0301𝄞'), 5);
+  for (const emoji of ['🇩🇪', '👨‍👩‍👧', '1️⃣', '❤️', '👍🏽']) t.equal(columnsOf(emoji), 2, emoji);
+  t.equal(columnsOf(`${'é日'.repeat(2_000)}ok`), 6_002, 'a long text too');
+  const unit = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 3 }),
+    fc.constantFrom('a', '日', '\u0301', 'ｶﾞ', '🇩', '👨\u200d', '❤', '•'),
+  );
+  const text = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''));
+  fc.assert(fc.property(text, (some) => columnsOf(some) === stringWidth(some)));
+  const styled = '\u001b[1maaa\u001b[22m bbb';
+  t.strictSame(
+    [7, 6].map((width) => wrapText(styled, width)),
+    [styled, '\u001b[1maaa\u001b[22m\nbbb'],
+  );
+  const exact = new WordWrap(6);
+  const shownAt = [...'abcdefg'].map((character) => {
+    exact.character(character);
+    return exact.take();
+  });
+  t.strictSame(shownAt, ['', '', '', '', '', 'abcdef', 'g'], 'a word that takes the line does not wait');
+  const halves = (width: number) => wrapText('a name  one two three', width);
+  t.equal(halves(16), 'a name  one two\n        three', 'it hangs up to half of the line');
+  t.equal(halves(15), 'a name  one two\nthree', 'further in, it would be hard to read');
+  const narrow = new WordWrap(9);
+  for (const line of ['quick  brown', 'a longword']) {
+    for (const character of line) narrow.character(character);
+    narrow.newline();
+  }
+  t.equal(narrow.take(), 'quick\nbrown\na\nlongword\n', 'no line ends with blanks');
+  const wrap = new WordWrap(6);
+  for (const character of '👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok') wrap.character(character);
+  wrap.flush();
+  t.equal(wrap.take(), '👨‍👩‍👧\n🇩🇪🇫🇷\n🇮🇹 ok', 'lines break by columns, not by characters');
+  t.equal(wrapText('ab 👨‍👩‍👧 cd', 8), 'ab 👨‍👩‍👧 cd', 'what is joined takes two');
+});
+
+t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
+  const choose = (models: readonly Model[], named?: string) =>
+    chooseModel(
+      {
+        request: async ({ method }: { method: string }) =>
+          method === 'runner/models/list' ? { models } : { model: preferredModel(models) },
+      } as unknown as Daemon,
+      named,
+    );
+  const embedder = model('embedder', {
+    capabilities: { completion: no, tools: no, vision: no, thinking: no, insert: no, embedding: yes },
+  });
+  const old = model('old', {
+    capabilities: {
+      completion: unknown,
+      tools: unknown,
+      vision: unknown,
+      thinking: unknown,
+      insert: unknown,
+      embedding: unknown,
+    },
+  });
+  const loaded = model('loaded', { running: { expiresAt: '', size: 1, sizeVram: 0 } });
+  t.equal(await choose([embedder, model('a'), loaded]), 'loaded');
+  t.equal(await choose([embedder, old, model('a')]), 'old');
+  t.equal(await choose([model('a'), embedder], 'Embedder'), 'embedder', 'one that is named is not doubted');
+  await t.rejects(choose([model('qwen3:4b')], 'qwen3'), {
+    kind: 'model-not-found',
+    message: 'There is no model "qwen3". Did you mean qwen3:4b? Installed: qwen3:4b.',
+  });
+  await t.rejects(choose([], 'qwen3'), {
+    message: 'There is no model "qwen3". None that can chat is installed. Pull one with "runner pull".',
+  });
+  const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => model(name));
+  await t.rejects(choose(six, 'zzzzzz'), { message: /Installed: a, b, c, d, e, …\.$/ });
+  await t.rejects(choose(six.slice(1), 'zzzzzz'), { message: /Installed: b, c, d, e, f\.$/ });
+  await t.rejects(choose([]), { message: /no model yet/ });
+  await t.rejects(choose([embedder]), { message: /^None of the installed models can chat\. / });
+  const far = model('far', { remote: { host: 'https://x', model: 'far' } });
+  await t.rejects(choose([embedder, far]), { message: /^Every .* runs elsewhere\. .*"--model far"/ });
+  await t.rejects(choose([embedder, model('a')], 'zzzzzz'), {
+    message: 'There is no model "zzzzzz". Installed: a.',
+  });
+  t.equal((findModel([model('qwen3:4b'), model('a:latest')], 'A') as Model).name, 'a:latest');
+  t.match(findModel([model('qwen3:4b')], 'qwen3'), /Did you mean qwen3:4b\?/);
+  t.strictSame(nearestNames('modles', ['models', 'doctor', 'chat']), ['models']);
 });
 
 /** Two that can be used, one that a command hides, and one that is wrong. */
@@ -927,6 +1404,211 @@ t.test('slash commands', async (t) => {
   t.match(await says('/reviw'), /Did you mean \/review\?/);
   t.notMatch(await says('/broke'), /Did you mean/, 'one that cannot be used is not suggested');
   for (const word of ['/bye', '/exit', '/quit']) t.ok((await runSlashCommand(word, state)).leave);
+});
+
+t.test('a long turn is cut to the screen, and its styles end where it is cut', async (t) => {
+  const shown = (count: number, rows: number, isScreen = false) => {
+    const output = new Output(Object.assign(new PassThrough(), { rows, isTTY: isScreen }), {});
+    const text = Array.from({ length: count }, (_, at) => `${at}`).join('\n');
+    return fitToScreen(text, { output, id: 'x' }).split('\n');
+  };
+  const note = (count: number) =>
+    `… ${count} ${count === 1 ? 'line' : 'lines'}, which "runner sessions show x" prints`;
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
+  t.strictSame(shown(17, 20), numbers(0, 17));
+  t.strictSame(shown(18, 20), [...numbers(0, 3), note(1), ...numbers(4, 18)]);
+  t.strictSame(shown(30, 20), [...numbers(0, 3), note(13), ...numbers(16, 30)]);
+  t.strictSame(shown(6, 5), numbers(0, 6), 'six lines are shown on any screen');
+  t.strictSame(shown(8, 5), [...numbers(0, 3), note(2), ...numbers(5, 8)]);
+  t.equal(shown(8, 5, true)[3], `\u001b[0m\u001b[2m${note(2)}\u001b[22m`);
+});
+
+t.test('which conversation a beginning of an id means', async (t) => {
+  const sessions = [
+    '20261122-abcaaaaa',
+    '20261122-abcbbbbb',
+    '20261122-abcccccc',
+    '20261123-abcddddd',
+    '20261123-xyzxyzxy',
+  ].map((id) => ({ id, title: '', createdAt: '', updatedAt: '', turns: 1 }));
+  const daemon = {
+    request: async ({ method }: { readonly method: string }, { id }: { readonly id?: string }) => {
+      if (method === 'runner/sessions/list') return { sessions };
+      const session = sessions.find((one) => one.id === id);
+      if (!session) throw Object.assign(new Error('There is none.'), { code: -32602, data: { path: 'id' } });
+      return { session, messages: [] };
+    },
+  } as unknown as Daemon;
+  const meant = (text: string) =>
+    readSession(daemon, text).then(
+      ({ session }) => session.id,
+      (error: Error) => error.message,
+    );
+  const lists = '"runner sessions" lists them.';
+  const cases: readonly (readonly [text: string, meant: string])[] = [
+    ['20261123-xyzxyzxy', '20261123-xyzxyzxy'],
+    ['xyz', '20261123-xyzxyzxy'],
+    ['xyzxyzxy', '20261123-xyzxyzxy'],
+    ['20261123-x', '20261123-xyzxyzxy'],
+    ['xy', `"xy" is too short for an id. Type at least 3 characters of one; ${lists}`],
+    ['yzx', `There is no conversation "yzx". ${lists}`],
+    [
+      'abc',
+      `4 conversations begin with "abc", such as 20261122-abcaaaaa, 20261122-abcbbbbb, 20261122-abcccccc. Type more of the id. ${lists}`,
+    ],
+  ];
+  for (const [text, want] of cases) t.equal(await meant(text), want, text);
+});
+
+t.test('which entries are commands', async (t) => {
+  const commands = ['/model', '/model a', '/system\nBe brief.', '/modle', '/modle a', '/?', '/'];
+  const prompts = [
+    'model',
+    '//etc',
+    '/usr/lib/foo.py:12: error',
+    '/usr/lib/foo.py:12: error\n  at line 3',
+    '/Users\nhave paths',
+    ' /model',
+  ];
+  for (const text of commands) t.ok(isSlashCommand(text), text);
+  for (const text of prompts) t.notOk(isSlashCommand(text), text);
+});
+
+t.test('Tab completes slash commands, and what they take', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'runner-tab-'));
+  t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
+  mkdirSync(join(cwd, 'src'));
+  mkdirSync(join(cwd, 'many'));
+  const many = ['e', 'b', 'h', 'a', 'g', 'd', 'c', 'f'].map((name) => `many/${name}`);
+  for (const name of ['a.ts', 'src/b.ts', 'my notes.md', '.env', ...many]) writeFileSync(join(cwd, name), '');
+  const state = {
+    cwd,
+    knownTools: ['git', 'my server'],
+    models: async () => [model('wise:8b'), model('able:1b')],
+    sessions: async () => [],
+    product: async (): Promise<Product | undefined> => undefined,
+    prompts: async () => keptPrompts,
+    completeArgument: async () => ['two words', 'one'],
+    completeResource: async (word: string) =>
+      ['git:', 'git:memo://1', 'git:memo://a b'].filter((offered) => word !== '' && offered.startsWith(word)),
+  };
+  const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
+    ['/mo', ['/model ']],
+    ['/he', ['/help']],
+    ['/c', ['/context ', '/copy', '/clear']],
+    ['/context ', ['auto']],
+    ['/s', ['/system ', '/set ', '/sessions ', '/save ', '/stats', '/seek']],
+    ['/nope', []],
+    ['/nope x', []],
+    ['/model wi', ['wise:8b']],
+    ['/model ', ['wise:8b', 'able:1b']],
+    ['/think h', ['high']],
+    ['/set temp', ['temperature']],
+    ['/tools ', ['git ', 'my server ']],
+    ['/tools my server o', ['on', 'off']],
+    ['/file s', ['src/']],
+    ['/file src/', ['src/b.ts']],
+    ['/file my\\ n', ['my\\ notes.md']],
+    ['/file .e', ['.env']],
+    ['/file ', ['a.ts', 'many/', 'my\\ notes.md', 'src/']],
+    ['/file many/', many.toSorted()],
+    ['/image gone/', []],
+    ['/system @my', ['my notes.md']],
+    ['/system o', ['off']],
+    ['What does @a', ['@a.ts']],
+    ['@s', ['@src/']],
+    ['see @src/', ['@src/b.ts']],
+    ['@my', ['@"my notes.md"']],
+    ['@"my n', ['@"my notes.md"']],
+    ['@gone/', []],
+    ['/r', ['/resume', '/rounds ', '/retry', '/review ']],
+    ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
+    ['/se', ['/set ', '/sessions ', '/seek']],
+    ['/b', ['/bye']],
+    ['/review ', ['file=', 'focus=']],
+    ['/review fi', ['file=']],
+    ['/review file=src/', ['src/b.ts']],
+    ['/review file=src/b.ts f', ['focus=']],
+    ['/review src/', ['src/b.ts']],
+    ['/review other=src/', []],
+    ['/git', ['/git:show ']],
+    ['/git:show b', ['branch=']],
+    ['/git:show branch=', ['"two words"', 'one']],
+    ['/broken ', []],
+  ];
+  for (const [line, candidates] of cases)
+    t.strictSame((await completeLine(line, state))?.candidates, candidates, line);
+  for (const prompt of ['text', 'me@a', '@a.ts ', '\\@a'])
+    t.equal(await completeLine(prompt, state), undefined, 'elsewhere in a prompt, Tab is a character');
+  const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
+  t.strictSame((await completeLine('/model ', failing))?.candidates, []);
+  const fixed = { ...state, product: async () => 'llama.cpp' as const };
+  t.strictSame((await completeLine('/c', fixed))?.candidates, ['/copy', '/clear'], 'its window is fixed');
+  t.strictSame((await completeLine('/context ', fixed))?.candidates, []);
+});
+
+t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-defect-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const today = () => new Date('2026-11-21T12:00:00Z');
+  const report = (error: unknown, state = folder) =>
+    reportOf(error, { env: { XDG_STATE_HOME: state }, today });
+  const defect = new TypeError('x is not a function.');
+  const path = join(folder, 'runner', 'defects.log');
+  t.hasStrict(report(defect), {
+    kind: 'internal',
+    message: `This is a defect of Runner: x is not a function. Its stack is in ${path}: please report both.`,
+  });
+  t.equal(readFileSync(path, 'utf8'), `2026-11-21T12:00:00.000Z ${defect.stack}\n`);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  report(defect);
+  t.equal(readFileSync(path, 'utf8').split('is not a function').length, 3, 'what was there stays');
+  report(new Error('y'.repeat(300_000)));
+  report(defect);
+  t.equal(readFileSync(path, 'utf8').split('is not a function').length, 2, 'a long file begins anew');
+  for (const size of [256 * 1024, 256 * 1024 + 1]) {
+    writeFileSync(path, 'z'.repeat(size));
+    report(defect);
+    t.equal(readFileSync(path, 'utf8').startsWith('z'), size === 256 * 1024, `${size} bytes were there`);
+  }
+  t.match(report(defect, '/dev/null').message, /defect of Runner: .* could not be kept/);
+  const others: readonly (readonly [unknown, string])[] = [
+    [new TerminalError('usage', 'Say one.'), 'Say one.'],
+    [Object.assign(new Error('EACCES: no'), { syscall: 'open' }), 'EACCES: no'],
+    [Object.assign(new Error('Wait.'), { data: { kind: 'busy' } }), 'Wait.'],
+  ];
+  for (const [error, message] of others) t.equal(report(error).message, message);
+  t.strictSame(report(new TerminalError('usage', 'Say one.')), {
+    kind: 'usage',
+    message: 'Say one.',
+    retryable: false,
+  });
+});
+
+t.test('the process of a daemon: its last words, and how it ended', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-spawn-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const script = join(folder, 'daemon.cjs');
+  writeFileSync(
+    script,
+    `const [flag, word] = process.argv.slice(2);
+     process.stderr.write('x'.repeat(5000) + process.env.WORD + '\u00e9');
+     if (word === 'wait') process.stdin.on('data', (text) => process.stdout.write(flag + text));
+     else process.exitCode = 3;`,
+  );
+  const ending = spawnDaemon(script, { WORD: 'end' }, ['now']);
+  t.equal(await ending.ended, 'exit code 3');
+  t.equal(ending.said(), `${'x'.repeat(4096 - 4)}end\u00e9`, 'the end of what it said');
+  const waiting = spawnDaemon(script, {}, ['wait']);
+  waiting.input.write(' hello');
+  const [answer] = await once(waiting.output, 'data');
+  t.equal(String(answer), '--stdio hello');
+  waiting.kill();
+  t.equal(await waiting.ended, 'SIGKILL');
+  t.throws(() => spawnDaemon(join(folder, 'gone'), {}, []), {
+    kind: 'daemon-failed',
+    message: /gone is missing\. Build it/,
+  });
 });
 
 t.test('history is private, bounded and in order', async (t) => {

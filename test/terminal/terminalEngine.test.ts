@@ -1,8 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
+import { askKey } from '../../client/terminal/cli/question.ts';
+import type { Terminal } from '../../client/terminal/cli/terminal.ts';
+import { Output } from '../../client/terminal/screen/output.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
@@ -535,4 +539,36 @@ t.test('the doctor names what was started, and what could be', async (t) => {
     { check: 'engine', state: 'ok', found: 'So it is. The engine is not installed.' },
     { check: 'installed', state: 'warn', mend: 'Start it with "ollama serve".' },
   ]);
+});
+
+t.test('one key answers, and what is typed behind it is for what comes next', async (t) => {
+  const cases: readonly (readonly [
+    typed: string,
+    key: string | undefined,
+    shown: string,
+    left: string | null,
+  ])[] = [
+    ['y', 'y', 'y\n', null],
+    ['xY', 'y', 'y\n', null],
+    ['\r', '\r', '\n', null],
+    ['n\r\nhello\n', 'n', 'n\n', 'hello\n'],
+    ['\u0003y', undefined, '\n', null],
+    ['x\u0004', undefined, '\n', null],
+    ['', undefined, '\n', null],
+  ];
+  for (const [typed, key, shown, left] of cases) {
+    const modes: boolean[] = [];
+    const stdin = Object.assign(new PassThrough(), { setRawMode: (on: boolean) => modes.push(on) });
+    const screen = new PassThrough();
+    const terminal = { stdin, stderr: new Output(screen, {}) } as unknown as Terminal;
+    const pressed = askKey(terminal, 'Fetch it? ', ['y', 'n', '\r']);
+    if (typed === '') stdin.end();
+    else stdin.write(typed);
+    t.equal(await pressed, key, JSON.stringify(typed));
+    t.equal(String(screen.read()), `Fetch it? ${shown}`);
+    t.strictSame(modes, [true, false]);
+    t.equal(stdin.listenerCount('data') + stdin.listenerCount('end'), 0);
+    t.ok(stdin.isPaused());
+    t.equal(stdin.read()?.toString() ?? null, left);
+  }
 });

@@ -7,6 +7,7 @@ import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
 import { completionScripts } from '../../client/terminal/cli/shellCompletion.ts';
 import { describeDiagnostics } from '../../client/terminal/commands/create.ts';
+import { describeLoaded } from '../../client/terminal/commands/loading.ts';
 import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';
 import { createStyle } from '../../client/terminal/screen/output.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
@@ -24,6 +25,7 @@ const yes = { value: true, from: 'server' } as const;
 const no = { value: false, from: 'server' } as const;
 const capabilities = { completion: yes, tools: yes, vision: no, thinking: no, insert: no, embedding: no };
 const running = { expiresAt: '2026-11-21T13:05:00Z', size: 4.1e9, sizeVram: 4.1e9 };
+const today = new Date('2026-11-21T12:00:00Z');
 
 function model(name: string, more: Partial<Model> = {}): Model {
   return { name, server: 'default', family: 'qwen', capabilities, context: {}, ...more };
@@ -829,6 +831,24 @@ t.test('run and stop', async (t) => {
     });
   });
   await asks;
+});
+
+t.test('how a model is loaded', async (t) => {
+  const cases = [
+    { more: {}, want: 'm is loaded.' },
+    { more: { remote: { host: 'x.org', model: 'y' } }, want: 'm runs at x.org; there is nothing to load.' },
+    { more: { running: { ...running, sizeVram: 0 } }, want: 'm is loaded: 4.1 GB, on the CPU, until 13:05.' },
+    {
+      more: { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
+      want: 'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
+    },
+    {
+      more: { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
+      want: 'm is loaded: until it is stopped.',
+    },
+    { more: { running: { expiresAt: '', size: 1, sizeVram: 1 } }, want: 'm is loaded: 1 B, on the GPU.' },
+  ];
+  for (const { more, want } of cases) t.equal(describeLoaded(model('m', more), today), want);
 });
 
 t.test('rm asks first, and a no deletes nothing', async (t) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import { createStyle } from '../../client/terminal/screen/output.ts';
-import { drawBars, drawProgress } from '../../client/terminal/screen/progressBars.ts';
+import { type BarRow, drawBars, drawProgress } from '../../client/terminal/screen/progressBars.ts';
 import { ProgressTracker, SpeedMeter } from '../../client/terminal/screen/progressTracker.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
@@ -133,6 +133,60 @@ t.test('how progress is drawn', async (t) => {
   ]);
   const named = (length: number) => drawBars([{ name: 'n'.repeat(length), percentage: 0 }], 99, style)[0];
   t.match([named(20), named(21)], [/^n{20} {2}░/, /^n{19}… {2}░/], 'a long name is cut');
+});
+
+t.test('a figure is shown if it leaves eight columns for the bar', async (t) => {
+  const row = { name: 'a', percentage: 50, completed: 500e6, total: 1e9, speed: 10e6 };
+  const [share, speed] = ['0.5 of 1.0 GB', '10.0 MB/s'];
+  const cases = [
+    { width: 57, shows: ['50 %', share, speed, '50s'], bar: 8 },
+    { width: 56, shows: ['50 %', share, speed], bar: 17 },
+    { width: 47, shows: ['50 %', share, speed], bar: 8 },
+    { width: 46, shows: ['50 %', share], bar: 19 },
+    { width: 35, shows: ['50 %', share], bar: 8 },
+    { width: 34, shows: ['50 %'], bar: 24 },
+    { width: 18, shows: ['50 %'], bar: 8 },
+    { width: 17, shows: ['50 %'], bar: 0 },
+  ];
+  for (const { width, shows, bar } of cases) {
+    const [line = ''] = drawBars([row], width, createStyle(false));
+    const cells = line.split(/ {2,}/);
+    t.strictSame(
+      cells.filter((cell) => !/[█░]/.test(cell)),
+      ['a', ...shows],
+      `${width} columns`,
+    );
+    t.equal(line.match(/[█░]/g)?.length ?? 0, bar, `the bar of ${width} columns`);
+    t.ok(columnsOf(line) <= width);
+  }
+
+  const left = (seconds: number) => ({ ...row, completed: 0, total: seconds, speed: 1 });
+  const lasts = [
+    { of: left(59), want: '59s' },
+    { of: left(60), want: '1m 00s' },
+    { of: left(3_599), want: '59m 59s' },
+    { of: left(3_600), want: '1h 00m' },
+    { of: left(7_384), want: '2h 03m' },
+    { of: left(359_999), want: '99h 59m' },
+    { of: left(360_000), want: 'long' },
+    { of: { ...left(1), total: 1.5 }, want: '2s' },
+  ];
+  for (const { of, want } of lasts) {
+    const [line = ''] = drawBars([of], 100, createStyle(false));
+    t.equal(line.split(/ {2,}/).at(-1), want);
+  }
+  for (const done of [
+    { ...row, percentage: 100 },
+    { ...row, speed: 0 },
+  ])
+    t.notMatch(drawBars([done], 100, createStyle(false))[0], /MB\/s/, 'what stands still has no speed');
+  for (const stopped of [
+    { ...row, speed: 0 },
+    { ...row, speed: undefined },
+  ])
+    t.match(drawBars([stopped as BarRow], 100, createStyle(false))[0], /0\.5 of 1\.0 GB$/);
+  t.match(drawBars([{ name: 'a', percentage: 39 }], 100, createStyle(false))[0], /a {2}█{16}░{24} /);
+  t.match(drawBars([{ ...row, completed: 1e9 }], 100, createStyle(false))[0], /MB\/s$/, 'nothing is left');
 });
 
 t.test('the speed of a download', async (t) => {

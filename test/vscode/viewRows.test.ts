@@ -20,14 +20,16 @@ import {
 } from '../../client/vscode/views/filter.ts';
 import {
   catalogRow,
+  describePull,
   describeRow,
   endsOf,
   localRow,
   runningRow,
   timeLeft,
+  toRowName,
 } from '../../client/vscode/views/modelRows.ts';
 import { type SortOrder, sortRows, toSortOrder } from '../../client/vscode/views/sorting.ts';
-import { groupByFamily } from '../../client/vscode/views/treeNodes.ts';
+import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { adviceCodes } from '../../protocol/messages/advice.ts';
 import { type ErrorData, errorCodes } from '../../protocol/messages/errors.ts';
@@ -59,6 +61,76 @@ t.test('rows by date, name or size', async (t) => {
   t.strictSame(sorted('size'), ['b:14b', 'c', 'B:4b', 'far', 'a'], 'what runs elsewhere takes no space here');
   t.equal(toSortOrder('size'), 'size');
   for (const kept of [undefined, 'weight', 1]) t.equal(toSortOrder(kept), 'date');
+});
+
+t.test('the texts of a local row', async (t) => {
+  const able = model('a', { size: 2.5e9 }, { tools: yes, thinking: { value: true, from: 'name' } });
+  t.match(localRow(able), {
+    model: 'a',
+    size: '2.5 GB',
+    description: 'tools thinking?',
+    context: 'local',
+    capabilities: ['completion', 'tools', 'thinking'],
+  });
+  t.equal(describeRow(localRow(able), now).label, 'a, 2.5 GB, calls tools, maybe thinks, not loaded');
+  const whole = localRow(
+    model(
+      'a',
+      {},
+      { tools: yes, vision: yes, thinking: yes, insert: yes, embedding: { value: true, from: 'name' } },
+    ),
+  );
+  t.match(whole, {
+    description: 'tools vision thinking insert embed?',
+    spoken: 'calls tools, sees images, thinks, fills in code, maybe embeds, not loaded',
+  });
+  t.match(
+    whole.tooltip,
+    /\n- Can: chat, tools, vision, thinking, insert \\\(as the server says\\\); embed \\\(by its name\\\)$/,
+  );
+  const far = model('far', { size: 400, remote: { host: 'https://x', model: 'far' } });
+  t.match(localRow(far), { size: 'remote', spoken: 'runs elsewhere, not loaded', icon: 'cloud' });
+  t.notMatch(localRow(far).tooltip, /Size/);
+  t.match(localRow(model('a', { running })), { context: 'loaded', icon: 'circle-filled' });
+  t.equal(describeRow(localRow(model('a', { running })), now).description, 'loaded');
+  const loading = localRow(
+    model('a', { loading: { percent: 41.6 }, context: { allocated: 4096, from: 'observed' } }),
+  );
+  t.match(loading, { description: 'loading, 42 %', icon: 'loading~spin', spoken: 'loading, 42 %' });
+  t.match(loading.tooltip, /Window: 4,096 tokens, as observed\n- Can: chat \\\(as the server says\\\)/);
+  const name = 'hf.co/owner/Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M';
+  const long = localRow(model(name, { server: 'box', size: 1e9, running }));
+  t.match(long, { server: 'box', spoken: '1.0 GB, loaded' });
+  t.equal(describeRow(long, now).description, '1.0 GB · loaded · hf.co/owner', 'its size comes first');
+  const labels = [
+    [name, 'Qwen3-30B-A3B-Instru…:Q4_K_M', 'hf.co/owner'],
+    [name.replace('Q4_K_M', 'Q8_0'), 'Qwen3-30B-A3B-Instruct…:Q8_0', 'hf.co/owner'],
+    ['llama3.1:8b-instruct-q4_K_M', 'llama3.1:8b-instruct-q4_K_M', ''],
+    ['llama3.1:70b-instruct-q4_K_M', 'llama3.1:70b-instruct-q4_K_M', ''],
+    ['qwen2.5-coder:32b-instruct-q4_K_M', 'qwen2.5-coder…nstruct-q4_K_M', ''],
+    ['a/a-model-with-a-long-name-and-no-tag', 'a-model-with-…ame-and-no-tag', 'a'],
+    [`${'n'.repeat(20)}:${'t'.repeat(13)}`, `${'n'.repeat(13)}…:${'t'.repeat(13)}`, ''],
+    [`${'n'.repeat(20)}:${'t'.repeat(14)}`, `${'n'.repeat(13)}…${'t'.repeat(14)}`, ''],
+    ['/a', 'a', ''],
+  ] as const;
+  for (const [whole, label, path] of labels)
+    t.strictSame(toRowName(whole), { label, path }, 'the end, by which variants differ, is not cut');
+  t.match(long.tooltip, /^\*\*hf\.co\/owner\/Qwen3[\s\S]*- Size: 1\.0 GB/);
+});
+
+t.test('the texts of a pull row', async (t) => {
+  const name = 'hf.co/owner/Qwen3-30B-GGUF:Q4_K_M';
+  const pull = { model: name, server: 'default', percentage: undefined, message: '' };
+  t.strictSame(describePull(pull), {
+    description: 'pulling · hf.co/owner',
+    tooltip: `Pulling ${name}`,
+    label: `${name} is being pulled`,
+  });
+  t.match(describePull({ ...pull, model: 'q', server: 'box', percentage: 7, message: 'Checking' }), {
+    description: '7 % · box',
+    tooltip: 'q: Checking',
+    label: 'q is being pulled, 7 percent',
+  });
 });
 
 t.test('the texts of a loaded row at a given time', async (t) => {
@@ -112,6 +184,79 @@ t.test(
   },
 );
 
+t.test('the rows of several servers, and of one that fails', async (t) => {
+  const names = (rows: readonly { readonly model: string }[]) => rows.map(({ model }) => model);
+  const rows = [localRow(model('a')), localRow(model('b'))];
+  const arrange = (of: typeof rows) => ({ roots: of, count: of.length });
+  const fallback = { server: '', roots: [], count: 0 };
+  const down = { sentence: 'No runner answers at http://box:1. Start it.', kind: 'server-unreachable' };
+  const nodes = toServerNodes(
+    [
+      { name: 'default', rows },
+      { name: 'empty', rows: [] },
+      { name: 'box', rows: [], failure: down },
+      { name: 'old', rows: rows.slice(1), note: 'This is the last known list.' },
+    ],
+    (of) => arrange([...of]),
+  );
+  t.strictSame(
+    nodes.map(({ server, count }) => [server, count]),
+    [
+      ['default', 2],
+      ['empty', 0],
+      ['box', 0],
+      ['old', 1],
+    ],
+  );
+  const [here = fallback, empty = fallback, box = fallback, old = fallback] = nodes;
+  t.match(describeServer(empty, 'http://127.0.0.1:2'), {
+    description: 'no models',
+    label: 'server empty, no models',
+    context: 'server',
+  });
+  const none = (of: typeof rows) => ({ roots: of, count: 0 });
+  const gone = { name: 'a', rows: [] };
+  t.strictSame(
+    toServerNodes([{ name: 'default', rows }, gone], (of) => none([...of])).map(({ server }) => server),
+    ['a'],
+    'the filter leaves out a server of whose models none fits',
+  );
+  t.strictSame(
+    toServerNodes([gone], (of) => arrange([...of])),
+    [],
+    'without any model, the view has a text and no row',
+  );
+  t.strictSame(names(here.roots as typeof rows), ['a', 'b']);
+  t.match(describeServer(here, 'http://127.0.0.1:1'), {
+    description: '2',
+    context: 'server',
+    icon: undefined,
+    tooltip: /Set Address changes/,
+  });
+  t.match(describeServer(here, 'http://127.0.0.1:1', 'lmstudio'), {
+    description: '2 · LM Studio',
+    label: 'server default, LM Studio, 2 models',
+    tooltip: /\*\*default\*\*: LM Studio at http/,
+  });
+  t.match(describeServer(box, 'http://box:1'), {
+    description: 'no answer at http://box:1',
+    label: 'server box, no answer at http://box:1',
+    context: 'serverDown',
+    icon: 'warning',
+    tooltip: /Start it[\s\S]*Set Address/,
+  });
+  t.match(describeServer(old, undefined), { description: '1 · last known list', context: 'serverDown' });
+  const short = (kind: string) =>
+    describeServer({ server: 'x', roots: [], count: 0, failure: { kind, sentence: 'A proxy?' } }, undefined);
+  t.match(short('unauthorized'), {
+    description: 'wants an access token',
+    context: 'serverClosed',
+    icon: 'lock',
+  });
+  t.match(short('timeout'), { description: 'no answer in time' });
+  t.match(short('bad-response'), { description: 'A proxy?' });
+});
+
 t.test('the status bar has the same words for each further server as its row', async (t) => {
   const failures = new Map([
     ['gpu-box', { kind: 'unauthorized', sentence: 'Set a token.' }],
@@ -128,6 +273,30 @@ t.test('the status bar has the same words for each further server as its row', a
     describeServers(['fine', 'old'], failures, () => 'LM Studio'),
     ['fine: LM Studio answers', 'old: no answer'],
     'with the product, once it is known',
+  );
+});
+
+t.test('the texts of a catalog row', async (t) => {
+  const entry = { name: 'q', model: 'q', url: 'https://x/library/q', family: 'q', installed: true };
+  const row = catalogRow({ ...entry, sizes: ['4b', '8b'], description: '[x](command:evil) *b*' }, 'library');
+  t.match(row, {
+    description: '4b 8b · installed',
+    icon: 'check',
+    url: 'https://x/library/q',
+    tooltip: '**q** (installed)\n\n\\[x\\]\\(command:evil\\) \\*b\\*',
+    sizes: ['4b', '8b'],
+  });
+  t.equal(describeRow(row, now).label, 'q, sizes 4b, 8b, installed, [x](command:evil) *b*');
+  const able = catalogRow({ ...entry, capabilities: ['completion', 'tools', 'audio', 'embedding'] }, 'cloud');
+  t.equal(able.description, 'tools audio embed · installed');
+  const icons = (['library', 'cloud'] as const).map(
+    (context) => catalogRow({ ...entry, installed: false }, context).icon,
+  );
+  t.strictSame([able.icon, ...icons], ['check', 'cloud-download', 'cloud']);
+  t.equal(
+    able.spoken,
+    'calls tools, audio, embeds, installed',
+    'in the words of the other views, where there are any',
   );
 });
 

@@ -156,11 +156,7 @@ export const commands: Commands = new Map<string, Command>([
       usage: 'cp M NAME',
       summary: 'gives a model another name, and keeps the first',
       group: 'Models',
-      words: {
-        min: 2,
-        max: 2,
-        meaning: 'the name of a model and a new one',
-      },
+      words: { min: 2, max: 2, meaning: 'the name of a model and a new one' },
       isDestructive: true,
       run: copyModel,
     },

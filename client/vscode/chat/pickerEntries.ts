@@ -64,7 +64,10 @@ export function toPickerEntries(
 }
 
 /** The models that can chat, newest first. */
-function toModelInformation(models: readonly Model[], options: InformationOptions): RunnerModelInformation[] {
+export function toModelInformation(
+  models: readonly Model[],
+  options: InformationOptions,
+): RunnerModelInformation[] {
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 
