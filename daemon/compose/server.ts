@@ -241,6 +241,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     chat: round,
     tools,
     takesTools,
+    findWindow: core.findWindow,
     askApproval,
     askElicitation: () => (features.client.elicits ? elicitation : undefined),
     onProgress,

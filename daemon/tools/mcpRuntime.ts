@@ -46,7 +46,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
       }),
     createBuiltinServer(entry: BuiltinEntry, { editorFiles, ...context }: BuiltinContext): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
-      return createBuiltinServer({ ...context, store, entry, env, platform });
+      return createBuiltinServer({ ...context, store, entry, env, platform, now });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),

@@ -18,7 +18,7 @@ import {
 import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
-import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
+import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
@@ -137,7 +137,7 @@ export class McpServers implements DaemonTools {
       log,
       warnOnce: this.#warnOnce,
     });
-    return { tools, problems };
+    return withoutUndefined<DaemonToolOffer>({ tools, problems, ...ownAdvice(states, tools) });
   }
 
   /** The servers that can be asked for prompts and resources. None is started; `known` are those that were used. */
@@ -304,6 +304,18 @@ export class McpServers implements DaemonTools {
   }
 }
 
+/** What the built-in tools add to an offer, if the model has any of them. */
+function ownAdvice(
+  states: readonly ServerState[],
+  offered: readonly DaemonTool[],
+): Pick<DaemonToolOffer, 'instructions' | 'adviceOn'> | undefined {
+  const own = offered.filter(({ server }) => server === builtinServer);
+  const { instructions, adviceOn } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
+  if (own.length === 0 || !instructions || !adviceOn) return undefined;
+  const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
+  return { instructions: instructions(nameOf), adviceOn };
+}
+
 function choiceOf(names: readonly string[]): string {
   return names.length === 0 ? '' : `; there are: ${names.slice(0, 50).join(', ')}`;
 }
@@ -317,7 +329,16 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
   return `the tool server "${name}" is a program on this machine, which needs no login`;
 }
 
-function toListed({ entry, server: _, tools, ...state }: ServerState): ListedToolServer {
-  const listed = tools.map(({ fingerprint: __, isAskedEachTime: ___, ...tool }): ListedTool => tool);
+function toListed({
+  entry,
+  server: _,
+  instructions: __,
+  adviceOn: ___,
+  tools,
+  ...state
+}: ServerState): ListedToolServer {
+  const listed = tools.map(({ name, title, description, inputSchema, annotations }) =>
+    withoutUndefined<ListedTool>({ name, title, description, inputSchema, annotations }),
+  );
   return { name: entry.name, ...state, tools: listed };
 }

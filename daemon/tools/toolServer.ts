@@ -40,4 +40,8 @@ export interface ServerState extends Omit<ListedToolServer, 'name' | 'tools'> {
   /** Absent if the server cannot be used. */
   readonly server?: ToolServer;
   readonly tools: readonly McpTool[];
+  /** What a model should know of its work with the tools; `nameOf` has the names of those that it is offered. */
+  readonly instructions?: (nameOf: (tool: string) => string | undefined) => string;
+  /** For a call of a tool that nobody offers. */
+  readonly adviceOn?: (name: string) => string | undefined;
 }

@@ -868,6 +868,11 @@ t.test('calls and results are shown in part', async (t) => {
   const edit = { path: 'p', edits: [{}] };
   t.equal(describeCall(call(edit)), 'tool call: t p (1 edit)');
   t.ok(isCallCut(call(edit)), 'the texts are left out');
+  const texts = { path: 'p', old_string: 'a', new_string: 'b' };
+  t.equal(describeCall(call(texts)), 'tool call: t p');
+  t.equal(describeCall(call({ ...texts, replace_all: true })), 'tool call: t p (wherever it occurs)');
+  const whole = { ...call({ path: 'p', content: 'a\nb\n' }), name: 'write_file' };
+  t.equal(describeCall(whole), 'tool call: write_file p (2 lines)');
   for (const other of [
     { ...edit, more: 1 },
     { ...edit, path: 1 },
