@@ -880,7 +880,9 @@ t.test('the user answers for one edit at a time, and for reading for good', asyn
   );
   await call('read_file', { path: 'a.txt' });
   await call('read_file', { path: 'a.txt' });
-  t.equal(questions.length, 1);
+  t.equal(await call('list_files', {}), 'a.txt (2 B)');
+  t.match(await call('search_files', { query: 'a' }), /a\.txt:1: a$/);
+  t.equal(questions.length, 1, 'one approval is for all that reads');
   for (let edits = 0; edits < 3; edits += 1)
     t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), /^The user did not allow/);
   t.equal(questions.length, 4);
@@ -1175,7 +1177,7 @@ t.test('without anybody to ask, an edit runs only if the command line names it',
     const { call } = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: {}, ...options });
     t.match(await call('edit_file', given), want, name);
   }
-  for (const builtin of ['always', ['*'], ['edit_file', '*']] as const) {
+  for (const builtin of ['always', ['*'], ['edit_file', '*'], ['search_files']] as const) {
     const reader = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: { builtin } });
     t.equal(await reader.call('read_file', { path: 'a.txt' }), 'a');
   }

@@ -85,13 +85,13 @@ function addFile(root: Folder, file: ProjectFile, start: number): void {
 
 type Entry = { readonly folder: Folder } | { readonly file: ProjectFile };
 
-/** The folders whose content is shown: those at the top first, as long as there is room. */
+/** The folders whose content is shown: those at the top first, and there the small ones, as long as there is room. */
 function openFolders(root: Folder, room: number): ReadonlySet<Folder> {
   const open = new Set([root]);
   let [entries, characters] = [sizeOf(root).entries, sizeOf(root).characters];
-  for (const folder of open)
-    for (const child of inOrder(folder)) {
-      const size = sizeOf(child);
+  for (const folder of open) {
+    const children = [...folder.folders.values()].map((child) => ({ child, size: sizeOf(child) }));
+    for (const { child, size } of children.sort((a, b) => a.size.entries - b.size.entries)) {
       const isFitting =
         size.entries <= maxOfFolder &&
         entries + size.entries - 1 <= maxEntries &&
@@ -101,6 +101,7 @@ function openFolders(root: Folder, room: number): ReadonlySet<Folder> {
       entries += size.entries - 1;
       characters += size.characters - child.name.length - roomForSize;
     }
+  }
   return open;
 }
 

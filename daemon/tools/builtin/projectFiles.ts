@@ -17,6 +17,8 @@ export interface ProjectOptions {
 
 /** Deeper folders are not made by hand. */
 const maxDepth = 30;
+/** For all that is done with the files, in ms. */
+const maxTime = 10_000;
 
 /** The files below a folder, those at the top first. What git ignores is passed over, and so is what is private. */
 export async function* projectFiles(
@@ -24,7 +26,7 @@ export async function* projectFiles(
   { workspace, now }: ProjectOptions,
   { left, signal }: { readonly left: LeftOut; readonly signal: AbortSignal },
 ): AsyncGenerator<ProjectFile> {
-  const walk = { root: folder.path, isWanted: () => true, depth: maxDepth, left, now, signal };
+  const walk = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime, left, now, signal };
   for await (const { name, path } of filesOf(walk)) {
     if (!(await workspace.shows(join(folder.path, name), path))) continue;
     yield { name: folder.name === '' ? name : `${folder.name}/${name}`, path };

@@ -84,6 +84,7 @@ interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'>
 async function findMeant(path: string, options: FindOptions): Promise<WorkspacePlace> {
   const asGiven = await tryPlace(path, options);
   if (!(asGiven instanceof Error) && asGiven.isThere) return asGiven;
+  if (asGiven instanceof Error && path.length > maxPath) throw asGiven;
   const { bare, others } = meantPaths(path, options);
   const places = await Promise.all([bare, ...others].map((meant) => tryPlace(meant, options)));
   const found = places.find((place) => !(place instanceof Error) && place.isThere) ?? asGiven;
@@ -149,7 +150,7 @@ async function refusalOf(
   const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
   const kept = [relative(root, real), ...within].map(reservedPart).find(Boolean);
   if (kept !== undefined) return `${path} is not read or changed here, because nothing in ${kept} is.`;
-  const privacy = (await findPrivacy(named)) ?? (await findPrivacy(real));
+  const privacy = (await findPrivacy(named)) ?? (named === real ? undefined : await findPrivacy(real));
   if (privacy === undefined) return undefined;
   return privacy === 'secret'
     ? `${path} is not read or changed here, because its name says that it may hold a secret. The user can open it.`
