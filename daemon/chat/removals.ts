@@ -28,7 +28,10 @@ function removedMark(toolName = 'the tool'): string {
 
 /** The messages of a conversation without what is removed. Messages of the system stay. */
 export function withoutRemoved(messages: readonly Message[], removals: Removals): readonly Message[] {
-  const { results, rounds, answers, turns } = removals;
+  const { results, rounds, answers } = removals;
+  // The conversation may have become shorter, but the newest prompt always stays.
+  const prompts = messages.filter(({ role }) => role === 'user').length;
+  const turns = Math.min(removals.turns, Math.max(0, prompts - 1));
   if (results.size + rounds.size + answers + turns === 0) return messages;
   const kept: Message[] = [];
   let [answer, turn] = [0, -1];

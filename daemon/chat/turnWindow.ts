@@ -67,16 +67,12 @@ export function createWindows({ knowledge, estimate, defaults }: WindowsOptions)
     return {
       ...chosenWindow(context, { asks, isRemote, asked, isFixed: runner.facts.hasFixedWindows === true }),
       ...(system === undefined ? {} : { system }),
-      removals: removalsOf(params.session ?? `${id}\n${firstPrompt(params.messages)}`),
+      // Without an id, nobody knows which conversation it is.
+      removals: params.session === undefined ? createRemovals() : removalsOf(params.session),
       estimate: (messages, tools) => estimate.estimate(id, promptSizeOf(messages, tools)),
       characters: (tokens) => estimate.characters(id, tokens),
     };
   };
-}
-
-/** A conversation without an id is known by its first prompt. */
-function firstPrompt(messages: readonly Message[]): string {
-  return messages.find(({ role }) => role === 'user')?.content.slice(0, 1_000) ?? '';
 }
 
 interface Choice {

@@ -881,6 +881,24 @@ t.test('what was removed in a turn is removed from the next one too', async (t) 
   const second = await turn([prompt('one'), ...messages, prompt('two')], [{ content: 'Yes.' }]);
   t.ok(marks(second.asked[0]?.messages) >= marks(first.asked.at(-1)?.messages));
   t.ok(marks(first.asked.at(-1)?.messages) > 3);
+
+  const said = (at: number) => [
+    prompt(`prompt ${at} ${'p'.repeat(4_000)}`),
+    { role: 'assistant', content: 'So.' } as const,
+  ];
+  const history = Array.from({ length: 8 }, (_, at) => said(at)).flat();
+  const sent = (
+    await turn([...history, prompt('now')], [{ calls: [call('z', 'look', { at: 1 })] }, { content: 'So.' }])
+  ).asked;
+  const whole =
+    sent
+      .at(-1)
+      ?.messages?.map(({ content }) => content)
+      .join('\n') ?? '';
+  t.match(whole, /^\[Removed to save room: the user asked "prompt 0 p+/);
+  t.match(whole, /prompt 7 p{4000}/, 'the newest stay');
+  const shorter = (await turn([prompt('another')], [{ content: 'So.' }])).asked[0]?.messages;
+  t.strictSame(shorter, [prompt('another')], 'a conversation that became shorter keeps its prompt');
 });
 
 t.test('a prompt that nothing can make shorter ends the turn with its figures', async (t) => {
