@@ -32,6 +32,8 @@ import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits as applied, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import { createSessionRequest } from '../../protocol/messages/sessions.ts';
 import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
 import { golden } from '../support/golden.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -869,6 +871,35 @@ t.test('a model reads and edits a file, and the user sees the difference', async
   t.notOk('before' in (questions[2]?.diff ?? {}), 'a new file');
   t.equal(await read('new/b.ts'), 'export {};\n');
   t.strictSame(await readdir(join(folder, 'new')), ['b.ts'], 'nothing else is left beside it');
+});
+
+t.test('a conversation in a small window loses old results, also in its next turn', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 9 }, (_, at) => [`f${at}.txt`, `${at} ${'word '.repeat(900)}\n`]),
+  );
+  const { runner, daemon, ask } = await startInFolder(t, files, { approvals: { builtin: 'always' } });
+  const { session } = await daemon.request(createSessionRequest, {});
+  const options = { num_ctx: 8_192 };
+  const turn = async (messages: readonly Message[]) =>
+    (await ask({ messages, options, session: session.id })).result.messages ?? [];
+  for (const path of Object.keys(files))
+    runner.toolCalls([{ id: path, name: 'read_file', arguments: { path } }]);
+  runner.say('So.');
+  const one: Message = { role: 'user', content: 'one' };
+  const added = await turn([one]);
+  t.equal(
+    added.filter(({ content }) => content.includes('word word')).length,
+    9,
+    'what is kept has everything',
+  );
+  runner.say('Yes.');
+  await turn([one, ...added, { role: 'user', content: 'two' }]);
+  const sent = (index: number) => (runner.bodies('/api/chat').at(index) as { messages: Message[] }).messages;
+  const removed = (index: number) =>
+    sent(index).filter(({ content }) => content.startsWith('[removed')).length;
+  t.ok(removed(-2) > 2);
+  t.ok(removed(-1) >= removed(-2), 'removed once, removed always');
+  t.match(sent(-1)[0]?.content, /^You work on the project in the folder/);
 });
 
 t.test('the user answers for one edit at a time, and for reading for good', async (t) => {
