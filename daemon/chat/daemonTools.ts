@@ -42,6 +42,12 @@ export interface CallBounds {
   readonly replaceable: number;
 }
 
+/** A call of a turn. */
+export interface CallContext extends CallBounds {
+  /** Whose edits can be taken back. Absent if the conversation is not kept. */
+  readonly turn?: { readonly session: string; readonly prompt: number; readonly id: string } | undefined;
+}
+
 /** A tool under the name that the model sees. */
 export interface DaemonTool extends Tool {
   readonly server: string;
@@ -64,7 +70,11 @@ export interface DaemonTool extends Tool {
    * Looks what a call would do, before the user is asked. A tool that has nothing to look at has no such function.
    * Rejects with the reason of an aborted signal.
    */
-  prepare?(given: ToolArguments, signal: AbortSignal, bounds?: CallBounds): Promise<PreparedCall | undefined>;
+  prepare?(
+    given: ToolArguments,
+    signal: AbortSignal,
+    context?: CallContext,
+  ): Promise<PreparedCall | undefined>;
   /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
   call(given: ToolArguments, signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
 }

@@ -8,7 +8,7 @@ import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/to
 import type {
   AskApproval,
   AskElicitation,
-  CallBounds,
+  CallContext,
   CallOutcome,
   DaemonTool,
   PreparedCall,
@@ -34,7 +34,7 @@ export interface RunOptions {
   readonly askElicitation?: AskElicitation;
   readonly onResult: (result: ToolResult) => Promise<void>;
   /** What the results of this round may be; absent if nobody knows the window of the model. */
-  readonly bounds?: CallBounds;
+  readonly bounds?: CallContext;
   /** What the model gets in place of the outcome of a call; `isUnknown` if nobody offers its tool. */
   readonly onOutcome?: (call: ToolCall, outcome: CallOutcome, isUnknown: boolean) => CallOutcome;
   /** The right names of tools that the model was told already. */

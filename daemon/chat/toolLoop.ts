@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
   type ChatDelta,
@@ -93,6 +94,7 @@ class Loop {
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
   readonly #ids: Set<string>;
+  readonly #id = randomUUID();
   /** Of calls whose arguments cannot be read. */
   readonly #unread = new Set<string>();
   /** The names of tools that the model knows by now. */
@@ -268,13 +270,23 @@ class Loop {
   }
 
   /** Adds the message that answers each call, whether or not it ran. */
-  async #runCalls(calls: readonly ToolCall[], { offer, repeats, ...round }: RoundOfCalls): Promise<void> {
+  async #runCalls(
+    calls: readonly ToolCall[],
+    { offer, repeats, bounds, ...round }: RoundOfCalls,
+  ): Promise<void> {
     const { params, signal } = this.#options;
     const { onDidAllow, onProgress } = this.#dependencies;
     const { tools, adviceOn } = offer;
-    const turn = { streamId: params.streamId, signal, unread: this.#unread, told: this.#told };
+    const { session, streamId, messages } = params;
+    const prompt = messages.filter(({ role }) => role === 'user').length;
+    // A stream has its number from a process: the same one may name another turn later.
+    const context = bounds && {
+      ...bounds,
+      turn: session === undefined ? undefined : { session, prompt, id: this.#id },
+    };
+    const turn = { streamId, signal, unread: this.#unread, told: this.#told };
     const options = withoutUndefined<RunOptions>({
-      ...{ ...turn, ...round, tools, adviceOn, onDidAllow, onProgress },
+      ...{ ...turn, ...round, bounds: context, tools, adviceOn, onDidAllow, onProgress },
       onOutcome: repeats && ((...outcome) => repeats.note(...outcome)),
       askApproval: this.#dependencies.askApproval(),
       askElicitation: this.#dependencies.askElicitation?.(),

@@ -286,8 +286,22 @@ interface ToolServerContext {
 export function toolServerOptions(
   { readUserConfig, secrets, headersFor, log }: Core,
   { platform, env, now, version }: ToolServerContext,
-  userFile: { readonly path: string },
+  {
+    userFile,
+    sessionsFolder,
+  }: { readonly userFile: { readonly path: string }; readonly sessionsFolder: string | undefined },
 ): Omit<McpServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
   const userFolder = dirname(userFile.path);
-  return { readUserConfig, secrets, headersFor, log, platform, env, now, version, userFolder };
+  return {
+    readUserConfig,
+    secrets,
+    headersFor,
+    log,
+    platform,
+    env,
+    now,
+    version,
+    userFolder,
+    sessionsFolder,
+  };
 }

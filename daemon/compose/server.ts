@@ -165,7 +165,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
     client,
     tools: new McpServers({
       settings,
-      ...toolServerOptions(core, options, options.user),
+      ...toolServerOptions(core, options, { userFile: options.user, sessionsFolder: options.sessionsFolder }),
       elicitModes: () => (client.elicits ? ['form', 'url'] : []),
       builtin: {
         findPrivacy: core.findPrivacy,

@@ -26,12 +26,12 @@ import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts'
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
-import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
+import type { AskableServer, EditHistory, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<
     McpRuntimeOptions,
-    'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'userFolder' | 'version'
+    'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'sessionsFolder' | 'userFolder' | 'version'
   > {
   /** What the editor has passed, as it is now. */
   readonly settings: () => {
@@ -155,6 +155,15 @@ export class McpServers implements DaemonTools {
     return this.#entries().some(
       ({ name, kind }) => kind !== 'disabled' && (servers === 'all' || servers.includes(name)),
     );
+  }
+
+  /** The edits of the built-in tools. @throws {InvalidParamsError} if there are none. */
+  async edits(): Promise<EditHistory> {
+    await this.#readUser();
+    const entry = this.#entries().find(({ kind }) => kind === 'builtin');
+    const { edits } = entry?.kind === 'builtin' ? this.#serverOf(entry, await this.#runtime.get()) : {};
+    if (edits) return edits;
+    throw new InvalidParamsError('session', 'no edits are kept, because the built-in tools are off');
   }
 
   /** Begins a login. @throws {InvalidParamsError} if the server is not one at an address. */

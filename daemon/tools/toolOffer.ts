@@ -1,7 +1,7 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { Log } from '../base/log.ts';
-import type { CallBounds, DaemonTool } from '../chat/daemonTools.ts';
+import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
 import { argumentsAsMeant, otherToolNames } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
@@ -65,7 +65,7 @@ function toDaemonTool(
   const { fingerprint, approvedWith = [name] } = tool;
   const { prepare } = server;
   const approved = { entry, folder, tools: approvedWith, fingerprint, isAskedEachTime };
-  const requestOf = (given: ToolRequest['arguments'], bounds?: CallBounds) => ({
+  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
     ...{ name, arguments: given, inputSchema, bounds },
   });
   const isOurs = entry.kind === 'builtin';

@@ -8,6 +8,7 @@ import {
   readlink,
   realpath,
   rename,
+  rm,
   stat,
   symlink,
   unlink,
@@ -33,8 +34,14 @@ import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits as applied, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
-import { createSessionRequest } from '../../protocol/messages/sessions.ts';
-import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
+import { createSessionRequest, deleteSessionRequest } from '../../protocol/messages/sessions.ts';
+import {
+  listEditsRequest,
+  listToolsRequest,
+  redoEditsRequest,
+  type ToolDecision,
+  undoEditsRequest,
+} from '../../protocol/messages/tools.ts';
 import { golden } from '../support/golden.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
@@ -900,6 +907,99 @@ t.test('a conversation in a small window loses old results, also in its next tur
   t.ok(removed(-2) > 2);
   t.ok(removed(-1) >= removed(-2), 'removed once, removed always');
   t.match(sent(-1)[0]?.content, /^You work on the project in the folder/);
+});
+
+t.test('the edits of a turn are taken back and brought back, and nobody else is overwritten', async (t) => {
+  const sessionsFolder = await realpath(await temporaryFolder(t));
+  const { runner, daemon, ask, read, folder } = await startInFolder(
+    t,
+    { 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': '\ufeffd\n' },
+    {
+      decide: () => 'once',
+      pair: { sessionsFolder },
+    },
+  );
+  const { session } = await daemon.request(createSessionRequest, {});
+  const { id } = session;
+  const edited = (path: string, old: string, wanted: string) => ({
+    ...{ id: `${path}${old}`, name: 'edit_file' },
+    arguments: { path, old_string: old, new_string: wanted },
+  });
+  const messages: Message[] = [];
+  const turn = async (...calls: readonly { id: string; name: string; arguments: object }[]) => {
+    runner.toolCalls(calls as never);
+    runner.say('So.');
+    messages.push({ role: 'user', content: `prompt ${messages.length}` });
+    messages.push(...((await ask({ messages: [...messages], session: id })).result.messages ?? []));
+  };
+  const list = (prompt: number) => daemon.request(listEditsRequest, { session: id, prompt });
+  const undo = (prompt: number) => daemon.request(undoEditsRequest, { session: id, prompt });
+  const redo = () => daemon.request(redoEditsRequest, { session: id });
+
+  await turn(edited('a.txt', 'one', '1'), edited('a.txt', 'two', '2'), edited('d.txt', 'd', 'D'));
+  await turn(
+    edited('a.txt', '1', 'first'),
+    edited('b.txt', 'b', 'B'),
+    edited('c.txt', 'c', 'C'),
+    { id: 'new', name: 'write_file', arguments: { path: 'new/e.txt', content: 'e\n' } },
+    { id: 'other', name: 'write_file', arguments: { path: 'f.txt', content: 'f\n' } },
+  );
+  t.match(await list(1), { count: 0, files: [] }, 'they are not of the last turn');
+  const { count, files } = await list(2);
+  t.equal(count, 5);
+  t.match(
+    files.map(({ name, before, after }) => [name, before, after]),
+    [
+      ['a.txt', '1\r\n2\r\n', 'first\r\n2\r\n'],
+      ['b.txt', 'b\n', 'B\n'],
+      ['c.txt'],
+      ['f.txt'],
+      ['new/e.txt', undefined, 'e\n'],
+    ],
+  );
+  await writeFile(join(folder, 'b.txt'), 'of the user\n');
+  await unlink(join(folder, 'c.txt'));
+  await writeFile(join(folder, 'f.txt'), 'more\n');
+  t.match(await undo(2), {
+    restored: ['a.txt', 'new/e.txt'],
+    left: [
+      { name: 'b.txt', reason: 'b.txt has changed since.' },
+      { name: 'c.txt', reason: 'c.txt has changed since.' },
+      { name: 'f.txt', reason: 'f.txt has changed since.' },
+    ],
+  });
+  t.strictSame((await readdir(folder)).sort(), ['a.txt', 'b.txt', 'd.txt', 'f.txt', 'new']);
+  t.equal(await read('a.txt'), '1\r\n2\r\n');
+  t.equal(await read('b.txt'), 'of the user\n');
+  t.match(await undo(2), { restored: [], left: [] }, 'once');
+  t.match(await undo(1), { restored: ['a.txt', 'd.txt'], left: [] });
+  t.equal(await read('a.txt'), 'one\r\ntwo\r\n');
+  t.equal(await read('d.txt'), '\ufeffd\n', 'with its mark');
+  t.match(await redo(), { restored: ['a.txt', 'd.txt'] }, 'in the order in which they were made');
+  t.match(await redo(), { restored: ['a.txt', 'new/e.txt'], left: [{}, {}, {}] });
+  t.equal(await read('a.txt'), 'first\r\n2\r\n');
+  t.equal(await read('new/e.txt'), 'e\n');
+  t.match(await redo(), { restored: [], left: [] });
+
+  await undo(2);
+  await turn(edited('a.txt', '2', 'second'));
+  t.match(await redo(), { restored: [], left: [] }, 'a newer edit ends that');
+  const kept = await readdir(join(sessionsFolder, `${id}.edits`));
+  t.equal(kept.length, 4);
+  t.equal(
+    (await stat(join(sessionsFolder, `${id}.edits`, kept[0] ?? ''))).mode & 0o077,
+    0,
+    'for the user alone',
+  );
+  await t.rejects(daemon.request(listEditsRequest, { session: '../../x', prompt: 1 }), { code: -32602 });
+  await rm(join(folder, 'a.txt'));
+  await symlink('/etc/hostname', join(folder, 'a.txt'));
+  t.match(await undo(3), { restored: [], left: [{ name: 'a.txt', reason: /outside of the workspace/ }] });
+  await daemon.request(deleteSessionRequest, { id });
+  t.notOk(
+    (await readdir(sessionsFolder)).some((name) => name.startsWith(id)),
+    'they go with their conversation',
+  );
 });
 
 t.test('the user answers for one edit at a time, and for reading for good', async (t) => {

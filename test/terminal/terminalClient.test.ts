@@ -1246,10 +1246,47 @@ t.test('slash commands', async (t) => {
     lastPrompt: undefined,
     undo: async () => undefined,
     undoToEdit: async () => undefined,
+    lastEdits: async () => ({ files: [], count: 0 }),
+    undoEdits: async () => ({ restored: [], left: [] }),
+    redoEdits: async () => ({ restored: [], left: [] }),
+    describeDiff: ({ name }) => `the change of ${name}`,
     copy: async () => true,
   };
   for (const command of ['/retry', '/undo', '/edit', '/copy', '/save a.md'])
     t.equal((await runSlashCommand(command, state)).text, 'There is no turn yet.', command);
+  const diffOf = (name: string) => ({ path: `/p/${name}`, name, after: '', unified: '' });
+  const withEdits: ConversationState = {
+    ...state,
+    lastPrompt: { role: 'user', content: 'Fix it.' },
+    undo: async () => ({ role: 'user', content: 'Fix it.' }),
+    lastEdits: async () => ({ files: [diffOf('a.ts'), diffOf('b.ts')], count: 3 }),
+    undoEdits: async () => ({
+      restored: ['a.ts'],
+      left: [{ name: 'b.ts', reason: 'b.ts has changed since.' }],
+    }),
+    redoEdits: async () => ({ restored: ['a.ts'], left: [] }),
+  };
+  const undone = await runSlashCommand('/undo', withEdits);
+  const took = 'Took back "Fix it." and its answer.';
+  const files = 'Took back the edits of a.ts.\nb.ts stays as it is: b.ts has changed since.';
+  t.equal(
+    undone.confirm?.question,
+    'take back the prompt, and its 3 edits in 2 files? [y]es, [p]rompt only, [d]iff, [n]o ',
+  );
+  t.equal((await undone.confirm?.yes())?.text, `${took}\n${files}\n"/redo" brings them back.`);
+  t.equal((await undone.confirm?.others?.get('prompt')?.())?.text, took);
+  const shownEdits = await undone.confirm?.others?.get('diff')?.();
+  t.equal(shownEdits?.text, 'the change of a.ts\nthe change of b.ts');
+  t.equal(shownEdits?.confirm?.question, undone.confirm?.question, 'and the question again');
+  const retried = await runSlashCommand('/retry', withEdits);
+  t.equal(retried.confirm?.question, 'take back its 3 edits in 2 files first? [y]es, [k]eep, [n]o ');
+  t.strictSame(await retried.confirm?.yes(), { text: `${files}\nAsking again: Fix it.`, again: true });
+  t.strictSame(await retried.confirm?.others?.get('keep')?.(), {
+    text: 'Asking again: Fix it.',
+    again: true,
+  });
+  t.equal((await runSlashCommand('/redo', withEdits)).text, 'Brought back the edits of a.ts.');
+  t.equal((await runSlashCommand('/redo', state)).text, 'No edits of this conversation were taken back.');
   for (const [length, shown] of [
     [60, 'x'.repeat(60)],
     [61, `${'x'.repeat(59)}…`],

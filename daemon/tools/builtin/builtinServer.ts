@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import type * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { FindPrivacy } from '../../base/filePrivacy.ts';
-import type { CallBounds, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
+import type { CallContext, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
 import type { CallOptions, ToolRequest } from '../mcpSession.ts';
 import type { BuiltinEntry } from '../serverEntry.ts';
 import { failedOutcome } from '../toolResult.ts';
@@ -16,6 +16,8 @@ import {
   searchFilesSchema,
   writeFileSchema,
 } from './builtinTools.ts';
+import { createEditHistory } from './editHistory.ts';
+import { createEditJournal } from './editJournal.ts';
 import type { EditorFiles } from './editorStore.ts';
 import { FileChanges, type PreparedChange } from './fileChanges.ts';
 import { createFileReads, type FileReading } from './fileReads.ts';
@@ -41,16 +43,20 @@ export interface BuiltinServerOptions extends Omit<BuiltinContext, 'editorFiles'
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   readonly now: () => number;
+  /** Where conversations are kept; absent if none is. */
+  readonly sessionsFolder?: string | undefined;
 }
 
 /** What a result may have if nobody knows the window of the model. */
-const widest: CallBounds = { characters: 32_000, replaceable: 32_000 };
+const widest: CallContext = { characters: 32_000, replaceable: 32_000 };
 
 /** The tools for files of the workspace, as a tool server that runs in the daemon. */
 export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const { entry, showsDiffs } = options;
   const workspace = workspaceOf(options);
-  const parts = { ...options, workspace, known: createKnownFiles() };
+  const { sessionsFolder } = options;
+  const journal = sessionsFolder === undefined ? undefined : createEditJournal(sessionsFolder);
+  const parts = { ...options, workspace, journal, known: createKnownFiles() };
   const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
 
   const lookUp = (
@@ -92,6 +98,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
       }
     },
     prepare,
+    ...(journal && { edits: createEditHistory({ ...parts, journal }) }),
     async call(request: ToolRequest, { signal }: CallOptions) {
       const prepared = await prepare(request, signal);
       return prepared.call(signal).finally(prepared.end);

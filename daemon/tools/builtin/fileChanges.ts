@@ -1,13 +1,15 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import type { FileDiff } from '../../../protocol/messages/tools.ts';
-import type { CallBounds } from '../../chat/daemonTools.ts';
+import type { CallContext } from '../../chat/daemonTools.ts';
 import type { EditFile, WriteFile } from './builtinTools.ts';
 import { createEditHelp, jsonNote, leavesLittle, refusePlaceholders } from './editHelp.ts';
+import type { createEditJournal, EditingTurn } from './editJournal.ts';
 import { createFileDiff } from './fileDiff.ts';
 import { nothingThere } from './fileReads.ts';
 import {
   changedMeanwhile,
+  encodeText,
   type FileStore,
   type OpenDocuments,
   refuseUnsaved,
@@ -21,6 +23,8 @@ interface FileChangesOptions extends OpenDocuments {
   readonly workspace: () => Promise<Workspace>;
   readonly store: FileStore;
   readonly known: KnownFiles;
+  /** Absent if nothing is kept. */
+  readonly journal?: ReturnType<typeof createEditJournal> | undefined;
   readonly now: () => number;
 }
 
@@ -52,7 +56,7 @@ export class FileChanges {
     this.#options = options;
   }
 
-  edit(given: EditFile, bounds: CallBounds, signal: AbortSignal): Promise<PreparedChange> {
+  edit(given: EditFile, bounds: CallContext, signal: AbortSignal): Promise<PreparedChange> {
     const edits = editsOf(given);
     const isEverywhere = 'replace_all' in given && given.replace_all === true;
     const make: MakeText = async (place, before) => {
@@ -64,10 +68,10 @@ export class FileChanges {
         throw this.#help.failed(error, { ...place, text: before.text, ...bounds });
       }
     };
-    return this.#prepare({ ...given, isWhole: false }, make, signal);
+    return this.#prepare({ ...given, isWhole: false }, { make, turn: bounds.turn }, signal);
   }
 
-  write(given: WriteFile, { replaceable }: CallBounds, signal: AbortSignal): Promise<PreparedChange> {
+  write(given: WriteFile, { replaceable, turn }: CallContext, signal: AbortSignal): Promise<PreparedChange> {
     const make: MakeText = async ({ path, name }, before) => {
       refusePlaceholders(given.content, before?.text ?? '');
       if (!before) return { text: given.content, forgiven: [] };
@@ -79,12 +83,12 @@ export class FileChanges {
         throw new FileProblemError(`${name} is too long to be replaced as a whole. Use edit_file.`);
       return { text: withEndsOf(before.text, given.content), forgiven: [] };
     };
-    return this.#prepare({ ...given, isWhole: true }, make, signal);
+    return this.#prepare({ ...given, isWhole: true }, { make, turn }, signal);
   }
 
   async #prepare(
     { path, isWhole, ...given }: { readonly path: string; readonly isWhole: boolean },
-    make: MakeText,
+    { make, turn }: { readonly make: MakeText; readonly turn: EditingTurn | undefined },
     signal: AbortSignal,
   ): Promise<PreparedChange> {
     const { workspace } = this.#options;
@@ -100,7 +104,7 @@ export class FileChanges {
         const found = await find(path);
         // Another program may have changed what the path leads to since the user was asked.
         if (found.path !== file.path || found.isThere !== file.isThere) throw changedMeanwhile(file.name);
-        return this.#write(found, { ...change, isWhole }, signal);
+        return this.#write(found, { ...change, isWhole, turn }, signal);
       };
       return {
         given: { ...given, path: pathOf(file) },
@@ -131,13 +135,20 @@ export class FileChanges {
 
   async #write(
     file: WorkspacePlace,
-    { before, diff, forgiven, isWhole }: Change & { readonly isWhole: boolean },
+    { before, diff, forgiven, isWhole, turn }: WrittenChange,
     signal: AbortSignal,
   ): Promise<string> {
-    const { store, known } = this.#options;
+    const { store, known, journal } = this.#options;
     await refuseUnsaved(this.#options, file);
     await store.write(file, { before, text: diff.after }, signal);
     known.noteWritten(file.path, before?.text, diff.after, isWhole);
+    const bytes = encodeText({ text: diff.after, hasMark: before?.hasMark ?? false });
+    const { path, name } = file;
+    // The edit is made, whether or not it can be taken back.
+    if (turn && journal)
+      await journal
+        .note(turn, { path, name, ...(before ? { before: encodeText(before) } : {}), after: bytes })
+        .catch(() => undefined);
     this.#help.succeeded(file.path);
     const notes = [...forgiven, jsonNote(file.name, before?.text ?? '', diff.after)].filter(Boolean);
     return [described(file.name, diff), ...notes].join('\n');
@@ -149,6 +160,11 @@ export class FileChanges {
     if (first?.old === '' && others.length === 0) return first.new;
     throw await nothingThere(place, { workspace: await workspace(), now }, signal);
   }
+}
+
+interface WrittenChange extends Change {
+  readonly isWhole: boolean;
+  readonly turn: EditingTurn | undefined;
 }
 
 interface Change {

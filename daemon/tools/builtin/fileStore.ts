@@ -18,6 +18,8 @@ export interface FileStore {
    * @throws {FileProblemError} if it was not written.
    */
   write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
+  /** Removes a file that has these bytes. @throws {FileProblemError} if it has others. */
+  remove(file: WorkspaceFile, bytes: Buffer): Promise<void>;
 }
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
@@ -46,6 +48,12 @@ export const diskStore: FileStore = {
     await inWords(`${file.name} was not written`, async () => {
       if (before?.bytes) await changeFile(file, { before: before.bytes, bytes, signal });
       else await createFile(file, bytes, signal);
+    });
+  },
+  async remove({ path, name }, bytes) {
+    await inWords(`${name} was not removed`, async () => {
+      if (!(await readFile(path)).equals(bytes)) throw changedMeanwhile(name);
+      await rm(path);
     });
   },
 };
