@@ -1563,7 +1563,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
-    ['/r', ['/resume', '/rounds ', '/retry', '/review ']],
+    ['/r', ['/resume', '/rounds ', '/retry', '/redo', '/review ']],
     ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
     ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],
