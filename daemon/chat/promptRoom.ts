@@ -1,4 +1,3 @@
-import type { Advised } from '../../protocol/messages/advice.ts';
 import type { ChatParams, Message, Notice, Tool } from '../../protocol/messages/chat.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { adviseOnWindow, RunnerError } from '../base/errors.ts';
@@ -152,13 +151,7 @@ function requireWindow(window: TurnWindow, model: string): void {
     fitting === 0
       ? 'Start the server with a larger window, or choose another model.'
       : `Set a context length of ${fitting}.`;
-  throw new RunnerError('context-exceeded', `${problem} ${text}`, {
-    details: { allocated: tokens, ...(fitting === 0 ? {} : { advice: adviceOf(problem, text, fitting) }) },
-  });
-}
-
-function adviceOf(problem: string, text: string, contextLength: number): Required<Advised>['advice'] {
-  return { code: 'make-room', problem, text, contextLength };
+  throw new RunnerError('context-exceeded', `${problem} ${text}`, { details: { allocated: tokens } });
 }
 
 function raised({ tokens }: TurnWindow, model: string): Notice {
@@ -169,11 +162,12 @@ function raised({ tokens }: TurnWindow, model: string): Notice {
 }
 
 function small(window: TurnWindow): Notice {
-  const problem = `The context window of ${window.tokens} tokens is small for work with files: old results are removed often.`;
   const fitting = fittingFor(window);
-  if (fitting === 0) return { code: 'window-small', message: problem };
-  const text = `Set a context length of ${fitting}.`;
-  return { code: 'window-small', message: `${problem} ${text}`, advice: adviceOf(problem, text, fitting) };
+  const advice = fitting === 0 ? '' : ` Set a context length of ${fitting}.`;
+  return {
+    code: 'window-small',
+    message: `The context window of ${window.tokens} tokens is small for work with files: old results are removed often.${advice}`,
+  };
 }
 
 interface ToolsShare {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
   type ChatDelta,
@@ -14,7 +13,14 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
 import { type Chat, type RoundResult, toolsDisabled } from './chat.ts';
-import type { AskApproval, AskElicitation, CallBounds, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
+import type {
+  AskApproval,
+  AskElicitation,
+  CallBounds,
+  CallContext,
+  DaemonToolOffer,
+  DaemonTools,
+} from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
 import { CallRepeats } from './loops.ts';
 import { PromptRoom } from './promptRoom.ts';
@@ -94,7 +100,8 @@ class Loop {
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
   readonly #ids: Set<string>;
-  readonly #id = randomUUID();
+  /** For what the turn changes. */
+  #id: string | undefined;
   /** Of calls whose arguments cannot be read. */
   readonly #unread = new Set<string>();
   /** The names of tools that the model knows by now. */
@@ -277,14 +284,8 @@ class Loop {
     const { params, signal } = this.#options;
     const { onDidAllow, onProgress } = this.#dependencies;
     const { tools, adviceOn } = offer;
-    const { session, streamId, messages } = params;
-    const prompt = messages.filter(({ role }) => role === 'user').length;
-    // A stream has its number from a process: the same one may name another turn later.
-    const context = bounds && {
-      ...bounds,
-      turn: session === undefined ? undefined : { session, prompt, id: this.#id },
-    };
-    const turn = { streamId, signal, unread: this.#unread, told: this.#told };
+    const context = bounds && withoutUndefined<CallContext>({ ...bounds, turn: this.#turn() });
+    const turn = { streamId: params.streamId, signal, unread: this.#unread, told: this.#told };
     const options = withoutUndefined<RunOptions>({
       ...{ ...turn, ...round, bounds: context, tools, adviceOn, onDidAllow, onProgress },
       onOutcome: repeats && ((...outcome) => repeats.note(...outcome)),
@@ -293,6 +294,14 @@ class Loop {
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
     this.#added.push(...(await runCalls(calls, options)));
+  }
+
+  /** Undefined if the conversation is not kept. */
+  #turn(): CallContext['turn'] {
+    const { session, messages } = this.#options.params;
+    if (session === undefined) return undefined;
+    this.#id ??= this.#dependencies.createId();
+    return { session, prompt: messages.filter(({ role }) => role === 'user').length, id: this.#id };
   }
 
   #result(finishReason: ChatResult['finishReason'], message: Message): ChatResult {

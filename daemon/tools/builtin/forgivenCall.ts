@@ -3,47 +3,40 @@ import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Kind = 'string' | 'integer' | 'boolean' | 'edits';
 
+const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
+const oldNames = ['old', 'oldtext', 'oldstr', 'search'];
+const newNames = ['new', 'newtext', 'newstr', 'replace'];
+const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
+
 /** What each tool takes, and the other names under which models write it, in lower case and without `_` and `-`. */
 const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(readonly string[])]>>>> = {
   list_files: {
-    path: ['string', ...pathNames(), 'folder', 'directory', 'dir'],
+    path: ['string', ...folderNames],
     pattern: ['string', 'glob', 'filter'],
   },
   search_files: {
     query: ['string', 'pattern', 'regexp', 'text', 'search', 'term'],
-    path: ['string', ...pathNames(), 'folder', 'directory', 'dir'],
+    path: ['string', ...folderNames],
     regex: ['boolean', 'isregex', 'isregexp', 'useregex'],
   },
   read_file: {
-    path: ['string', ...pathNames()],
+    path: ['string', ...pathNames],
     start_line: ['integer', 'from', 'start', 'offset', 'linestart'],
     end_line: ['integer', 'to', 'end', 'lineend'],
     limit: ['integer'],
   },
   edit_file: {
-    path: ['string', ...pathNames()],
-    old_string: ['string', ...oldNames()],
-    new_string: ['string', ...newNames()],
+    path: ['string', ...pathNames],
+    old_string: ['string', ...oldNames],
+    new_string: ['string', ...newNames],
     replace_all: ['boolean'],
     edits: ['edits'],
   },
   write_file: {
-    path: ['string', ...pathNames()],
+    path: ['string', ...pathNames],
     content: ['string', 'text', 'filetext', 'code', 'contents'],
   },
 };
-
-function pathNames(): readonly string[] {
-  return ['filepath', 'filename', 'file', 'targetfile'];
-}
-
-function oldNames(): readonly string[] {
-  return ['old', 'oldtext', 'oldstr', 'search'];
-}
-
-function newNames(): readonly string[] {
-  return ['new', 'newtext', 'newstr', 'replace'];
-}
 
 /** The names under which models call our tools, if nobody offers a tool of that name. */
 export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
@@ -121,8 +114,8 @@ function withEdits({ edits, ...given }: Fields): Fields {
   const flat = edits.map((edit: unknown) =>
     isRecord(edit)
       ? {
-          old_string: givenValue(edit, ['old_string', ...oldNames()]),
-          new_string: givenValue(edit, ['new_string', ...newNames()]),
+          old_string: givenValue(edit, ['old_string', ...oldNames]),
+          new_string: givenValue(edit, ['new_string', ...newNames]),
         }
       : edit,
   );
