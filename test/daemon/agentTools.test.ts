@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -146,6 +147,53 @@ t.test('lines are found as they are, within bounds, and nothing that is private'
     [{ query: 'needle', path: 'big.txt' }, /more than 1 MB/],
   ] as const)
     t.match(await call('search_files', given), want, JSON.stringify(given).slice(0, 60));
+});
+
+t.test('what is found and listed is what grep and git say', async (t) => {
+  const server = createBuiltinServer({
+    entry: { name: 'builtin', kind: 'builtin', folders: [process.cwd()] },
+    ...{ store: diskStore, env: {}, platform: process.platform, now: Date.now },
+    findPrivacy: async () => undefined,
+    openDocuments: () => [],
+    showsDiffs: () => true,
+  });
+  const call = async (name: string, given: Given) =>
+    (await server.call({ name, arguments: given, inputSchema: {} }, { signal: new AbortController().signal }))
+      .content;
+  const run = (program: string, ...words: readonly string[]) =>
+    execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+      .split('\n')
+      .filter(Boolean);
+  for (const [query, regex, flags] of [
+    ['window', false, '-iF'],
+    ['Runner', false, '-F'],
+    ['`--', false, '-F'],
+    ['[A-Z][a-z]+ [0-9]+', true, '-E'],
+    ['^#+ .*tools', true, '-iE'],
+  ] as const) {
+    const lines = run('grep', '-rnI', flags, '-e', query, 'docs');
+    const files = new Set(lines.map((line) => line.slice(0, line.indexOf(':'))));
+    const [first = '', ...shown] = (await call('search_files', { query, path: 'docs', regex })).split('\n');
+    const count = (size: number, noun: string) =>
+      `${size.toLocaleString('en')} ${noun}${size === 1 ? '' : 's'}`;
+    t.equal(
+      first.replace(/; .*/, ''),
+      `${count(lines.length, 'line')} in ${count(files.size, 'file')}`,
+      query,
+    );
+    const places = new Set(lines.map((line) => line.split(':', 2).join(':')));
+    t.ok(shown.every((line) => places.has(line.split(':', 2).join(':'))));
+  }
+  const known = run('git', 'ls-files', '--cached', '--others', '--exclude-standard', 'daemon/tools', 'docs');
+  for (const path of ['daemon/tools', 'docs']) {
+    const listed = (await call('list_files', { path })).split('\n');
+    const counts = listed.map((line) => Number(/\/ \((\d+) files?\)$/.exec(line)?.[1] ?? 1));
+    t.equal(
+      counts.reduce((sum, one) => sum + one, 0),
+      known.filter((name) => name.startsWith(`${path}/`)).length,
+      path,
+    );
+  }
 });
 
 t.test('a regular expression that does not end is ended, and what was found before is shown', async (t) => {

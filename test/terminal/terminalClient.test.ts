@@ -987,6 +987,10 @@ t.test('the statistics of an answer are one line', async (t) => {
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · no more rounds of tools',
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(60, 1)), 'm · 1 token · context 4 of 4096');
+  t.match(
+    describeUsage('m', { finishReason: 'toolLoop' }, stats),
+    / · stopped: the same calls again and again$/,
+  );
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
   const uncounted = { ...stats, promptTokens: 0, completionTokens: 0, windowTokens: 0 };
   const beginning =
