@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { adviceOnTool, argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { applyEdits } from '../../daemon/tools/builtin/textEdits.ts';
+import { FileProblemError } from '../../daemon/tools/builtin/workspace.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 type Given = Record<string, unknown>;
@@ -330,6 +332,36 @@ t.test('arguments are taken as they are meant', (t) => {
   t.end();
 });
 
+t.test('whatever a model writes as arguments, they are read once and for all', async () => {
+  const tool = fc.constantFrom('list_files', 'search_files', 'read_file', 'edit_file', 'write_file');
+  const key = fc.oneof(
+    fc.constantFrom(
+      'path',
+      'file',
+      'edits',
+      'old',
+      'new_string',
+      'content',
+      'offset',
+      'limit',
+      'to',
+      'query',
+    ),
+    fc.string(),
+  );
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom('3', '3.0', 'true', '```js\na\n```', '[{"old":"a","new":"b"}]'),
+  );
+  fc.assert(
+    fc.property(tool, fc.dictionary(key, value), (name, given) => {
+      const once = argumentsAsMeant(name, given);
+      return isDeepStrictEqual(argumentsAsMeant(name, once), once);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 t.test('paths are taken as they are meant, if nothing is there as they are given', async (t) => {
   const { call, read, top } = await toolsIn(t, {
     'proj/src/a.js': 'here\n',
@@ -469,8 +501,9 @@ t.test('a forgiven edit never changes a line outside of what it found', async ()
       let changed: string;
       try {
         changed = edited(text, old, wanted).text;
-      } catch {
-        return true;
+      } catch (error) {
+        if (error instanceof FileProblemError) return true;
+        throw error;
       }
       // Somewhere, as many lines as were named are replaced; all others are the same, in their order.
       const now = changed.split('\n');

@@ -1,5 +1,6 @@
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import t from 'tap';
 import { type ErrorDetails, RunnerError } from '../../daemon/base/errors.ts';
 import type {
@@ -12,6 +13,7 @@ import { placeContext } from '../../daemon/chat/leadingContext.ts';
 import { createLoopWatch } from '../../daemon/chat/loops.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
+import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
@@ -899,6 +901,51 @@ t.test('what was removed in a turn is removed from the next one too', async (t) 
   t.match(whole, /prompt 7 p{4000}/, 'the newest stay');
   const shorter = (await turn([prompt('another')], [{ content: 'So.' }])).asked[0]?.messages;
   t.strictSame(shorter, [prompt('another')], 'a conversation that became shorter keeps its prompt');
+});
+
+t.test('whatever a conversation is, making room for it keeps its order and its newest prompt', async () => {
+  const text = fc.integer({ min: 0, max: 3_000 }).map((length) => 'x'.repeat(length));
+  const round = fc.record({ calls: fc.integer({ min: 1, max: 3 }), result: text, thinking: fc.option(text) });
+  const turns = fc.array(
+    fc.record({ prompt: text, rounds: fc.array(round, { maxLength: 6 }), answer: text }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  );
+  fc.assert(
+    fc.property(turns, fc.integer({ min: 500, max: 6_000 }), (all, high) => {
+      let made = 0;
+      const messages = all.flatMap(({ prompt, rounds, answer }): Message[] => [
+        { role: 'user', content: prompt },
+        ...rounds.flatMap(({ calls, result, thinking }): Message[] => {
+          const toolCalls = Array.from({ length: calls }, () =>
+            call(`c${made++}`, 'look', { path: 'src/a.ts' }),
+          );
+          const results = toolCalls.map(({ id }) => answered(id, result) as Message);
+          return [
+            { role: 'assistant', content: '', toolCalls, ...(thinking ? { thinking } : {}) },
+            ...results,
+          ];
+        }),
+        { role: 'assistant', content: answer },
+      ]);
+      const sizeOf = (sent: readonly Message[]) => promptSizeOf(sent, []).characters / 4;
+      const removals = createRemovals();
+      const room = { sizeOf, tokensOf: (characters: number) => characters / 4, high, low: high / 2 };
+      makeRoom(messages, removals, room);
+      const kept = withoutRemoved(messages, removals);
+      // Every result has its call, and every call its results.
+      const called = kept.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+      const given = kept.flatMap(({ toolCallId }) => toolCallId ?? []);
+      const isPaired = JSON.stringify(called) === JSON.stringify(given);
+      const newest = all.at(-1)?.prompt ?? '';
+      const hasPrompt = kept.some(({ role, content }) => role === 'user' && content.startsWith(newest));
+      const again = withoutRemoved(messages, removals);
+      return isPaired && hasPrompt && JSON.stringify(again) === JSON.stringify(kept);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 t.test('a prompt that nothing can make shorter ends the turn with its figures', async (t) => {

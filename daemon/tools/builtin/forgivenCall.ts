@@ -1,4 +1,5 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kind = 'string' | 'integer' | 'boolean' | 'edits';
@@ -113,10 +114,10 @@ function withEdits({ edits, ...given }: Fields): Fields {
   if (!Array.isArray(edits)) return { ...given, edits };
   const flat = edits.map((edit: unknown) =>
     isRecord(edit)
-      ? {
+      ? withoutUndefined<Fields>({
           old_string: givenValue(edit, ['old_string', ...oldNames]),
           new_string: givenValue(edit, ['new_string', ...newNames]),
-        }
+        })
       : edit,
   );
   const [only, ...others] = flat;
