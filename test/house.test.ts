@@ -389,6 +389,8 @@ t.test(
       // To find a port that is free.
       'daemon/engine/supervisor/launch.ts',
       'daemon/tools/oauth/loopbackRedirect.ts',
+      // For a moment, in a folder of the user, so that both outputs of a program are one.
+      'protocol/base/platform/joinedOutput.ts',
     ]);
   },
 );
@@ -411,6 +413,8 @@ const networkFiles: readonly string[] = [
   'daemon/files/page.ts',
   'daemon/runner/http/connection.ts',
   'daemon/runner/http/httpAgent.ts',
+  // A socket that leads to no network.
+  'protocol/base/platform/joinedOutput.ts',
 ];
 
 t.test('the document service asks other servers in three files', async (t) => {

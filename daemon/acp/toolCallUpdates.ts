@@ -62,15 +62,22 @@ export function progressedCall({ id, progress, total, message }: ToolProgress): 
   };
 }
 
-interface EndedCall extends Pick<ToolResult, 'id' | 'content' | 'isError' | 'images'> {
+interface EndedCall extends Pick<ToolResult, 'id' | 'content' | 'output' | 'isError' | 'images'> {
   /** What the call has changed, unless it failed. */
   readonly diff?: FileDiff;
 }
 
 /** The images follow the text, in which a line stands for each of them. A change stays as it was shown. */
-export function endedCall({ id, content, isError, images = [], diff }: EndedCall): SessionUpdate {
+export function endedCall({
+  id,
+  content,
+  output = content,
+  isError,
+  images = [],
+  diff,
+}: EndedCall): SessionUpdate {
   const isOnlyImages = images.length > 0 && content.split('\n').every((line) => imageLine.test(line));
-  const blocks = [...(isOnlyImages ? [] : [fencedText(content)]), ...images.map(imageBlock)];
+  const blocks = [...(isOnlyImages ? [] : [fencedText(output)]), ...images.map(imageBlock)];
   return {
     sessionUpdate: 'tool_call_update',
     toolCallId: id,
@@ -86,10 +93,13 @@ const imageLine = /^\[image, [^\]]*\]$/;
 /** The call that the user is asked about. Some editors show nothing else. */
 export function askedCall(
   call: ToolCall,
-  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'> & { readonly diff?: FileDiff },
+  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'> & {
+    readonly diff?: FileDiff;
+    readonly command?: readonly string[];
+  },
 ): ToolCallUpdate {
-  const { diff } = tool;
-  const given = JSON.stringify(call.arguments, undefined, 2);
+  const { diff, command } = tool;
+  const given = command ? command.map(shownWord).join(' ') : JSON.stringify(call.arguments, undefined, 2);
   const shown = given.length > maxShown ? `${given.slice(0, maxShown)}…` : given;
   return {
     toolCallId: call.id,
@@ -101,6 +111,11 @@ export function askedCall(
     content: [diff ? toDiff(diff) : toContent(fencedText(shown))],
     ...(diff ? { locations: [{ path: diff.path }] } : {}),
   };
+}
+
+/** In quotes where its end would not be seen. */
+function shownWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word);
 }
 
 /**
@@ -129,8 +144,10 @@ function titleOf(
 
 /** The act itself: `Read src/a.ts (lines 1-120)`, `Search "total" in src`. */
 function titleOfOurs(title: string, given: ToolCall['arguments']): string {
-  const { path, query, pattern, start_line: first, end_line: last } = given;
+  const { path, query, pattern, name, start_line: first, end_line: last } = given;
   const act = title.split(' ')[0];
+  if (title === checkTitle)
+    return `${title} ${shortOf(name, maxCalled)}${typeof path === 'string' ? ` for ${path}` : ''}`;
   const sought = [query, pattern].find((value) => typeof value === 'string');
   const place = typeof path === 'string' ? path : undefined;
   if (sought !== undefined)
@@ -140,6 +157,9 @@ function titleOfOurs(title: string, given: ToolCall['arguments']): string {
     : '';
   return `${act} ${place ?? 'the project folder'}${lines}`;
 }
+
+/** Of the built-in tool that runs the user's checks. */
+const checkTitle = 'Run check';
 
 /** Characters that change the direction of a text, so that it reads differently. */
 const directionMarks = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -154,7 +174,8 @@ function cut(text: string, max: number): string {
 }
 
 /** What the server says about its tool chooses an icon, and decides nothing else. */
-function kindOf(tool: Pick<DaemonTool, 'annotations'> | undefined): ToolKind {
+function kindOf(tool: Pick<DaemonTool, 'annotations' | 'server' | 'title'> | undefined): ToolKind {
+  if (tool?.server === builtinServer && tool.title === checkTitle) return 'execute';
   const { readOnlyHint, openWorldHint } = tool?.annotations ?? {};
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';

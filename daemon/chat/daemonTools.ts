@@ -1,5 +1,5 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { Tool } from '../../protocol/messages/chat.ts';
+import type { Tool, ToolCall } from '../../protocol/messages/chat.ts';
 import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
 import type {
   ApproveToolParams,
@@ -57,15 +57,19 @@ export interface DaemonTool extends Tool {
   readonly annotations?: ToolAnnotations;
   /** Other names under which models call it. They count if nobody offers a tool of that name. */
   readonly otherNames?: readonly string[];
+  /** The arguments, if the call of a tool that nobody offers means this one. */
+  readonly meantBy?: (call: ToolCall) => ToolArguments | undefined;
+  /** Its calls run after all others of their round, one at a time, because they depend on what the others change. */
+  readonly runsLast?: boolean;
   /** The arguments as they are meant, before they are checked and shown. Absent: as they are. */
   readonly asMeant?: (given: ToolArguments) => ToolArguments;
   /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
   problemWith(given: ToolArguments): string | undefined;
   /** What the user can answer. Absent: everything. */
   readonly decisions?: readonly ToolDecision[];
-  isApproved(): Promise<boolean>;
-  /** From now on the tool runs without a question. */
-  allow(decision: 'session' | 'always'): Promise<void>;
+  isApproved(given: ToolArguments): Promise<boolean>;
+  /** From now on the tool, or such a call of it, runs without a question. */
+  allow(decision: 'session' | 'always', given: ToolArguments): Promise<void>;
   /**
    * Looks what a call would do, before the user is asked. A tool that has nothing to look at has no such function.
    * Rejects with the reason of an aborted signal.
@@ -102,6 +106,8 @@ export interface PreparedCall {
   readonly given?: ToolArguments;
   /** What it would change. */
   readonly diff?: FileDiff;
+  /** The words of what it would run. */
+  readonly command?: readonly string[];
   /** The user is asked even if the tool is allowed. */
   readonly isAskedAnyway?: boolean;
   call(signal: AbortSignal): Promise<CallOutcome>;
@@ -116,6 +122,10 @@ export interface CallOutcome {
   readonly isError: boolean;
   /** Base64. */
   readonly images?: readonly string[];
+  /** All that a program has written, if the content has only a part of it. */
+  readonly output?: string;
+  /** In place of the content, when it is compared with the results of earlier calls. */
+  readonly compared?: string;
   /** As in {@link ToolResult}. */
   readonly unapprovedTool?: string;
 }

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../protocol/messages/chat.ts';
-import type { CallOutcome } from './daemonTools.ts';
+import type { CallOutcome, DaemonTool } from './daemonTools.ts';
 
 /** What a model reads in place of a result that it has already. */
 const repeated = 'Same call as before, same result; it stands above.';
@@ -37,6 +37,7 @@ export class CallRepeats {
   #round: RoundOutcome[] = [];
   /** What was called in this round: the same call twice in one answer is one. */
   readonly #inRound = new Set<string>();
+  #edits = 0;
   #failed = 0;
   #unknown = 0;
   #isStuck = false;
@@ -47,12 +48,19 @@ export class CallRepeats {
   }
 
   /** The outcome as the model gets it. */
-  note({ id, name, arguments: given }: ToolCall, outcome: CallOutcome, isUnknown: boolean): CallOutcome {
-    this.#round.push({ isError: outcome.isError, isUnknown });
-    const key = JSON.stringify([name, given]);
+  note(
+    { id, name, arguments: given }: ToolCall,
+    outcome: CallOutcome,
+    tool: Pick<DaemonTool, 'annotations' | 'runsLast'> | undefined,
+  ): CallOutcome {
+    this.#round.push({ isError: outcome.isError, isUnknown: tool === undefined });
+    const { runsLast = false, annotations } = tool ?? {};
+    // What a check says is news once anything may have changed a file.
+    if (tool && !outcome.isError && !runsLast && annotations?.readOnlyHint !== true) this.#edits += 1;
+    const key = JSON.stringify([name, given, ...(runsLast ? [this.#edits] : [])]);
     if (this.#inRound.has(key)) return outcome;
     this.#inRound.add(key);
-    const { content } = outcome;
+    const { compared: content = outcome.content } = outcome;
     const before = this.#known.get(key);
     const isSame = before?.content === content && !outcome.images?.length;
     if (!isSame || this.#isRemoved(before.id)) {
@@ -64,7 +72,7 @@ export class CallRepeats {
     this.#known.set(key, { ...before, times });
     this.#sequence.push(key);
     this.#isStuck ||= times > maxSame || this.#takesTurns();
-    return { ...outcome, content: inPlaceOf(content, times) };
+    return { ...outcome, content: inPlaceOf(outcome.content, times) };
   }
 
   /** Called after each round: true if the model is caught in a loop. */

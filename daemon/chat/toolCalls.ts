@@ -35,8 +35,8 @@ export interface RunOptions {
   readonly onResult: (result: ToolResult) => Promise<void>;
   /** What the results of this round may be; absent if nobody knows the window of the model. */
   readonly bounds?: CallContext;
-  /** What the model gets in place of the outcome of a call; `isUnknown` if nobody offers its tool. */
-  readonly onOutcome?: (call: ToolCall, outcome: CallOutcome, isUnknown: boolean) => CallOutcome;
+  /** What the model gets in place of the outcome of a call; the tool is absent if nobody offers it. */
+  readonly onOutcome?: (call: ToolCall, outcome: CallOutcome, tool: DaemonTool | undefined) => CallOutcome;
   /** The right names of tools that the model was told already. */
   readonly told?: Set<string>;
   /** A sentence about a tool that nobody offers. */
@@ -69,27 +69,49 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
   const { onResult, tools } = options;
   // Only one question is open at a time, because its answer may settle the next ones.
   const approvals = new SerialQueue();
+  const answer = async ({ call, asMeant, tool }: MeantCall, index: number) => {
+    const found = bounded(await outcomeOf({ call: asMeant, index, tool }, options, approvals), options);
+    const outcome = options.onOutcome?.(asMeant, found, tool) ?? found;
+    const { images, compared: _, ...result } = withToolName(outcome, { call, tool, told: options.told });
+    const shown = images === undefined ? {} : { images };
+    await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
+    const { content } = result;
+    return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
+  };
+  const meant = calls.map((call) => meaningOf(call, tools));
+  const first = meant.map((call, index) => (call.tool?.runsLast ? undefined : answer(call, index)));
+  let before: Promise<unknown> | undefined;
   return Promise.all(
-    calls.map(async (call, index) => {
-      const tool = toolOf(call, tools);
-      const asMeant = tool
-        ? { ...call, name: tool.name, arguments: tool.asMeant?.(call.arguments) ?? call.arguments }
-        : call;
-      const found = bounded(await outcomeOf({ call: asMeant, index, tool }, options, approvals), options);
-      const outcome = options.onOutcome?.(asMeant, found, tool === undefined) ?? found;
-      const { images, ...result } = withToolName(outcome, { call, tool, told: options.told });
-      const shown = images === undefined ? {} : { images };
-      await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
-      const { content } = result;
-      return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
+    meant.map((call, index) => {
+      if (first[index]) return first[index];
+      const next = (before ?? Promise.all(first)).then(() => answer(call, index));
+      before = next;
+      return next;
     }),
   );
 }
 
-/** The tool of that name, or else the only one that models call so. */
-function toolOf({ name }: ToolCall, tools: readonly DaemonTool[]): DaemonTool | undefined {
-  const others = () => tools.filter(({ otherNames }) => otherNames?.includes(name));
-  return tools.find((tool) => tool.name === name) ?? others()[0];
+interface MeantCall {
+  readonly call: ToolCall;
+  /** Under the tool's own name. */
+  readonly asMeant: ToolCall;
+  readonly tool: DaemonTool | undefined;
+}
+
+/** The tool of that name, or else the one that models call so, or that they mean by such a call. */
+function meaningOf(call: ToolCall, tools: readonly DaemonTool[]): MeantCall {
+  const tool =
+    tools.find(({ name }) => name === call.name) ??
+    tools.find(({ otherNames }) => otherNames?.includes(call.name));
+  if (tool) {
+    const given = tool.asMeant?.(call.arguments) ?? call.arguments;
+    return { call, tool, asMeant: { ...call, name: tool.name, arguments: given } };
+  }
+  for (const other of tools) {
+    const given = other.meantBy?.(call);
+    if (given) return { call, tool: other, asMeant: { ...call, name: other.name, arguments: given } };
+  }
+  return { call, asMeant: call, tool: undefined };
 }
 
 interface NamedCall {
@@ -230,9 +252,9 @@ async function permissionFor(
   options: RunOptions,
   approvals: SerialQueue,
 ): Promise<Permission> {
-  const { tool } = asked;
+  const { tool, call } = asked;
   // One after another, so that the questions come in the order of the calls.
-  if (await approvals.run('check', () => tool.isApproved())) {
+  if (await approvals.run('check', () => tool.isApproved(call.arguments))) {
     const permission = await prepare(asked, options);
     if (permission.prepared?.isAskedAnyway !== true) return permission;
     permission.prepared.end();
@@ -245,7 +267,7 @@ async function permissionFor(
   return approvals.run('approval', async () => {
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
-    const isApproved = await tool.isApproved();
+    const isApproved = await tool.isApproved(call.arguments);
     signal.throwIfAborted();
     const permission = await prepare(asked, options);
     if (permission.refusal !== undefined) return permission;
@@ -273,9 +295,13 @@ async function askUser(
   const { server, title, description, annotations, decisions } = tool;
   const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
   const about = { streamId, toolCall, server, title, description, annotations, decisions };
-  const question = withoutUndefined<ApproveToolParams>({ ...about, diff: prepared?.diff });
+  const question = withoutUndefined<ApproveToolParams>({
+    ...about,
+    diff: prepared?.diff,
+    command: prepared?.command,
+  });
   const given = await orAborted(askApproval(question, signal), signal).catch(() => 'deny' as const);
   const decision = decisions === undefined || decisions.includes(given) ? given : 'deny';
-  if (decision === 'session' || decision === 'always') await tool.allow(decision);
+  if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
   return decision === 'deny' ? `${denial} ${tool.name}. Go on without it.` : undefined;
 }

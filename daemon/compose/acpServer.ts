@@ -95,9 +95,9 @@ function startTools(
 ): RunningTools {
   const tools = new McpServers({
     settings: () => {
-      const { timeouts } = core.configuration.current;
+      const { timeouts, trusted } = core.configuration.current;
       const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };
-      return { ...given, builtinTools: false, timeouts };
+      return { ...given, builtinTools: false, checks: {}, trusted, timeouts };
     },
     ...toolServerOptions(core, options, {
       userFile: options.userFile,

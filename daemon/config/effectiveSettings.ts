@@ -77,11 +77,21 @@ function isEmpty(value: unknown): boolean {
 function shown(name: string, value: unknown): unknown {
   if (name === 'mcpServers' && isRecord(value))
     return Object.fromEntries(Object.entries(value).map(([server, entry]) => [server, shownServer(entry)]));
+  if (name === 'checks' && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([folder, named]) => [folder, shownChecks(named)]));
   if (name === 'servers' && Array.isArray(value))
     return value.map((server) =>
       isRecord(server) ? { ...server, url: shownAddress(server['url']) } : server,
     );
   return name === 'host' || name === 'catalogUrl' ? shownAddress(value) : value;
+}
+
+/** Variables may be secrets. Of a command, the question shows every word. */
+function shownChecks(named: unknown): unknown {
+  if (!isRecord(named)) return {};
+  return Object.fromEntries(
+    Object.entries(named).map(([name, check]) => [name, isRecord(check) ? check['command'] : []]),
+  );
 }
 
 /** Arguments, variables and headers may be secrets, and so may the path of an address. */

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
-import type { ToolServers } from '../../protocol/messages/tools.ts';
+import type { Checks, ToolServers } from '../../protocol/messages/tools.ts';
 import { exact, type Schema } from '../base/validate.ts';
 
 export const address = () =>
@@ -85,4 +85,70 @@ export const approvals = () =>
       z.string(),
       z.union([z.literal('always'), z.array(z.string())], 'it is neither "always" nor a list of tools'),
     ),
+  );
+
+/** Where the path of a call goes. */
+export const pathWord = '{path}';
+
+const word = () =>
+  z.string().check(
+    z.maxLength(4_096, 'a word has at most 4,096 characters'),
+    z.refine((text) => !text.includes('\0'), 'a word has no NUL'),
+  );
+
+const command = () =>
+  z.array(word(), 'it is no list of words, such as ["npm", "test"]').check(
+    z.minLength(1, 'it is empty'),
+    z.maxLength(100, 'it has at most 100 words'),
+    z.refine(([program]) => program !== '' && !program?.includes(pathWord), 'its first word is no program'),
+    z.refine(
+      (words) => words.every((each) => each === pathWord || !each.includes(pathWord)),
+      `${pathWord} is a word of its own`,
+    ),
+  );
+
+const variable = /^[^=\0]{1,256}$/;
+
+const check = () =>
+  z.object({
+    command: command(),
+    timeout: z.exactOptional(z.int().check(z.gte(1), z.lte(86_400))),
+    env: z.exactOptional(
+      z
+        .record(z.string(), word())
+        .check(z.refine((env) => Object.keys(env).every((name) => variable.test(name)), 'a name is wrong')),
+    ),
+  });
+
+/** The names become those of a tool's argument, and stand in questions. */
+const checkName = /^[A-Za-z0-9][\w.-]{0,31}$/;
+const maxChecks = 20;
+const maxProjects = 200;
+
+export const checks = (): Schema<Checks> =>
+  exact(
+    z
+      .record(
+        z.string(),
+        z.record(z.string(), check()).check(
+          z.refine(
+            (named) => Object.keys(named).every((name) => checkName.test(name)),
+            'a name has up to 32 letters, digits, ".", "_" and "-"',
+          ),
+          z.refine(
+            (named) => Object.keys(named).length <= maxChecks,
+            `a folder has at most ${maxChecks} checks`,
+          ),
+        ),
+      )
+      .check(
+        z.refine(
+          (folders) => Object.keys(folders).every((folder) => isAbsolute(folder)),
+          'a folder is not an absolute path',
+        ),
+        z.refine(
+          (folders) => Object.keys(folders).length <= maxProjects,
+          `it has at most ${maxProjects} folders`,
+        ),
+      ),
   );

@@ -8,6 +8,7 @@ import {
   address,
   api,
   approvals,
+  checks,
   globs,
   keepAlive,
   milliseconds,
@@ -183,6 +184,12 @@ export const settings = {
     default: false,
     counts: 'at the start',
     says: 'True offers models the built-in tools, which read and edit files of the workspace. You are asked about each edit.',
+  },
+  checks: {
+    schema: checks,
+    default: {},
+    counts: 'at the start',
+    says: 'Commands that models may run, by the absolute path of their project folder and by name, such as `{ "/home/ada/proj": { "test": { "command": ["npm", "test", "--", "{path}"], "timeout": 120 } } }`. No shell reads them, and you are asked before each.',
   },
   rounds: {
     schema: () => exact(z.int().check(z.gte(1), z.lte(maxToolRounds))),

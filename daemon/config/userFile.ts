@@ -67,13 +67,18 @@ export interface UserConfig {
   readonly problems: readonly string[];
 }
 
-type UserTools = Required<Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools'>>;
+type UserTools = Required<
+  Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools' | 'checks'>
+>;
 
 /**
  * Names of the tool servers that are entered and not disabled, the built-in one first. An entry may still turn out to
  * be wrong.
  */
-export function enabledServers({ mcpServers, builtinTools }: UserTools): readonly string[] {
+export function enabledServers({
+  mcpServers,
+  builtinTools,
+}: Pick<UserTools, 'mcpServers' | 'builtinTools'>): readonly string[] {
   const entered = Object.entries(mcpServers).flatMap(([name, entry]) =>
     entry?.disabled === true || entry?.enabled === false || name === builtinServer ? [] : [name],
   );
@@ -103,7 +108,7 @@ const authSchema = () => {
 export const emptyUserConfig: UserConfig = {
   auth: [],
   settings: {},
-  tools: { mcpServers: {}, approvals: {}, builtinTools: false },
+  tools: { mcpServers: {}, approvals: {}, builtinTools: false, checks: {} },
   sessions: {},
   problems: [],
 };
@@ -165,13 +170,13 @@ function readSettings(
   const set: InitializationOptions = Object.fromEntries(
     Object.entries(taken).filter(([, setting]) => setting !== null),
   );
-  const { mcpServers = {}, approvals = {}, builtinTools = false, ...settings } = set;
+  const { mcpServers = {}, approvals = {}, builtinTools = false, checks = {}, ...settings } = set;
   const { keepSessions, sessionDays } = settings;
   const isOfSessions = (key: string) => key === 'keepSessions' || key === 'sessionDays';
   const isUnclear = wrong.some(({ path }) => isOfSessions(path));
   return {
     settings: clientHasSettings ? {} : settings,
-    tools: { mcpServers, approvals, builtinTools },
+    tools: { mcpServers, approvals, builtinTools, checks },
     sessions: isUnclear ? { keepSessions: false } : withoutUndefined({ keepSessions, sessionDays }),
     problems: [
       ...wrong.map(
@@ -193,6 +198,7 @@ const forEveryClient: ReadonlySet<string> = new Set<SettingName>([
   'mcpServers',
   'approvals',
   'builtinTools',
+  'checks',
   'keepSessions',
   'sessionDays',
 ]);

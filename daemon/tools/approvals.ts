@@ -18,6 +18,8 @@ interface ApprovedTool {
   readonly fingerprint: string;
   /** No approval lasts, and none of a whole server counts: only its client's, which names the tool. */
   readonly isAskedEachTime: boolean;
+  /** The user's answers last, but no approval of a whole server counts either. */
+  readonly needsOwnName?: boolean;
 }
 
 /** What is allowed by the names of servers. */
@@ -51,12 +53,12 @@ export function createApprovals(kept: KeptApprovals) {
 }
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
-  const { entry, tools: names, isAskedEachTime } = approved;
-  const given = (isAskedEachTime ? [client] : [user, client]).flatMap((approvals) => {
+  const { entry, tools: names, isAskedEachTime, needsOwnName = isAskedEachTime } = approved;
+  const given = (needsOwnName ? [client] : [user, client]).flatMap((approvals) => {
     const tools = Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined;
     return tools === 'always' ? ['*'] : (tools ?? []);
   });
-  if (!names.some((name) => given.includes(name)) && (isAskedEachTime || !given.includes('*'))) return false;
+  if (!names.some((name) => given.includes(name)) && (needsOwnName || !given.includes('*'))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
   const meant = entryOf(entry.name);

@@ -5,6 +5,7 @@ import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { createSchemaCheck } from '../base/schemaCheck.ts';
 import { createApprovals, createKeptApprovals } from './approvals.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
+import type { ChecksContext } from './builtin/checks.ts';
 import { createEditorStore } from './builtin/editorStore.ts';
 import { diskStore } from './builtin/fileStore.ts';
 import { McpServer, type McpServerOptions } from './mcpServer.ts';
@@ -46,9 +47,22 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
         tokens,
         redact: createEntryRedaction(entry, options.redact),
       }),
-    createBuiltinServer(entry: BuiltinEntry, { editorFiles, ...context }: BuiltinContext): ToolServer {
+    createBuiltinServer(
+      entry: BuiltinEntry,
+      { editorFiles, ...context }: BuiltinContext,
+      configured: Omit<ChecksContext, 'groups'>,
+    ): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
-      return createBuiltinServer({ ...context, store, entry, env, platform, now, sessionsFolder });
+      return createBuiltinServer({
+        ...context,
+        store,
+        entry,
+        env,
+        platform,
+        now,
+        sessionsFolder,
+        checks: { ...configured, groups },
+      });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),

@@ -5,6 +5,7 @@ import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import {
   type Approvals,
   builtinServer,
+  type Checks,
   type FinishLoginParams,
   type FinishLoginResult,
   type ListedTool,
@@ -22,6 +23,7 @@ import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../ch
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
+import type { ChecksContext } from './builtin/checks.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
@@ -42,6 +44,8 @@ export interface McpServersOptions
     readonly ownServers: ToolServers;
     readonly approvals: Approvals;
     readonly builtinTools: boolean;
+    readonly checks: Checks;
+    readonly trusted: boolean;
     readonly timeouts: ToolTimeouts;
   };
   /** What the user's own configuration says now. */
@@ -298,11 +302,17 @@ export class McpServers implements DaemonTools {
     if (found) return found;
     const server =
       entry.kind === 'builtin'
-        ? runtime.createBuiltinServer(entry, this.#options.builtin)
+        ? runtime.createBuiltinServer(entry, this.#options.builtin, this.#checks)
         : runtime.createMcpServer(entry, this.#root);
     this.#known.set(entry.name, { entry: JSON.stringify(entry), server });
     return server;
   }
+
+  readonly #checks: Omit<ChecksContext, 'groups'> = {
+    configuredChecks: () => [this.#user.checks, this.#options.settings().checks],
+    isTrusted: () => this.#options.settings().trusted,
+    toolTotal: () => this.#options.settings().timeouts.toolTotal,
+  };
 
   #end(name: string): void {
     const ended = this.#known.get(name)?.server.close();

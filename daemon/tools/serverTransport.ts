@@ -90,8 +90,11 @@ const inheritedOnWindows = [
   'WINDIR',
 ];
 
-/** What a tool server inherits of the daemon's environment: where things are and who the user is, but no secrets. */
-function inheritedEnv(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
+/**
+ * What a tool server, or a check, inherits of the daemon's environment: where things are and who the user is, but no
+ * secrets.
+ */
+export function inheritedEnv(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv {
   const names = new Set(platform === 'win32' ? [...inherited, ...inheritedOnWindows] : inherited);
   const isInherited = (name: string) =>
     names.has(platform === 'win32' ? name.toUpperCase() : name) || name.startsWith('LC_');

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import { cutText } from '../../protocol/base/text.ts';
+import type { ToolCall } from '../../protocol/messages/chat.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { createYielder } from '../base/yielder.ts';
+import type { DaemonTool } from '../chat/daemonTools.ts';
 
 const maxTools = 1_000;
 const maxPages = 100;
@@ -25,8 +27,22 @@ export interface McpTool extends ListedTool {
   readonly isAskedEachTime?: boolean;
   /** One approval is for all tools of these names, which have the same fingerprint. Only built-in tools have it. */
   readonly approvedWith?: readonly string[];
+  /** How its calls are read. Only the built-in tool for checks has it. */
+  readonly calls?: CallReading;
   /** Arguments of another form, which is not described to models any more. */
   readonly acceptedSchema?: Readonly<Record<string, unknown>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A tool whose approvals depend on the arguments. It runs after the other calls of its round. */
+interface CallReading {
+  readonly prepare: NonNullable<DaemonTool['prepare']>;
+  readonly asMeant: (given: Fields) => Fields;
+  /** The arguments, if the call of a tool that nobody offers means this one. */
+  readonly meantBy: (call: ToolCall) => Fields | undefined;
+  /** The names under which a client may allow the call, and what an approval of it holds for. */
+  readonly approvalOf: (given: Fields) => { readonly tools: readonly string[]; readonly fingerprint: string };
 }
 
 export interface ToolPage {

@@ -61,10 +61,16 @@ function toDaemonTool(
     annotations,
     acceptedSchema,
     isAskedEachTime = false,
+    calls,
   } = tool;
   const { fingerprint, approvedWith = [name] } = tool;
-  const { prepare } = server;
-  const approved = { entry, folder, tools: approvedWith, fingerprint, isAskedEachTime };
+  const prepare: DaemonTool['prepare'] =
+    calls?.prepare ??
+    (server.prepare && (async (given, signal, bounds) => server.prepare?.(requestOf(given, bounds), signal)));
+  const approvedFor = (given: ToolRequest['arguments']) => {
+    const wanted = calls?.approvalOf(given) ?? { tools: approvedWith, fingerprint };
+    return { entry, folder, ...wanted, isAskedEachTime, ...(calls && { needsOwnName: true }) };
+  };
   const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
     ...{ name, arguments: given, inputSchema, bounds },
   });
@@ -84,17 +90,18 @@ function toDaemonTool(
     ...(annotations === undefined ? {} : { annotations }),
     ...(isOurs && {
       otherNames: otherToolNames[name] ?? [],
-      asMeant: (given: ToolRequest['arguments']) => argumentsAsMeant(name, given),
+      asMeant: (given: ToolRequest['arguments']) => calls?.asMeant(given) ?? argumentsAsMeant(name, given),
     }),
+    ...(calls && { meantBy: calls.meantBy, runsLast: true }),
     problemWith,
-    isApproved: () => approvals.isApproved(approved, named()),
-    async allow(decision) {
-      await approvals.allow(approved, decision).catch((error) => {
+    isApproved: (given) => approvals.isApproved(approvedFor(given), named()),
+    async allow(decision, given) {
+      await approvals.allow(approvedFor(given), decision).catch((error) => {
         log.warn(`Runner could not save that ${name} is always allowed: ${messageOf(error)}`);
       });
     },
     ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
-    ...(prepare ? { prepare: (given, signal, bounds) => prepare(requestOf(given, bounds), signal) } : {}),
+    ...(prepare ? { prepare } : {}),
     call: (given, signal, listener) => server.call(requestOf(given), { signal, ...listener }),
   };
 }

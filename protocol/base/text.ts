@@ -8,12 +8,12 @@ export function cutText(text: string, max: number): string {
 
 /**
  * At most `max` UTF-16 units of a text: a quarter from its beginning and the rest from its end, where programs say what
- * went wrong. A note before them says how much is left out.
+ * went wrong. A note before them says how much is left out; `left` characters were left out of the text before.
  */
-export function withoutMiddle(text: string, max: number): string {
+export function withoutMiddle(text: string, max: number, left = 0): string {
   if (text.length <= max) return text;
-  const note = (left: number) =>
-    `[${left.toLocaleString('en-US')} characters are left out after the first part.]\n`;
+  const note = (more: number) =>
+    `[${(left + more).toLocaleString('en-US')} characters are left out after the first part.]\n`;
   const room = Math.max(0, max - note(text.length).length - 3);
   const head = cutText(text, Math.floor(room / 4));
   const tail = text.slice(text.length - (room - head.length)).replace(/^[\udc00-\udfff]/, '');

@@ -214,6 +214,11 @@ export interface ToolResult {
   readonly content: string;
   /** The call failed, was denied, or had arguments that the tool does not take. The content says why. */
   readonly isError: boolean;
+  /**
+   * How a check ended and what it has written, if the content has only a part of that: about 256 Ki characters at most,
+   * without escape sequences, overwritten lines and repeats.
+   */
+  readonly output?: string;
   /** Base64. In the content, `[image, …]` stands for each of them. */
   readonly images?: readonly string[];
   /**

@@ -1,6 +1,6 @@
 import type { NotificationMessage } from './messageTypes.ts';
 import type { RunnerOptions } from './settings.ts';
-import type { Approvals, ToolRefusal } from './tools.ts';
+import type { Approvals, Checks, ToolRefusal } from './tools.ts';
 
 /** What `initializationOptions` hold besides the settings. */
 export interface InitializationOptions extends RunnerOptions {
@@ -20,6 +20,8 @@ export interface InitializationOptions extends RunnerOptions {
    * settings have no such key, because a workspace may write settings.
    */
   readonly builtinTools?: boolean;
+  /** Commands that models may run. The settings have no such key, because a workspace may write settings. */
+  readonly checks?: Checks;
   /** Rounds of tool calls in one turn, from 1 to {@link maxToolRounds}; default {@link defaultRounds}. */
   readonly rounds?: number;
 }

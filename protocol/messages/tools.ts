@@ -54,6 +54,22 @@ export const builtinServer = 'builtin';
 /** Tools that run without a question, by the name of their server and their own name. */
 export type Approvals = Readonly<Record<string, 'always' | readonly string[]>>;
 
+/** A command that the user lets models run: a list of words that no shell reads. */
+export interface CheckOptions {
+  /**
+   * The program and its arguments. The argument `{path}` becomes the path that a call names; a call without a path
+   * leaves it out.
+   */
+  readonly command: readonly string[];
+  /** In seconds, from 1 to 86,400; default 120. `timeouts.toolTotal` limits it too. */
+  readonly timeout?: number;
+  /** Added to what every tool server inherits. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Checks by the absolute path of their project folder, and by their name. */
+export type Checks = Readonly<Record<string, Readonly<Record<string, CheckOptions>>>>;
+
 /** What a server says about a tool. It is shown but decides nothing, because the server may say anything. */
 export interface ToolAnnotations {
   readonly title?: string;
@@ -117,6 +133,8 @@ export interface ApproveToolParams {
   readonly annotations?: ToolAnnotations;
   /** What the call would change, in place of most of its arguments. Only a client with `showsDiffs` gets it. */
   readonly diff?: FileDiff;
+  /** The words of the command that the call would run. They may come from a model. */
+  readonly command?: readonly string[];
   /** The possible answers. Absent: all of them. Any other answer is a denial. */
   readonly decisions?: readonly ToolDecision[];
 }

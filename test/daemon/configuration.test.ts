@@ -456,6 +456,7 @@ t.test("unusable entries of the user's own configuration are named, and the rest
     mcpServers: { a: { command: 'a' }, b: 5 },
     approvals: { a: 'always' },
     builtinTools: true,
+    checks: { '/proj': { test: { command: ['npm', 'test'] } } },
   };
   const whole = JSON.stringify({ ...tools, keepSessions: false, sessionDays: 5, keepAlive: 5, auth, odd: 1 });
   const sessions = { keepSessions: false, sessionDays: 5 };

@@ -9,6 +9,7 @@ import {
   flags,
   flagUsage,
   isFlag,
+  parseCheck,
   parseContext,
   parseKeepAlive,
   parseOption,
@@ -45,6 +46,8 @@ export interface CommandLine {
   readonly rounds?: number;
   /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
   readonly allow: readonly string[];
+  /** Commands that a model may run in this folder, by name. */
+  readonly checks: Readonly<Record<string, readonly string[]>>;
   /** Paths of texts, or of a Modelfile. `-` means standard input. */
   readonly files: readonly string[];
   /** Paths of pictures. */
@@ -103,6 +106,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     tools: last('tools'),
     rounds: rounds === undefined ? undefined : parseRounds(rounds),
     allow: all('allow').flatMap(listed),
+    checks: Object.fromEntries(all('check').map(parseCheck)),
     files: all('file'),
     images: all('image'),
     keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),

@@ -91,6 +91,12 @@ export const flags = {
     value: 'SERVER[/TOOL]',
     summary: 'tools that may be called without a question, also as a list; several are allowed',
   },
+  check: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME="COMMAND"',
+    summary: 'a command of this folder that it may run, such as test="npm test"; several are allowed',
+  },
   rounds: {
     type: 'string',
     value: 'N',
@@ -182,6 +188,24 @@ export function parseThreads(word: string): number {
 export function parseRounds(word: string): number {
   if (/^\d{1,3}$/.test(word) && Number(word) > 0 && Number(word) <= maxToolRounds) return Number(word);
   throw new TerminalError('usage', `"${showLine(word)}" is no number of rounds: 1 to ${maxToolRounds}.`);
+}
+
+/** `NAME=COMMAND`. Quotes hold words together; no shell reads them. */
+export function parseCheck(text: string): readonly [name: string, command: readonly string[]] {
+  const [, name, command = ''] = /^([A-Za-z0-9][\w.-]{0,31})=(.*)$/s.exec(text) ?? [];
+  const words = wordsOf(command);
+  if (name !== undefined && words !== undefined && words.length > 0) return [name, words];
+  throw new TerminalError(
+    'usage',
+    `"${showLine(text)}" is no check: it is a name, "=" and a command, such as test="npm test".`,
+  );
+}
+
+/** The words of a command line; undefined if a quote is open. */
+function wordsOf(text: string): readonly string[] | undefined {
+  const words = text.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
+  const rest = text.replace(/(?:[^\s"']|"[^"]*"|'[^']*')+/g, '').trim();
+  return rest === '' ? words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2')) : undefined;
 }
 
 /** Seconds, or a duration such as `10m`. It is only checked. */

@@ -33,6 +33,7 @@ const chatFlags: NonNullable<Command['flags']> = [
   'keep-alive',
   'tools',
   'allow',
+  'check',
   'rounds',
   'continue',
   'session',

@@ -48,12 +48,18 @@ export function approveThrough(editor: LineEditor, stdout: Output, isCallShown =
   };
 }
 
+/** Such as `test (npm test -- src/a.ts)`: all of what would run. */
+function describeCommand({ arguments: given }: ApproveToolParams['toolCall'], command: readonly string[]) {
+  const words = command.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)));
+  return showLine(`${String(given['name'])} (${words.join(' ')})`);
+}
+
 function promptOf(
-  { toolCall, server }: ApproveToolParams,
+  { toolCall, server, command }: ApproveToolParams,
   possible: typeof answers,
   isFolded: boolean,
 ): string {
-  const about = mainArgument(toolCall);
+  const about = command === undefined ? mainArgument(toolCall) : describeCommand(toolCall, command);
   const called = `${server === builtinServer ? '' : ` of ${showLine(server)}`}${about && `: ${about}`}`;
   const words = [...possible.map(({ shown }) => shown), ...(isFolded ? ['show the [w]hole change'] : [])];
   return `allow ${showLine(toolCall.name)}${called}? ${words.join(', ')} `;

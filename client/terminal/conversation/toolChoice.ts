@@ -1,6 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
-import { type Approvals, builtinServer } from '../../../protocol/messages/tools.ts';
+import { type Approvals, builtinServer, type Checks } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 
@@ -12,7 +12,7 @@ const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 /** What `--tools` and `--allow` ask for. */
 export interface ToolChoice {
   /** For the start of the daemon. */
-  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools'>;
+  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools' | 'checks'>;
   /** Names of tool servers, in their order. */
   readonly known: readonly string[];
   /** The servers of `--tools`; undefined without the flag. */
@@ -28,7 +28,7 @@ export interface ToolChoice {
  * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
 export function chooseTools(
-  { commandLine: { tools, allow }, program: { documents } }: CommandContext,
+  { commandLine: { tools, allow, checks }, program: { documents }, terminal: { cwd } }: CommandContext,
   toolServers?: readonly string[],
 ): ToolChoice {
   const own = toolServers ?? [];
@@ -47,6 +47,7 @@ export function chooseTools(
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
       // The conversation says which servers its model may use. These are only used where the person names them.
       builtinTools: true,
+      ...(Object.keys(checks).length === 0 ? {} : { checks: { [cwd]: checksOf(checks) } }),
       approvals: approvalsOf(allow, isOurs ? { [docsServer]: docsTools } : {}),
     },
     known,
@@ -60,6 +61,10 @@ export function chooseTools(
 export function unknownServer(name: string, known: readonly string[]): string {
   const there = known.length === 0 ? 'There are none' : `There are: ${known.map(showLine).join(', ')}`;
   return `There is no tool server "${showLine(name)}". ${there}. Others are entered in "mcpServers" of ~/.config/runner/config.json.`;
+}
+
+function checksOf(commands: Readonly<Record<string, readonly string[]>>): Checks[string] {
+  return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, { command }]));
 }
 
 /** `SERVER` allows all of its tools, `SERVER/TOOL` one. */

@@ -22,8 +22,8 @@ export function describeCall(call: ToolCall): string {
 const maxArgument = 60;
 
 /** The argument that a call is about: its path, or the first one. Empty if it has none. */
-export function mainArgument({ arguments: given }: ToolCall): string {
-  const value = given['path'] ?? Object.values(given)[0] ?? '';
+export function mainArgument({ name, arguments: given }: ToolCall): string {
+  const value = (name === 'run_check' ? given['name'] : given['path']) ?? Object.values(given)[0] ?? '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return showLine(text.length > maxArgument ? `${cutText(text, maxArgument)}…` : text);
 }

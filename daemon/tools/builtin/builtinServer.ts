@@ -16,6 +16,7 @@ import {
   searchFilesSchema,
   writeFileSchema,
 } from './builtinTools.ts';
+import { type ChecksContext, createChecks, type PrepareCheck, runCheckTool } from './checks.ts';
 import { createEditHistory } from './editHistory.ts';
 import { createEditJournal } from './editJournal.ts';
 import type { EditorFiles } from './editorStore.ts';
@@ -39,6 +40,8 @@ export interface BuiltinContext {
 
 export interface BuiltinServerOptions extends Omit<BuiltinContext, 'editorFiles'> {
   readonly entry: BuiltinEntry;
+  /** Absent: there are none. */
+  readonly checks?: ChecksContext;
   readonly store: FileStore;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
@@ -58,6 +61,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const journal = sessionsFolder === undefined ? undefined : createEditJournal(sessionsFolder);
   const parts = { ...options, workspace, journal, known: createKnownFiles() };
   const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
+  const checks = options.checks && createChecks({ ...options.checks, ...parts });
 
   const lookUp = (
     { name, arguments: given, bounds = widest }: ToolRequest,
@@ -83,16 +87,20 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
           call: (calling) => outcomeOf(calling, () => found.run(calling)),
         };
       },
-      (problem) => ({ problem, end: () => undefined, call: async () => failedOutcome(problem) }),
+      unableCall,
     );
 
   return {
     async state(): Promise<ServerState> {
       try {
         const { folders } = await workspace();
-        const tools = builtinTools(folders, showsDiffs());
+        const configured = (await checks?.configured()) ?? [];
+        const running = configured.length === 0 ? [] : [runCheckTool(configured, preparingOf(checks))];
+        const tools = [...builtinTools(folders, showsDiffs()), ...running];
+        const names = configured.map(({ name }) => name);
+        const adviceOn = (name: string) => adviceOnTool(name, names);
         const instructions: ServerState['instructions'] = (nameOf) => builtinInstructions(folders, nameOf);
-        return { entry, server: this, state: 'ready', tools, instructions, adviceOn: adviceOnTool };
+        return { entry, server: this, state: 'ready', tools, instructions, adviceOn };
       } catch (error) {
         return { entry, state: 'failed', message: messageOf(error), tools: [] };
       }
@@ -119,6 +127,27 @@ function workspaceOf(options: BuiltinServerOptions): () => Promise<Workspace> {
     });
     return opened;
   };
+}
+
+/** A check as it was offered, before the user is asked. */
+function preparingOf(checks: ReturnType<typeof createChecks> | undefined): PrepareCheck {
+  return (check, path, { context = widest, signal }) =>
+    orProblem(
+      signal,
+      async () => {
+        if (!checks || !check) return unableCall('There is no such check.');
+        const prepared = await checks.prepare(check, path, context);
+        return {
+          ...prepared,
+          call: (calling) => orProblem(calling, () => prepared.call(calling), failedOutcome),
+        };
+      },
+      unableCall,
+    );
+}
+
+function unableCall(problem: string): PreparedCall {
+  return { problem, end: () => undefined, call: async () => failedOutcome(problem) };
 }
 
 function outcomeOf(signal: AbortSignal, work: () => Promise<string>): Promise<CallOutcome> {

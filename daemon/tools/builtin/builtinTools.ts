@@ -174,12 +174,13 @@ export function builtinInstructions(
   folders: readonly string[],
   nameOf: (tool: string) => string | undefined,
 ): string {
-  const [list, search, read, edit, write] = [
+  const [list, search, read, edit, write, check] = [
     'list_files',
     'search_files',
     'read_file',
     'edit_file',
     'write_file',
+    'run_check',
   ].map(nameOf);
   const finding = [list, search].filter((name) => name !== undefined).join(', ');
   const folder = JSON.stringify(basename(folders[0] ?? ''));
@@ -189,7 +190,10 @@ export function builtinInstructions(
     edit !== undefined &&
       '- Change only what was asked. Copy old_string from what you have read, without line numbers.',
     '- If a tool says why it failed, do something else; never repeat the same call.',
-    (edit ?? write) !== undefined && '- After the last edit, answer in a few sentences: what changed.',
+    (edit ?? write) !== undefined &&
+      (check === undefined
+        ? '- After the last edit, answer in a few sentences: what changed.'
+        : `- After the last edit, ${check}. Then answer in a few sentences: what changed, what the check said.`),
     '- Old results are removed from this conversation to save room. Read again what you need.',
   ];
   return lines.filter(Boolean).join('\n');

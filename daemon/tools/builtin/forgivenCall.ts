@@ -1,5 +1,6 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { ToolCall } from '../../../protocol/messages/chat.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kind = 'string' | 'integer' | 'boolean' | 'edits';
@@ -37,6 +38,10 @@ const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(
     path: ['string', ...pathNames],
     content: ['string', 'text', 'filetext', 'code', 'contents'],
   },
+  run_check: {
+    name: ['string', 'check', 'checkname', 'command', 'cmd'],
+    path: ['string', ...folderNames],
+  },
 };
 
 /** The names under which models call our tools, if nobody offers a tool of that name. */
@@ -51,8 +56,22 @@ export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
 const commandNames = new Set(['bash', 'shell', 'run_command', 'terminal', 'execute_command']);
 
 /** What a model reads that calls a tool which nobody offers; undefined if there is nothing to say. */
-export function adviceOnTool(name: string): string | undefined {
-  return commandNames.has(name) ? 'No command is run here. Tell the user which command to run.' : undefined;
+export function adviceOnTool(name: string, checks: readonly string[] = []): string | undefined {
+  if (!commandNames.has(name)) return undefined;
+  const known = checks.length === 0 ? '' : ` Checks: ${checks.join(', ')}.`;
+  return `No command is run here.${known} Tell the user which command to run.`;
+}
+
+/** The command that a call wants to run in a shell; undefined if it wants something else. */
+export function commandOf({
+  name,
+  arguments: given,
+}: Pick<ToolCall, 'name' | 'arguments'>): string | undefined {
+  if (!commandNames.has(name)) return undefined;
+  const value = givenValue(given, ['command', 'cmd', 'script', 'input', 'code']);
+  const words = Array.isArray(value) && /^(?:ba|z)?sh$/.test(String(value[0])) ? value.slice(2) : value;
+  const text = Array.isArray(words) ? words.join(' ') : words;
+  return typeof text === 'string' ? text : undefined;
 }
 
 /**

@@ -4,12 +4,12 @@ import { startProgram, systemProgram } from './program.ts';
 
 /** Ends processes together with all processes that they have started. */
 export interface ProcessGroups {
-  /** Watches a child that leads a process group. The group ends with this process, however that ends. */
-  add(child: ChildProcess): void;
   /**
-   * Waits for `patience` ms for the group to end by itself, then asks it to, and kills it after a second. Settles when
-   * the group has ended.
+   * Watches a child that leads a process group. The group ends with this process, however that ends. It is killed
+   * `killAfter` ms after it was asked to end: a second, unless it needs longer.
    */
+  add(child: ChildProcess, killAfter?: number): void;
+  /** Waits for `patience` ms for the group to end by itself, then ends it. Settles when the group has ended. */
   end(child: ChildProcess, patience?: number): Promise<void>;
   /** Ends all groups. */
   close(): Promise<void>;
@@ -20,17 +20,18 @@ interface ProcessGroupsOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** How long a group has to end by itself, and how often that is checked, in ms. */
-const killAfter = 1_000;
+/** How long a group that was asked to end has for it, and how often that is checked, in ms. */
+const usualGrace = 1_000;
 const lookEvery = 20;
 
 export function createProcessGroups({ platform, env }: ProcessGroupsOptions): ProcessGroups {
-  const living = new Set<number>();
+  /** How long each has to end. */
+  const living = new Map<number, number>();
   const ending = new Map<number, Promise<void>>();
   const guard = platform === 'win32' ? undefined : createGuard(env);
   const signal = platform === 'win32' ? killTree : signalGroup;
   const killAll = () => {
-    for (const pid of living) signal(pid, 'SIGKILL');
+    for (const pid of living.keys()) signal(pid, 'SIGKILL');
   };
   const forget = (pid: number) => {
     living.delete(pid);
@@ -46,7 +47,7 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
     const hasEnded = await isGoneWithin(pid, patience);
     if (!hasEnded) signal(pid, 'SIGTERM');
     // The id of a group that has ended may be another one's by now.
-    if (!hasEnded && !(await isGoneWithin(pid, killAfter))) signal(pid, 'SIGKILL');
+    if (!hasEnded && !(await isGoneWithin(pid, living.get(pid) ?? usualGrace))) signal(pid, 'SIGKILL');
     forget(pid);
     ending.delete(pid);
   };
@@ -56,17 +57,17 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
     return ended;
   };
   return {
-    add({ pid }) {
+    add({ pid }, killAfter = usualGrace) {
       if (pid === undefined) return;
       if (living.size === 0) process.on('exit', killAll);
-      living.add(pid);
+      living.set(pid, killAfter);
       guard?.add(pid);
     },
     async end({ pid }, patience) {
       if (pid !== undefined && living.has(pid)) await endOnce(pid, patience);
     },
     async close() {
-      await Promise.all([...living].map((pid) => endOnce(pid)));
+      await Promise.all([...living.keys()].map((pid) => endOnce(pid)));
       guard?.close();
     },
   };

@@ -15,6 +15,7 @@ local M = {}
 ---@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
 ---@field decisions? string[] The possible answers. Absent: all of them.
 ---@field diff? runner.FileDiff What the call would change.
+---@field command? string[] The words of the command that it would run.
 
 ---@class runner.PendingQuestion
 ---@field question runner.Question
@@ -59,6 +60,10 @@ local function prompt_of(question)
   if question.diff then
     local tool, name = controls.line(question.toolCall.name, 64), controls.line(question.diff.name, 200)
     return ('May %s change %s?'):format(tool, name)
+  end
+  if question.command then
+    local name = controls.line(question.toolCall.name, 64)
+    return ('May %s run %s?'):format(name, controls.line(table.concat(question.command, ' '), 1000))
   end
   local server, call = controls.line(question.server, 64), calls.line(question.toolCall)
   return ('May %s run %s?%s'):format(server, call, claim_of(question))

@@ -22,6 +22,7 @@
 ---@field mcpServers? table<string, table<string, any>>
 ---@field approvals? table<string, array|string>
 ---@field builtinTools? boolean
+---@field checks? table<string, table<string, { command: string[], timeout?: integer, env?: table<string, string> }>>
 ---@field rounds? integer
 ---@field trusted? boolean
 
@@ -50,6 +51,7 @@ return {
   { name = 'mcpServers', schema = { type = 'object', values = { type = 'object' } } },
   { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
   { name = 'builtinTools', schema = { type = 'boolean' } },
+  { name = 'checks', schema = { type = 'object', values = { type = 'object', values = { type = 'object', properties = { command = { type = 'array', items = { type = 'string' } }, timeout = { type = 'integer', minimum = 1, maximum = 86400 }, env = { type = 'object', values = { type = 'string' } } }, required = { 'command' } } } } },
   { name = 'rounds', schema = { type = 'integer', minimum = 1, maximum = 200 } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }
