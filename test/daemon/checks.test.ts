@@ -171,6 +171,7 @@ t.test('what models call a check', async (t) => {
     calls?.meantBy({ id: '1', name, arguments: given });
   t.strictSame(call('bash', { command: 'npm run lint' }), { name: 'lint' });
   t.strictSame(call('run_command', { cmd: ' npm test -- src/a.js' }), { name: 'test', path: 'src/a.js' });
+  t.strictSame(call('terminal', { command: 'npm test' }), { name: 'test' });
   t.strictSame(call('shell', { command: ['bash', '-lc', 'npm test --'] }), { name: 'test' });
   t.equal(call('bash', { command: 'npm run lint && rm -rf .' }), undefined);
   t.equal(call('bash', { command: 'npm test -- a b' }), undefined);

@@ -1,15 +1,15 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { count, cutText } from '../../../protocol/base/text.ts';
 import type { ToolCall, ToolResult } from '../../../protocol/messages/chat.ts';
-import type { ListedToolServer } from '../../../protocol/messages/tools.ts';
+import { builtinServer, type ListedToolServer } from '../../../protocol/messages/tools.ts';
 import { cutTo } from './columns.ts';
 import type { Output } from './output.ts';
 import { formatTable } from './table.ts';
 import { wrapText } from './wordWrap.ts';
 
-/** How many lines of a result are shown, and how many of its characters are read for that. */
+/** How many lines of a result are shown, and how many characters of each are read for that. */
 const maxLines = 4;
-const maxResultRead = 4_000;
+const maxLineRead = 1_000;
 /** How many characters of a call its line shows, and how many of its arguments a question about it shows. */
 const maxCall = 500;
 const maxArgumentsShown = 4_000;
@@ -97,16 +97,21 @@ function cutAndCounted(text: string, limit: number): string {
 
 /** The first lines of a result. What a call that was not allowed says is meant for the model. */
 export function describeResult(result: ToolResult, width: number): readonly string[] {
-  const { content, isError, server, unapprovedTool } = result;
+  const { name, content, isError, server, unapprovedTool } = result;
   if (unapprovedTool !== undefined)
     return [`  it was not run. To allow it: --allow ${shellWord(`${server}/${unapprovedTool}`)}`];
-  const lines = content.trim().slice(0, maxResultRead).split('\n');
-  const shown = lines.slice(0, maxLines).map((line) => cutTo(`  ${showLine(line)}`, Math.max(10, width - 1)));
-  const left = content.trim().split('\n').length - shown.length;
+  const all = content.trim().split('\n');
+  // A check says first how it ended, and at its end why.
+  const isCheck = server === builtinServer && name === 'run_check' && !isError;
+  const [first, last] = isCheck ? [1, maxLines - 1] : [maxLines, 0];
+  const shown = (lines: readonly string[]) =>
+    lines.map((line) => cutTo(`  ${showLine(line.slice(0, maxLineRead))}`, Math.max(10, width - 1)));
+  const left = all.length - first - last;
   return [
     ...(isError ? ['  it failed:'] : []),
-    ...shown,
+    ...shown(all.slice(0, first)),
     ...(left > 0 ? [`  … ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
+    ...(last === 0 ? [] : shown(all.slice(first).slice(-last))),
   ];
 }
 

@@ -257,7 +257,9 @@ function checkOfCommand(text: string, checks: readonly Check[]) {
   for (const { name, command } of checks) {
     const at = command.indexOf(pathWord);
     const bare = command.filter((word) => word !== pathWord);
-    if (isDeepStrictEqual(words, bare)) return { name };
+    // What only a path needs is left out with it.
+    const short = at > 0 && bare.at(-1) === '--' ? bare.slice(0, -1) : bare;
+    if (isDeepStrictEqual(words, bare) || isDeepStrictEqual(words, short)) return { name };
     const path = words[at];
     if (at > 0 && path !== undefined && isDeepStrictEqual(words.toSpliced(at, 1), bare))
       return { name, path };
