@@ -630,7 +630,7 @@ async function startInFolder(
 
 t.test('an edit is a difference of the protocol, allowed once or denied', async (t) => {
   const answers = ['deny', 'always', 'once'];
-  const { acp, edit, at, onDisk, questions, runner } = await startInFolder(
+  const { acp, ask, edit, at, onDisk, questions, runner, sessionId } = await startInFolder(
     t,
     { 'a.txt': 'one\r\ntwo\r\n' },
     { decide: () => chosen(answers.shift() ?? 'once') },
@@ -655,6 +655,19 @@ t.test('an edit is a difference of the protocol, allowed once or denied', async 
     'it stays on the screen',
   );
   t.equal(onDisk('a.txt'), '1\r\ntwo\r\n');
+  for (const [name, given, title, kind] of [
+    ['search_files', { query: 'two', path: 'a.txt' }, 'Search "two" in a.txt', 'search'],
+    ['list_files', {}, 'List the project folder', 'read'],
+    ['read_file', { path: 'a.txt', start_line: 2, end_line: 2 }, 'Read a.txt (lines 2-2)', 'read'],
+  ] as const) {
+    runner.toolCalls([{ id: title, name, arguments: given }]);
+    runner.say('So.');
+    await ask(sessionId);
+    t.match(
+      toolUpdates(acp.updates).find((update) => update.toolCallId === title),
+      { title, kind },
+    );
+  }
   t.match(await edit('new.txt', '', 'new\n'), { content: [{ oldText: null, newText: 'new\n' }] });
   t.equal(onDisk('new.txt'), 'new\n');
 });
