@@ -50,7 +50,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   const { bodyLine, find, lineOf } = frontMatter;
   const warnings: FileWarning[] = [];
   const warn: Warn = (key, message, kind = 'value') =>
-    warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}` });
+    warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}`, about: key });
   const take = <Value>({ keys, read }: Field<Value>, found = find(keys)) => tryFirst(found, read, warn);
   const dates = datesOf(path, frontMatter);
   const state = readDraftState(frontMatter, { path, dates }, options);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentWarning } from './document.ts';
-import { resolveLink, tryLoose, tryPlace } from './links.ts';
+import { type LinkRoots, resolveLink, tryLoose, tryPlace } from './links.ts';
 import { LinkTree } from './linkTree.ts';
 import type { FileLinks, WrittenLink } from './writtenLinks.ts';
 
@@ -13,8 +13,7 @@ export interface LinkedLibrary {
   /** A file that is no document, or a place that nobody looks into. */
   mayExist(path: string): boolean;
   hasFolder(path: string): boolean;
-  /** First parts of addresses that stand for the content folder. */
-  readonly roots?: readonly string[];
+  readonly roots?: LinkRoots;
 }
 
 export interface LinkedFile {
@@ -101,6 +100,6 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
       const isAnchor = /no such heading or anchor$/.test(problem);
       const kind = link.isPicture ? 'picture' : isAnchor ? 'anchor' : 'link';
       const message = `${what} "${link.href.slice(0, 200)}" leads nowhere: ${problem}.`;
-      return [{ path: file.path, kind, line: link.line, message }];
+      return [{ path: file.path, kind, line: link.line, message, about: link.href.slice(0, 200) }];
     });
 }

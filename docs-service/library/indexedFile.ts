@@ -41,8 +41,12 @@ export async function tryReadFile(
     const { document, ...parsed } = parseDocumentFile(path, bytes, { ...options, include });
     contentHash = document.contentHash;
     const file = { path, look, contentHash, slug: document.slug, problem: null, ...parsed };
-    if (Object.keys(includes).length > 0) return { file: { ...file, includes }, document };
-    return { file, document };
+    const wasServed = known?.wasServed && document.draft && parsed.due !== undefined;
+    const more = {
+      ...(Object.keys(includes).length > 0 ? { includes } : {}),
+      ...(wasServed ? { wasServed } : {}),
+    };
+    return { file: { ...file, ...more }, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);

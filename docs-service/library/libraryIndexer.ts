@@ -29,8 +29,6 @@ export interface LibraryIndexerOptions extends ReportListeners {
   readonly now: () => number;
   /** Whether documents with a date in the future are served. */
   readonly future?: boolean | undefined;
-  /** First parts of addresses that stand for the content folder. */
-  readonly roots?: readonly string[] | undefined;
   /** The title of the library. */
   readonly title?: string | undefined;
   readonly onProgress?: (progress: IndexProgress) => void;
@@ -86,6 +84,10 @@ export class LibraryIndexer {
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
+  /** How the known files were read. */
+  #reading = '';
+  /** Files that were documents when this began. */
+  readonly #formerly = new Set<string>();
   readonly #reports: Reports;
   /** The last full scan found nothing. */
   #wasEmpty = false;
@@ -104,9 +106,8 @@ export class LibraryIndexer {
     this.#register = register;
     this.#shelf = new CollectionShelf(options.folder);
     this.#reports = new Reports(options);
-    const { roots = [] } = options;
-    this.#links = new LibraryLinks(roots);
-    this.#tree = new LibraryTree(options.folder, this.#known, roots);
+    this.#links = new LibraryLinks(options.folder);
+    this.#tree = new LibraryTree(options.folder, this.#known);
   }
 
   /** Starts with the files that the index was built from. */
@@ -122,7 +123,7 @@ export class LibraryIndexer {
     this.#drafts.clear();
     this.#appliedShelf = '';
     const { index } = this.#options;
-    const { indexId, isComplete, files } = await index.files();
+    const { indexId, isComplete, reading, files } = await index.files();
     for (const file of files) this.#known.put(this.#isAsRecorded(file) ? file : { ...file, ...unread });
     this.#forget(await index.lostFiles());
     for (const { slug, path, cascades } of files) {
@@ -131,6 +132,7 @@ export class LibraryIndexer {
     }
     this.#links.recall((await index.summary()).warnings);
     this.#indexId = indexId;
+    this.#reading = reading;
     this.#isComplete = isComplete;
     this.#ahead = false;
   }
@@ -176,13 +178,19 @@ export class LibraryIndexer {
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
     const isRecalled = this.#ahead || (await this.#options.index.indexId()) !== this.#indexId;
     if (isRecalled) await this.#recall();
-    let scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
+    const isOther = this.#options.folder.renew() || isRecalled || !this.#isComplete;
+    let scan = await this.#scan(isOther ? undefined : folders);
     if (await this.#readCascades(scan)) scan = await this.#scan();
-    if (this.#tree.look(scan))
-      for (const file of this.#known.files()) this.#known.put({ ...file, ...unread });
+    this.#tree.look(scan);
+    if (this.#tree.reading !== this.#reading) {
+      for (const file of [...this.#known.files()]) this.#known.put({ ...file, ...unread });
+      if (!isOther && folders !== undefined) scan = await this.#scan();
+      this.#reading = this.#tree.reading;
+    }
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     const { changed, gone, unsettled } = this.#compare(scan);
+    for (const { path, slug } of gone) if (slug !== null) this.#formerly.add(path);
     this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
     let news = await this.#applyPieces(pieces, gone, signal);
@@ -394,7 +402,8 @@ export class LibraryIndexer {
   }
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
-    const report = await this.#links.tryReport(this.#known, signal);
+    const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
+    const report = await this.#links.tryReport(this.#known, { gone, given: this.#tree.warnings }, signal);
     if (report === undefined) return;
     await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
     this.#reports.addWarnings(report.added);
@@ -404,12 +413,14 @@ export class LibraryIndexer {
   async #applyShelf(): Promise<void> {
     const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
     const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
-    const shelf = JSON.stringify([collections, collectionProblems]);
+    const reading = this.#reading;
+    const shelf = JSON.stringify([collections, collectionProblems, reading]);
     if (shelf === this.#appliedShelf && this.#isComplete) return;
     await this.#options.index.apply({
       indexId: this.#indexId,
       collections,
       collectionProblems,
+      reading,
       isComplete: true,
     });
     this.#appliedShelf = shelf;

@@ -1,12 +1,27 @@
-import { basename } from 'node:path/posix';
+import { basename, dirname, join } from 'node:path/posix';
 import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
+import { tryOtherPlace } from '../content/contentPlaces.ts';
 import type { TreeMarks } from '../content/dialects/dialect.ts';
+import type { ContentWarning } from '../content/document.ts';
 import type { ReadingOptions } from '../content/documentFile.ts';
+import { tryDecode } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
 import { listNames, type Navigation, readNavigation } from '../content/navigation.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 import type { FolderScan } from './folderScan.ts';
 import { folderOf, type KnownFiles } from './knownFiles.ts';
+
+/** Folders from which programs take the files that an address with `/` in front means. */
+const publicFolders = [
+  '',
+  'static/',
+  'public/',
+  'assets/',
+  '.vuepress/public/',
+  '.gitbook/assets/',
+  'docs/public/',
+  'docs/static/',
+];
 
 /** So many documents with one first heading show that it names something else, such as the product. */
 const many = 3;
@@ -15,32 +30,34 @@ const many = 3;
 export class LibraryTree {
   readonly #folder: ContentFolder;
   readonly #known: KnownFiles;
-  readonly #roots: readonly string[];
-  #marks: Omit<TreeMarks, 'tryNamed' | 'exists'> | undefined;
+  #marks: Pick<TreeMarks, 'isVault' | 'isJekyll' | 'isBook'> | undefined;
   #names: LinkTree | undefined;
-  #navigation: Navigation = { pages: new Map(), folders: new Map() };
+  #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
   readonly #lists = new Map<string, string>();
   #scanned: readonly string[] = [];
   /** The other files, by their names in lower case. */
   readonly #others = new Map<string, string>();
 
-  constructor(folder: ContentFolder, known: KnownFiles, roots: readonly string[]) {
+  constructor(folder: ContentFolder, known: KnownFiles) {
     this.#folder = folder;
     this.#known = known;
-    this.#roots = roots;
   }
 
-  /** Looks again. Returns whether the program that the files were written for is another one now. */
-  look(scan: FolderScan): boolean {
-    const isThere = (path: string) => this.#folder.lookNow(path) !== undefined;
-    const before = this.#marks;
+  /** Other files, or files of another program, are read in another way. */
+  get reading(): string {
+    const { docs, places } = this.#folder;
+    return JSON.stringify([docs, places.otherFolders, this.#marks]);
+  }
+
+  look(scan: FolderScan): void {
+    const isThere = (path: string) => this.#exists(path) || this.#exists(this.#folder.docs + path);
     this.#marks = {
       isVault: isThere('.obsidian'),
       isJekyll: isThere('_config.yml'),
       isBook:
         isThere('book.toml') ||
         [...scan.values()].some((one) => one?.others.includes('SUMMARY.md')) ||
-        before?.isBook === true,
+        this.#marks?.isBook === true,
     };
     this.#lookAtLists(scan);
     this.#names = undefined;
@@ -49,7 +66,6 @@ export class LibraryTree {
       for (const [folder, listing] of scan)
         for (const name of listing?.others ?? [])
           this.#others.set(name.toLowerCase(), folder === '' ? name : `${folder}/${name}`);
-    return before !== undefined && JSON.stringify(before) !== JSON.stringify(this.#marks);
   }
 
   #lookAtLists(scan: FolderScan): void {
@@ -61,6 +77,11 @@ export class LibraryTree {
         else this.#lists.set(path, new TextDecoder().decode(bytes));
       }
     this.#navigation = readNavigation(this.#lists);
+  }
+
+  /** About lists that cannot be read. */
+  get warnings(): readonly ContentWarning[] {
+    return this.#navigation.warnings;
   }
 
   /** What lists of programs say about a document. */
@@ -76,14 +97,38 @@ export class LibraryTree {
     return {
       ...known,
       tryNamed: (name, from) => this.#tryNamed(name, from),
-      exists: (path) => this.#folder.lookNow(path) !== undefined,
+      tryPicture: (written, from) => this.#tryPicture(written, from),
+      tryOther: (path) => tryOtherPlace(this.#folder.places, path),
+      docs: this.#folder.docs,
     };
+  }
+
+  #exists(path: string): boolean {
+    return this.#folder.lookNow(path) !== undefined;
+  }
+
+  /** From the folders where programs look for files: those of `/x.png`, and those outside of the content folder. */
+  #tryPicture(written: string, from: string): string | undefined {
+    const { docs, places } = this.#folder;
+    const path = tryDecode(written) ?? written;
+    if (!path.startsWith('/')) {
+      const place = join(dirname(from), path);
+      const other = place.startsWith('../') ? tryOtherPlace(places, place) : undefined;
+      return (
+        other && `/${encodeURI(other).replace(/[()?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`
+      );
+    }
+    if (path.startsWith('//') || path.includes('..')) return undefined;
+    const others = Object.keys(places.otherFolders ?? {}).map((name) => `.files/${name}/`);
+    const bases = ['', docs, ...others].flatMap((base) => publicFolders.map((one) => base + one));
+    const base = bases.find((one) => this.#exists(one + path.slice(1)));
+    return base === undefined ? undefined : `/${base}${written.slice(1)}`;
   }
 
   #tryNamed(name: string, from: string): string | undefined {
     this.#names ??= new LinkTree(
       [...this.#known.files(), ...this.#scanned.map((path) => this.#known.get(path) ?? { path })],
-      this.#roots,
+      this.#folder,
     );
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
   }

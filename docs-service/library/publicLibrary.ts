@@ -1,16 +1,18 @@
 import { count } from '../../protocol/base/text.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
-import { findCollection, type LibraryCollection } from './libraryCollections.ts';
+import { findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
 import { untilChange } from './wholeIndex.ts';
 
 /** What strangers may read: the collections with `public: true` and their documents, never a draft. */
 export interface PublicLibrary {
   /** In the order of their names. */
   readonly collections: readonly LibraryCollection[];
-  /** Each once, the newest first. */
+  /** Each once, the newest first, without hidden ones. */
   readonly documents: readonly LocatedMetadata[];
+  /** The same by their slugs. */
   readonly bySlug: ReadonlyMap<string, LocatedMetadata>;
+  /** Whether a document is public, also if it is hidden, so that only those who know its address read it. */
   readonly has: (slug: string) => boolean;
 }
 
@@ -41,8 +43,13 @@ async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
     // The collection may have changed in between.
     if (collection?.definition.public) collections.push(collection);
   }
-  const bySlug = new Map<string, LocatedMetadata>();
-  for (const { documents } of collections) for (const one of documents) bySlug.set(one.slug, one);
-  const documents = inOrder([...bySlug.values()], '-date');
-  return { collections, documents, bySlug, has: (slug) => bySlug.has(slug) };
+  const all = new Map<string, LocatedMetadata>();
+  for (const { documents, definition } of collections)
+    for (const one of [...documents, ...(await hiddenOf(index, definition))]) all.set(one.slug, one);
+  const documents = inOrder(
+    [...all.values()].filter(({ hidden }) => !hidden),
+    '-date',
+  );
+  const bySlug = new Map(documents.map((one) => [one.slug, one]));
+  return { collections, documents, bySlug, has: (slug) => all.has(slug) };
 }

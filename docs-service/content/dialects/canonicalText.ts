@@ -1,5 +1,4 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { tryDecode } from '../links.ts';
 import { withoutCode } from '../withoutCode.ts';
 import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type TreeMarks } from './dialect.ts';
@@ -38,7 +37,7 @@ export interface WrittenText {
 export function toCanonicalText({ path, body, lineOf, include, ...about }: WrittenText): CanonicalText {
   const dialect = new Dialect(path, about);
   const isForeign =
-    /!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/.test(body) ||
+    /!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/.test(body) ||
     dialect.isMdx ||
     foreign.test(body) ||
     (dialect.tree.isVault && /%%|(?:^|\s)#\S|\^/.test(body));
@@ -68,7 +67,7 @@ const foreign =
 
 /** What counts within code, or in the line that begins it. */
 const foreignCode =
-  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/m;
+  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
 
 /** `import` and `export` at the beginning of a line, up to an empty one. The lines stay. */
 function withoutImports(text: string): string {
@@ -103,26 +102,14 @@ function* numbered(text: string, lineOf: (line: number) => number): Generator<Li
   }
 }
 
-/** Folders from which programs take the files that an address with `/` in front means. */
-const publicFolders = [
-  'static',
-  'public',
-  'assets',
-  '.vuepress/public',
-  '.gitbook/assets',
-  'docs/public',
-  'docs/static',
-];
+const picture =
+  /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:(?:@site|~)(?=\/))?((?:\/(?!\/)|\.\.\/)[^)\s>"'?#]{1,1000})/g;
 
 /** Pictures from the folder where their program looks for them, if they are not at the place that is written. */
-function withPlacedPictures(text: string, { tree: { exists } }: Dialect): string {
-  const picture =
-    /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:@site|~)?\/([^)\s>"'?#]{1,1000})/g;
+function withPlacedPictures(text: string, { tree, path }: Dialect): string {
   return text.replace(picture, (whole, before: string, written: string) => {
-    const path = tryDecode(written) ?? written;
-    if (path.startsWith('/') || path.includes('..')) return whole;
-    const folder = exists(path) ? '' : publicFolders.find((one) => exists(`${one}/${path}`));
-    return folder === undefined ? whole : `${before}/${folder === '' ? '' : `${folder}/`}${written}`;
+    const address = tree.tryPicture(written, path);
+    return address === undefined ? whole : before + address;
   });
 }
 

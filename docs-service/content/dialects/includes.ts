@@ -65,8 +65,9 @@ class Includer {
 
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
-    const folders = wanted.from === 'root' ? ['', dirname(from)] : [dirname(from), ''];
-    const places = folders.map((folder) => placeOf(wanted.path, folder));
+    const { docs } = this.#dialect.tree;
+    const folders = wanted.from === 'root' ? ['', docs, dirname(from)] : [dirname(from), '', docs];
+    const places = folders.map((folder) => this.#placeOf(wanted.path, folder));
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
       if (place === undefined || text === undefined || chain.length > maxDepth) continue;
@@ -91,6 +92,16 @@ class Includer {
     return [{ text: `${wanted.indent}Not included: ${wanted.path}`, line }];
   }
 
+  /** From the content folder; undefined if it may not be included. */
+  #placeOf(written: string, folder: string): string | undefined {
+    const path = written.replace(/^@(?:site)?\//, '/');
+    if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
+    const isRooted = path.startsWith('/') && folder !== this.#dialect.tree.docs;
+    const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
+    if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
+    return place.split('/').some((part) => part.startsWith('.')) ? undefined : place;
+  }
+
   #tryRead(path: string): string | undefined {
     if (this.#count >= maxIncludes || this.#length > maxLength) return undefined;
     this.#count += 1;
@@ -100,14 +111,6 @@ class Includer {
 
 function isMarkdown(path: string): boolean {
   return /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i.test(path);
-}
-
-/** From the content folder; undefined if that is outside, or if a part of it is hidden. */
-function placeOf(written: string, folder: string): string | undefined {
-  const path = written.replace(/^@(?:site)?\//, '/');
-  if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
-  const place = join(path.startsWith('/') ? '.' : folder, path.replace(/^\/+/, ''));
-  return place.split('/').some((part) => part === '..' || part.startsWith('.')) ? undefined : place;
 }
 
 function fenced(
