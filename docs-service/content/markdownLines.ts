@@ -40,7 +40,7 @@ export interface Fence {
 export function tryOpeningFence(line: string): Fence | undefined {
   if (!line.includes('```') && !line.includes('~~~')) return undefined;
   const [, before = '', marks, rest = ''] =
-    /^([ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?)(`{3,}|~{3,})(.*)$/s.exec(line) ?? [];
+    /^((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){0,10}[ \t]*)(`{3,}|~{3,})(.*)$/s.exec(line) ?? [];
   // The text after opening backticks contains none itself; otherwise it is inline code.
   if (marks === undefined || (marks.startsWith('`') && rest.includes('`'))) return undefined;
   return { marks, column: columnsOf(before) };

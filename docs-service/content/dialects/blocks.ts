@@ -60,8 +60,16 @@ class BlockReader {
     if (this.#frames.length < (this.#code?.depth ?? 0)) this.#code = undefined;
     if (this.#code !== undefined) this.#takeCode(this.#code, rest, line);
     else if (rest.startsWith(mark.start, indentOf(rest))) this.#takeMark(rest, line);
-    else if (!this.#closes(rest) && !this.#isOption(rest) && !this.#opens(rest, line))
-      this.#takeText(rest, line);
+    else if (!this.#closes(rest) && !this.#isOption(rest)) this.#takeBlock(rest, line);
+  }
+
+  /** A list item may begin with a container, whose lines are below its mark then. */
+  #takeBlock(text: string, line: number): void {
+    const [, item] = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+){1,5}):::+[ \t]*[\w{]/.exec(text) ?? [];
+    if (item !== undefined) this.#takeText(item, line);
+    const rest = item === undefined ? text : ' '.repeat(item.length) + text.slice(item.length);
+    if (item !== undefined) this.#item = item.length;
+    if (!this.#opens(rest, line)) this.#takeText(rest, line);
   }
 
   end(): readonly Line[] {
@@ -168,6 +176,7 @@ class BlockReader {
 
   #close(): void {
     const frame = this.#frames.pop();
+    this.#item = frame?.item ?? 0;
     if (frame === undefined || frame.isHidden) return;
     const inner = trimmed(frame.out);
     const heading = frame.hasTitleInside ? /^#{1,6}\s+(.*)$/.exec(inner[0]?.text ?? '')?.[1] : undefined;
@@ -182,18 +191,28 @@ class BlockReader {
     const container = { kind, word, fold, label: heading ?? frame.label } as const;
     const id = options.get('name') ?? options.get('id') ?? frame.id;
     const margin = ' '.repeat(frame.form === 'tag' ? Math.min(frame.indent, frame.item) : frame.indent);
-    if (kind === 'alert' && this.#top.at(-1)?.text.trim() !== '') this.#push('', frame.line);
-    if (id !== undefined)
-      for (const one of [`${margin}<a id="${cleanId(id)}"></a>`, '']) this.#push(one, frame.line);
-    for (const { text, line } of containerLines(container, content, frame.line))
-      this.#push(text === '' ? '' : margin + text, line);
+    const anchor = id === undefined ? [] : [`<a id="${cleanId(id)}"></a>`, ''];
+    const before = kind === 'alert' && this.#top.at(-1)?.text.trim() !== '' ? ['', ...anchor] : anchor;
+    const lines = [
+      ...before.map((text) => ({ text, line: frame.line })),
+      ...containerLines(container, content, frame.line),
+    ];
+    // After the mark of a list item, an empty line would end the item.
+    const isFirst = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+$/.test(this.#top.at(-1)?.text ?? '');
+    const from = isFirst
+      ? Math.max(
+          0,
+          lines.findIndex(({ text }) => text !== ''),
+        )
+      : 0;
+    for (const { text, line } of lines.slice(from)) this.#push(text === '' ? '' : margin + text, line);
   }
 
   #takeText(text: string, line: number): void {
     const frame = this.#frames.at(-1);
     const label = frame && tabIn(frame.name, text);
     if (label !== undefined) {
-      for (const one of ['', `**${label}**`, '']) this.#push(one, line);
+      for (const one of ['', `**${label.trim()}**`, '']) this.#push(one, line);
       return;
     }
     const fence = tryOpeningFence(text.slice(0, 300));

@@ -59,7 +59,8 @@ class Includer {
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
     const folders = wanted.from === 'root' ? foldersOf(from) : foldersOf(from).reverse();
-    const places = folders.map((folder) => placeOf(wanted.path, folder));
+    const named = wanted.note && this.#dialect.tree.tryNamed(wanted.note, from);
+    const places = [named || undefined, ...folders.map((folder) => placeOf(wanted.path, folder))];
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
       if (place === undefined || text === undefined || chain.length > maxDepth) continue;

@@ -189,7 +189,7 @@ interface Attributes {
 
 /** Undefined if it is no list of attributes: `{name}` is text. */
 function tryAttributes(list: string): Attributes | undefined {
-  const tokens = list.match(/[\w:@-]+=(?:"[^"]*"|'[^']*'|\S+)|\S+/g) ?? [];
+  const tokens = list.match(/[\w:@-]+=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\S+)|\S+/g) ?? [];
   if (
     tokens.length === 0 ||
     !tokens.every((token) =>
@@ -210,7 +210,9 @@ function withAnchor({ text, line }: Line, id: string): readonly Line[] {
   return [anchor, '', text].map((one) => ({ text: one, line }));
 }
 
-const icon = /:(?:material|fontawesome|octicons|simple|fa)-[\w-]+:(?:\{[^{}\n]{0,200}\})?[ \t]?/g;
+/** With one blank, so that words and marks around it keep theirs. */
+const icon =
+  /(?: (?=:[\w-]+:(?:\{[^{}\n]{0,200}\})?(?:[*_]|$)))?:(?:material|fontawesome|octicons|simple|fa)-[\w-]+:(?:\{[^{}\n]{0,200}\})?[ \t]?/g;
 const span = /\[([^[\]\n]{0,500})\](?:\(\))?\{([^{}\n]{1,2000})\}/g;
 const attributes = /[ \t]?\{(:?)[ \t]*([^{}\n]{1,2000})\}/g;
 const role = /\{(ref|numref|doc|kbd|sub|sup|abbr)\}`([^`\n]{1,300})`/g;
