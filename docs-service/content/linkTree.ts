@@ -31,6 +31,8 @@ export class LinkTree {
       const stem = stemOf(path);
       putFirst(this.#exact, stem, path);
       putFirst(this.#numberless, withoutNumbers(stem), path);
+      // Jekyll shows the documents of a collection without the mark of its folder.
+      if (stem.startsWith('_')) putFirst(this.#numberless, stem.slice(1), path);
       for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
         this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
       for (const alias of aliases) putFirst(this.#aliases, addressKey(alias), path);

@@ -1,9 +1,10 @@
+import { join } from 'node:path/posix';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import { tryDecode } from '../links.ts';
 import { withoutCode } from '../withoutCode.ts';
 import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type TreeMarks } from './dialect.ts';
-import { type IncludeFile, withIncludes } from './includes.ts';
+import { foldersAbove, type IncludeFile, withIncludes } from './includes.ts';
 import { closingMark, mark, openingMark } from './kinds.ts';
 import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
 import { withPlainMarks } from './marks.ts';
@@ -133,26 +134,21 @@ function* numbered(text: string, lineOf: (line: number) => number): Generator<Li
   }
 }
 
-/** Folders from which programs take the files that an address with `/` in front means. */
+/** Where programs have the files that an address with `/` in front means, in the folder of their configuration. */
 const publicFolders = [
-  'static',
-  'public',
-  'assets',
-  '.vuepress/public',
-  '.gitbook/assets',
-  'docs/public',
-  'docs/static',
+  ...['.', 'static', 'public', 'assets', '.vuepress/public', '.gitbook/assets', 'docs/public', 'docs/static'],
 ];
 
 /** Pictures from the folder where their program looks for them, if they are not at the place that is written. */
-function withPlacedPictures(text: string, { tree: { exists } }: Dialect): string {
+function withPlacedPictures(text: string, { path: own, tree: { exists } }: Dialect): string {
   const picture =
     /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:@site|~)?\/([^)\s>"'?#]{1,1000})/g;
   return text.replace(picture, (whole, before: string, written: string) => {
     const path = tryDecode(written) ?? written;
     if (path.startsWith('/') || path.includes('..')) return whole;
-    const folder = exists(path) ? '' : publicFolders.find((one) => exists(`${one}/${path}`));
-    return folder === undefined ? whole : `${before}/${folder === '' ? '' : `${folder}/`}${written}`;
+    const folders = foldersAbove(own).flatMap((folder) => publicFolders.map((one) => join(folder, one)));
+    const folder = folders.find((one) => exists(join(one, path)));
+    return folder === undefined ? whole : `${before}/${join(folder, written)}`;
   });
 }
 

@@ -58,7 +58,7 @@ class Includer {
 
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
-    const folders = wanted.from === 'root' ? foldersOf(from) : foldersOf(from).reverse();
+    const folders = wanted.from === 'root' ? foldersAbove(from) : foldersAbove(from).reverse();
     const named = wanted.note && this.#dialect.tree.tryNamed(wanted.note, from);
     const places = [named || undefined, ...folders.map((folder) => placeOf(wanted.path, folder))];
     for (const place of new Set(places)) {
@@ -93,7 +93,7 @@ class Includer {
 }
 
 /** The content folder and each folder down to that of a file: programs count from the one with their configuration. */
-function foldersOf(path: string): string[] {
+export function foldersAbove(path: string): string[] {
   const parts = dirname(path).split('/');
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/')).slice(0, 20)];
 }
