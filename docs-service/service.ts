@@ -240,9 +240,9 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
   };
   const onLoss = (sentence: string) => logger.warn(sentence);
   const onError = (error: Error) => logger.error(error.message);
-  const { rescan, future } = config;
+  const { rescan, future, title } = config;
   const listeners = { onProgress, onProblem, onWarnings, onLoss, onError };
-  return createWriterElection({ folder, stores, rescan, now, future, ...listeners });
+  return createWriterElection({ folder, stores, rescan, now, future, title, ...listeners });
 }
 
 function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {

@@ -33,6 +33,8 @@ export class LinkTree {
       for (const stem of stems) {
         putFirst(this.#exact, stem, path);
         putFirst(this.#numberless, withoutNumbers(stem), path);
+        // Jekyll shows the documents of a collection without the mark of its folder.
+        if (stem.startsWith('_')) putFirst(this.#numberless, stem.slice(1), path);
         for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
           this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
       }

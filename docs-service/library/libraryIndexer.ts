@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
+import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
 import { nameFiles } from './fileNaming.ts';
 import {
@@ -147,12 +148,13 @@ export class LibraryIndexer {
   }
 
   /**
-   * A file whose slug is recorded otherwise counts as changed, and so does one that the time may change: this program
-   * may have been started with another answer to what is in the future.
+   * A file whose slug is recorded otherwise counts as changed, and so does one that the time may change, and the page of
+   * the whole library: this program may have been started with another answer to what is in the future, or another title.
    */
   #isAsRecorded({ path, slug, named, due }: IndexedFile): boolean {
     const isNamed = slug === null || slug === named?.slug || this.#register.adopt(path, slug);
-    return isNamed && due === undefined;
+    const isStart = this.#options.title !== undefined && isFolderPage(path) && folderOf(path) === '';
+    return isNamed && due === undefined && !isStart;
   }
 
   /** All existing folders, for the watcher. */

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path/posix';
 import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
 import { tryOtherPlace } from '../content/contentPlaces.ts';
 import type { TreeMarks } from '../content/dialects/dialect.ts';
+import { foldersAbove } from '../content/dialects/includes.ts';
 import type { ContentWarning } from '../content/document.ts';
 import type { ReadingOptions } from '../content/documentFile.ts';
 import { tryDecode } from '../content/links.ts';
@@ -109,7 +110,7 @@ export class LibraryTree {
 
   /** From the folders where programs look for files: those of `/x.png`, and those outside of the content folder. */
   #tryPicture(written: string, from: string): string | undefined {
-    const { docs, places } = this.#folder;
+    const { places } = this.#folder;
     const path = tryDecode(written) ?? written;
     if (!path.startsWith('/')) {
       const place = join(dirname(from), path);
@@ -120,7 +121,8 @@ export class LibraryTree {
     }
     if (path.startsWith('//') || path.includes('..')) return undefined;
     const others = Object.keys(places.otherFolders ?? {}).map((name) => `.files/${name}/`);
-    const bases = ['', docs, ...others].flatMap((base) => publicFolders.map((one) => base + one));
+    const above = foldersAbove(from).map((folder) => (folder === '' || folder === '.' ? '' : `${folder}/`));
+    const bases = [...above, ...others].flatMap((base) => publicFolders.map((one) => base + one));
     const base = bases.find((one) => this.#exists(one + path.slice(1)));
     return base === undefined ? undefined : `/${base}${written.slice(1)}`;
   }

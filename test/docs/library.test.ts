@@ -107,7 +107,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
   t.match(await index.read('late'), { draft: true });
   t.match((await index.summary()).warnings[0], {
     path: '_part.md',
-    message: /^2 names of files and folders/,
+    message: /^2 files and folders have names with "_" in front/,
   });
   const { documents, problems: kept, isComplete } = await index.summary();
   t.equal(documents, 10, 'drafts do not count');

@@ -1,5 +1,5 @@
 import { dirname, extname, join } from 'node:path/posix';
-import { closesFence, tryFenceMarker } from '../markdownLines.ts';
+import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { partOf, tryInclude, type WantedFile } from './includeForms.ts';
 
@@ -30,44 +30,37 @@ class Includer {
   expand(lines: readonly Line[], chain: readonly string[]): readonly Line[] {
     const out: Line[] = [];
     const partials = importedIn(lines);
-    let fence: { readonly marker: string; readonly at: number; longest: number } | undefined;
+    let code: { readonly fence: Fence; readonly at: number; longest: number } | undefined;
     for (let at = 0; at < lines.length; at += 1) {
       const { text, line } = lines[at] ?? { text: '', line: 1 };
-      const marker = /[`~]{3}/.test(text)
-        ? tryFenceMarker(text.slice(0, 300), fence !== undefined)
-        : undefined;
-      const wanted = tryInclude(lines, at, {
-        isInCode: fence !== undefined,
-        partials,
-        isVault: this.#dialect.tree.isVault,
-      });
+      const isInCode = code !== undefined;
+      const wanted = tryInclude(lines, at, { isInCode, partials, isVault: this.#dialect.tree.isVault });
       if (wanted !== undefined) {
-        const inner = this.#include(wanted, line, chain, fence !== undefined);
-        if (fence !== undefined)
-          fence.longest = Math.max(fence.longest, ...inner.map((one) => longestRun(one.text)));
+        const inner = this.#include(wanted, line, chain, isInCode);
+        if (code) code.longest = Math.max(code.longest, ...inner.map((one) => longestRun(one.text)));
         for (const one of inner) out.push(one);
         at += wanted.lines - 1;
-        continue;
-      }
-      if (marker !== undefined && fence === undefined) fence = { marker, at: out.length, longest: 0 };
-      else if (marker !== undefined && fence !== undefined && closesFence(marker, fence.marker)) {
-        const long = fence.marker[0]?.repeat(Math.max(fence.marker.length, fence.longest + 1)) ?? '';
-        const opening = out[fence.at];
-        if (opening) out[fence.at] = { ...opening, text: opening.text.replace(fence.marker, long) };
-        out.push({ text: text.replace(marker, long.length > marker.length ? long : marker), line });
-        fence = undefined;
-        continue;
-      }
-      out.push({ text, line });
+      } else if (code === undefined) {
+        const fence = tryOpeningFence(text.slice(0, 300));
+        if (fence !== undefined) code = { fence, at: out.length, longest: 0 };
+        out.push({ text, line });
+      } else if (closesFence(text.slice(0, 300), code.fence)) {
+        const { marks } = code.fence;
+        const long = marks.charAt(0).repeat(Math.max(marks.length, code.longest + 1));
+        const opening = out[code.at];
+        if (opening) out[code.at] = { ...opening, text: opening.text.replace(marks, long) };
+        out.push({ text: long.length > marks.length ? text.replace(/[`~]+/, long) : text, line });
+        code = undefined;
+      } else out.push({ text, line });
     }
     return out;
   }
 
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
-    const { docs } = this.#dialect.tree;
-    const folders = wanted.from === 'root' ? ['', docs, dirname(from)] : [dirname(from), '', docs];
-    const places = folders.map((folder) => this.#placeOf(wanted.path, folder));
+    const folders = wanted.from === 'root' ? foldersAbove(from) : foldersAbove(from).reverse();
+    const named = wanted.note && this.#dialect.tree.tryNamed(wanted.note, from);
+    const places = [named || undefined, ...folders.map((folder) => this.#placeOf(wanted.path, folder))];
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
       if (place === undefined || text === undefined || chain.length > maxDepth) continue;
@@ -99,7 +92,8 @@ class Includer {
     const isRooted = path.startsWith('/') && folder !== this.#dialect.tree.docs;
     const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
     if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
-    return place.split('/').some((part) => part.startsWith('.')) ? undefined : place;
+    const shown = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
+    return shown.split('/').some((part) => part.startsWith('.')) ? undefined : place;
   }
 
   #tryRead(path: string): string | undefined {
@@ -107,6 +101,12 @@ class Includer {
     this.#count += 1;
     return this.#read(path);
   }
+}
+
+/** The content folder and each folder down to that of a file: programs count from the one with their configuration. */
+export function foldersAbove(path: string): string[] {
+  const parts = dirname(path).split('/');
+  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/')).slice(0, 20)];
 }
 
 function isMarkdown(path: string): boolean {
