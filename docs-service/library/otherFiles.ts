@@ -59,7 +59,7 @@ export class OtherFiles {
   /** One warning for all files and folders that are not served because of their names. */
   #partials(known: KnownFiles): readonly ContentWarning[] {
     const paths = [...this.#leftOut]
-      .filter(([folder]) => known.hasFolder(folder))
+      .filter(([folder]) => known.hasFolder(folder) && `${folder}/`.startsWith(this.#folder.docs))
       .flatMap(([folder, names]) =>
         [...names].flatMap(([name, why]) => (why === 'name' ? [join(folder, name)] : [])),
       );
@@ -127,7 +127,7 @@ export class OtherFiles {
 
 const maxNamed = 20;
 
-const backByName = 'A line such as "!_name" in .docsignore brings them back.';
+const backByName = 'A line such as "!_name" in .docsignore brings one back.';
 
 const reasons = {
   name: `Names with "_" in front are those of parts of pages. ${backByName}`,

@@ -216,7 +216,7 @@ t.test('what an earlier version served, and this one does not, is named once wit
   const notices = (found: readonly { readonly message: string }[]) =>
     found.map(({ message }) => message).filter((message) => message.includes('no longer served'));
   const want = [
-    '2 documents are no longer served: _b.md, _c/d.md. Names with "_" in front are those of parts of pages. A line such as "!_name" in .docsignore brings them back.',
+    '2 documents are no longer served: _b.md, _c/d.md. Names with "_" in front are those of parts of pages. A line such as "!_name" in .docsignore brings one back.',
     '1 document is no longer served: SUMMARY.md. They are lists of pages. A line "!SUMMARY.md" in .docsignore brings them back.',
     '1 document is no longer served: future.md. Their dates are in the future. --future brings them back.',
   ].sort();
