@@ -111,6 +111,8 @@ export interface FileDetails {
   readonly sourceHash?: string;
   /** The files that it includes, with their looks. */
   readonly includes?: Readonly<Record<string, string>>;
+  /** Those of them that its readers may not read, so that they are left out. */
+  readonly refused?: readonly string[];
   /** Names in its wikilinks that no file has. */
   readonly unnamed?: readonly string[];
   readonly aliases?: readonly string[];

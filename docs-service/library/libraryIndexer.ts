@@ -13,11 +13,13 @@ import {
   isKnown,
   scanFolders,
 } from './folderScan.ts';
+import { IncludeRights } from './includeRights.ts';
 import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
 import { folderOf, KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { LibraryTree } from './libraryTree.ts';
+import { publicPaths } from './publicLibrary.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
@@ -78,6 +80,7 @@ export class LibraryIndexer {
   readonly #shelf: CollectionShelf;
   readonly #links: LibraryLinks;
   readonly #tree: LibraryTree;
+  readonly #rights = new IncludeRights(this.#known);
   /** Files whose second heading is their title. */
   #retitled: ReadonlySet<string> = new Set();
   /** Folders whose `_index.md` makes drafts of all documents below. */
@@ -148,8 +151,8 @@ export class LibraryIndexer {
   }
 
   /**
-   * A file whose slug is recorded otherwise counts as changed, and so does one that the time may change, and the page of
-   * the whole library: this program may have been started with another answer to what is in the future, or another title.
+   * A file whose slug is recorded otherwise counts as changed. So do one that the time may change and the page of the
+   * whole library: this program may have another answer to what is in the future now, or another title.
    */
   #isAsRecorded({ path, slug, named, due }: IndexedFile): boolean {
     const isNamed = slug === null || slug === named?.slug || this.#register.adopt(path, slug);
@@ -191,19 +194,22 @@ export class LibraryIndexer {
     }
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
+    this.#rights.begin();
     const { changed, gone, unsettled } = this.#compare(scan);
     for (const { path, slug } of gone) if (slug !== null) this.#formerly.add(path);
     this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
     let news = await this.#applyPieces(pieces, gone, signal);
     news += await this.#readAgain(signal);
+    const shelf = await this.#shelf.load(this.#options.index);
+    news += await this.#readIncluders(shelf, signal);
     await this.#register.write();
     this.#register.settle();
     this.#links.note(scan, news > 0);
     await this.#applyLinks(signal);
-    await this.#applyShelf();
+    await this.#applyShelf(shelf);
     this.#ahead = false;
-    this.#reports.flushWarnings();
+    this.#reports.flushWarnings((path) => this.#known.get(path));
     return { changed: news, unsettled };
   }
 
@@ -211,7 +217,18 @@ export class LibraryIndexer {
   async #readAgain(signal?: AbortSignal): Promise<number> {
     this.#retitled = this.#tree.retitled();
     const isOther = ({ path, isRetitled = false }: IndexedFile) => isRetitled !== this.#retitled.has(path);
-    const files = new Set([...this.#tree.stale(), ...[...this.#known.files()].filter(isOther)]);
+    return this.#readThese([...this.#tree.stale(), ...[...this.#known.files()].filter(isOther)], signal);
+  }
+
+  /** Before anyone can read more than until now. */
+  async #readIncluders({ collections }: Shelf, signal?: AbortSignal): Promise<number> {
+    if (!this.#rights.isNeeded) return 0;
+    const paths = await publicPaths(this.#options.index, collections);
+    return this.#readThese(this.#rights.settle(paths), signal);
+  }
+
+  #readThese(stale: readonly IndexedFile[], signal?: AbortSignal): Promise<number> {
+    const files = new Set(stale);
     const found = Array.from(files, ({ path, look }) => ({ path, look, ...unsized }));
     for (const file of files) this.#known.put({ ...file, contentHash: '', sourceHash: '' });
     return this.#applyPieces(piecesToRead(found), [], signal);
@@ -371,6 +388,7 @@ export class LibraryIndexer {
     const listed = this.#tree.listed(found.path);
     return tryReadFile(this.#options.folder, found, {
       ...{ ...options, libraryTitle: this.#options.title },
+      mayInclude: (from) => !this.#tree.isDocument(from) || this.#rights.may(from, found.path),
       ...(listed === undefined ? {} : { listed }),
     });
   }
@@ -412,8 +430,7 @@ export class LibraryIndexer {
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */
-  async #applyShelf(): Promise<void> {
-    const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
+  async #applyShelf({ collections, problems }: Shelf): Promise<void> {
     const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
     const reading = this.#reading;
     const shelf = JSON.stringify([collections, collectionProblems, reading]);

@@ -35,7 +35,7 @@ export class LibraryTree {
   #names: LinkTree | undefined;
   #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
   readonly #lists = new Map<string, string>();
-  #scanned: readonly string[] = [];
+  #scanned: ReadonlySet<string> = new Set();
   /** The other files, by their names in lower case. */
   readonly #others = new Map<string, string>();
 
@@ -62,7 +62,7 @@ export class LibraryTree {
     };
     this.#lookAtLists(scan);
     this.#names = undefined;
-    this.#scanned = [...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []);
+    this.#scanned = new Set([...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []));
     if (this.#marks.isVault)
       for (const [folder, listing] of scan)
         for (const name of listing?.others ?? [])
@@ -78,6 +78,11 @@ export class LibraryTree {
         else this.#lists.set(path, new TextDecoder().decode(bytes));
       }
     this.#navigation = readNavigation(this.#lists);
+  }
+
+  /** Whether a file is a document, also if it has only been found. */
+  isDocument(path: string): boolean {
+    return this.#scanned.has(path) || typeof this.#known.get(path)?.slug === 'string';
   }
 
   /** About lists that cannot be read. */
@@ -129,7 +134,7 @@ export class LibraryTree {
 
   #tryNamed(name: string, from: string): string | undefined {
     this.#names ??= new LinkTree(
-      [...this.#known.files(), ...this.#scanned.map((path) => this.#known.get(path) ?? { path })],
+      [...this.#known.files(), ...[...this.#scanned].map((path) => this.#known.get(path) ?? { path })],
       this.#folder,
     );
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());

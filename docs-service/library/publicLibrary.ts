@@ -1,7 +1,8 @@
 import { count } from '../../protocol/base/text.ts';
+import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
-import { findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
+import { documentsOf, findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
 import { untilChange } from './wholeIndex.ts';
 
 /** What strangers may read: the collections with `public: true` and their documents, never a draft. */
@@ -33,6 +34,19 @@ export function publicSentence({ collections }: PublicLibrary): string | undefin
   const more = collections.length - named.length;
   const noun = collections.length === 1 ? 'the collection' : 'the collections';
   return `Everyone may read ${noun} ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}, without signing in.`;
+}
+
+/** The paths of what is public with these collections, hidden documents included. */
+export async function publicPaths(
+  index: DocumentIndex,
+  collections: readonly CollectionDefinition[],
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  for (const definition of collections.filter((one) => one.public)) {
+    const documents = [...(await documentsOf(index, definition)), ...(await hiddenOf(index, definition))];
+    for (const { path, draft } of documents) if (!draft) paths.add(path);
+  }
+  return paths;
 }
 
 async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {

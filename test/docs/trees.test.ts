@@ -5,6 +5,7 @@ import t from 'tap';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { createServedFiles } from '../../docs-service/content/servedFiles.ts';
+import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { openTestLibrary, quietSurroundings, type TestLibrary } from '../support/docsLibrary.ts';
 import { needs } from '../support/parts.ts';
@@ -454,4 +455,57 @@ t.test('a page says where it is edited, if the operator does', async (t) => {
   const { app: other } = await openTestApp(t, moved);
   const plain = await other.inject({ url: '/read/start', headers: { host: '127.0.0.1:4000' } });
   t.notMatch(plain.body, 'Edit this page');
+});
+
+t.test('a public document includes no document that is not public, whenever that changes', async (t) => {
+  const library = await openTestLibrary(t, {
+    'open/a.md': '# A\n\n{{#include ../inner/secret.md}}\n\n{{#include b.md}}\n\n{{#include _part.md}}\n',
+    'open/b.md': '# B\n\nAll read this.\n',
+    'open/_part.md': 'A part.\n\n{{#include ../inner/secret.md}}\n',
+    'inner/secret.md': '# Secret\n\nOnly some read this.\n',
+    'inner/c.md': '# C\n\n{{#include secret.md}}\n',
+    'collections/site.yaml': 'path: open/\npublic: true\n',
+  });
+  const { content, index, indexer } = library;
+  const write = (path: string, text: string) => writeFileSync(join(content, path), text);
+  /** What was ever in the index as public. */
+  const shown: string[] = [];
+  const readPublic = createPublicLibrary(index);
+  let looks = Promise.resolve();
+  const look = async () => {
+    for (const { slug } of (await readPublic()).documents) shown.push((await index.read(slug))?.body ?? '');
+  };
+  const watching = index.onDidChange(() => {
+    looks = looks.then(look);
+  });
+  const bodyOf = async (slug: string) => (await index.read(slug))?.body ?? '';
+  const included = async () => (await index.summary()).warnings.filter(({ kind }) => kind === 'include');
+  await indexer.sync();
+  t.match(await bodyOf('a'), /All read this[\s\S]*A part/);
+  t.equal((await bodyOf('a')).match(/^Not included: \.\.\/inner\/secret\.md$/gm)?.length, 2);
+  t.match(await bodyOf('c'), 'Only some read this');
+  t.match(await included(), [{ path: 'open/a.md', count: 2 }]);
+  t.equal(library.warnings.filter(({ kind }) => kind === 'include').length, 1, 'nothing else was said');
+  t.equal((await indexer.sync()).changed, 0);
+
+  write('open/d.md', '# D\n\n{{#include ../inner/secret.md}}\n');
+  await indexer.sync(['open']);
+  t.match(await bodyOf('d'), 'Not included');
+  await looks;
+  t.notMatch(shown.join(''), 'Only some', 'at no time');
+
+  write('collections/site.yaml', 'path: /\npublic: true\n');
+  await indexer.sync(['collections']);
+  for (const slug of ['a', 'c', 'd']) t.match(await bodyOf(slug), 'Only some read this', slug);
+  write('collections/site.yaml', 'path: inner/\n');
+  await indexer.sync(['collections']);
+  t.match(await bodyOf('a'), 'Only some read this', 'nothing is public');
+  t.strictSame(await included(), []);
+  shown.length = 0;
+  write('collections/site.yaml', 'docs: [a]\npublic: true\n');
+  await indexer.sync(['collections']);
+  t.match(await bodyOf('a'), /Not included: \.\.\/inner\/secret\.md\n\nNot included: b\.md/);
+  watching.dispose();
+  await looks;
+  t.notMatch(shown.join(''), 'Only some');
 });
