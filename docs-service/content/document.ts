@@ -115,6 +115,8 @@ export interface FileDetails {
   readonly refused?: readonly string[];
   /** Names in its wikilinks that no file has. */
   readonly unnamed?: readonly string[];
+  /** Addresses of pictures, with `/` in front, that no folder has. */
+  readonly unplaced?: readonly string[];
   readonly aliases?: readonly string[];
   /** An earlier version had it as a document that is no draft, and now its date holds it back. */
   readonly wasServed?: true;

@@ -121,6 +121,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(options.listed === undefined ? {} : { navigation: JSON.stringify(options.listed) }),
     ...(isOwn ? {} : { sourceHash }),
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
+    ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
     ...(document.aliases === undefined ? {} : { aliases: document.aliases }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };

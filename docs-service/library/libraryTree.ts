@@ -140,17 +140,19 @@ export class LibraryTree {
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
   }
 
-  /** Files that must be read again because of others: what they include, or what they name in vain, has changed. */
+  /** Files that must be read again because of others: what they include, or what they name or show in vain, has changed. */
   stale(): readonly IndexedFile[] {
     this.#names = undefined;
-    return [...this.#known.files()].filter(({ path, slug, includes = {}, unnamed = [], navigation }) => {
+    return [...this.#known.files()].filter((file) => {
+      const { path, slug, includes = {}, unnamed = [], unplaced = [], navigation } = file;
       const listed = this.listed(path);
       if (slug !== null && navigation !== (listed && JSON.stringify(listed))) return true;
       const isOther = ([file, look]: readonly [string, string]) =>
         (this.#folder.lookNow(file) ?? '') !== look;
       return (
         Object.entries(includes).some(isOther) ||
-        unnamed.some((name) => this.#tryNamed(name, path) !== undefined)
+        unnamed.some((name) => this.#tryNamed(name, path) !== undefined) ||
+        unplaced.some((picture) => this.#tryPicture(picture, path) !== undefined)
       );
     });
   }

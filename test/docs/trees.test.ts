@@ -11,7 +11,7 @@ import { openTestLibrary, quietSurroundings, type TestLibrary } from '../support
 import { needs } from '../support/parts.ts';
 import { pictures } from '../support/pictures.ts';
 import { openSession } from '../support/readingLibrary.ts';
-import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const pathsIn = async ({ index }: Pick<TestLibrary, 'index'>) =>
   (await index.select({ order: 'title' })).map(({ path }) => path).sort();
@@ -179,6 +179,18 @@ t.test('a changed file that is included renews the documents with it, through ot
   rmSync(join(content, 'parts/_two.md'));
   await indexer.sync(['parts']);
   t.match((await index.read('a'))?.body, /Not included: _two\.md/);
+});
+
+t.test('a picture is shown as soon as it is there', async (t) => {
+  const { content, index, indexer } = await openTestLibrary(t, { 'a.md': '# A\n\n![p](/img/p.png)\n' });
+  await indexer.sync();
+  const missing = async () =>
+    (await index.summary()).warnings.filter(({ kind }) => kind === 'picture').length;
+  t.equal(await missing(), 1);
+  await writeFiles(content, { 'static/img/p.png': pictures.png });
+  await indexer.sync(['']);
+  t.match((await index.read('a'))?.body, '![p](/static/img/p.png)');
+  t.equal(await missing(), 0);
 });
 
 t.test('with other folders, or as a tree of another program, all files are read anew', async (t) => {

@@ -136,9 +136,10 @@ const picture =
   /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:(?:@site|~)(?=\/))?((?:\/(?!\/)|\.\.\/)[^)\s>"'?#]{1,1000})/g;
 
 /** Pictures from the folder where their program looks for them, if they are not at the place that is written. */
-function withPlacedPictures(text: string, { tree, path }: Dialect): string {
+function withPlacedPictures(text: string, { tree, path, unplaced }: Dialect): string {
   return text.replace(picture, (whole, before: string, written: string) => {
     const address = tree.tryPicture(written, path);
+    if (address === undefined && written.startsWith('/')) unplaced.add(written);
     return address === undefined ? whole : before + address;
   });
 }

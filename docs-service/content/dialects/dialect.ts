@@ -48,6 +48,8 @@ export class Dialect {
   readonly tags = new Set<string>();
   /** Names in wikilinks that no file has yet. */
   readonly unnamed = new Set<string>();
+  /** Addresses of pictures that are nowhere yet. */
+  readonly unplaced = new Set<string>();
   readonly #counts = new Map<WarningKind, { readonly line: number; readonly names: string[] }>();
 
   constructor(
