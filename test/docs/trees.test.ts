@@ -117,7 +117,8 @@ t.test('files of other folders are shown and included, and only files of these',
     'book/src/SUMMARY.md': '- [One](one.md)\n- [Home](README.md)\n',
     'book/src/README.md': '# Home\n\n[One](/one) [two](/v2/one.html) [no](/v3/one)\n',
     'book/src/one.md':
-      '# One\n\n```rust\n{{#include ../../listings/a.rs}}\n```\n\n{{#include ../../listings/.env}}\n\n{{#include ../../other/b.rs}}\n\n![p](../../static/img/my%20p.png) ![q](/img/q.png) ![r](../../other/r.png)\n',
+      '# One\n\n```rust\n{{#include ../../listings/a.rs}}\n```\n\n{{#include ../../listings/.env}}\n\n{{#include ../../other/b.rs}}\n\n{{% include "/parts/_p.md" %}}\n\n![p](../../static/img/my%20p.png) ![q](/img/q.png) ![r](../../other/r.png)\n',
+    'book/src/parts/_p.md': 'From the root of the documents.\n',
     'book/README.md': '# No document\n',
     'listings/a.rs': 'fn listed() {}\n',
     'listings/.env': 'SECRET=1\n',
@@ -132,6 +133,7 @@ t.test('files of other folders are shown and included, and only files of these',
   t.strictSame(await pathsIn({ index }), ['src/README.md', 'src/one.md']);
   const text = (await index.read('one'))?.body ?? '';
   t.match(text, /fn listed\(\) \{\}/);
+  t.match(text, 'From the root of the documents.');
   t.notMatch(text, /SECRET|unlisted/);
   t.equal(text.match(/^Not included: /gm)?.length, 2);
   const html = (await get('/api/v1/docs/one.html')).body;

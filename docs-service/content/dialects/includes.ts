@@ -89,7 +89,7 @@ class Includer {
   #placeOf(written: string, folder: string): string | undefined {
     const path = written.replace(/^@(?:site)?\//, '/');
     if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
-    const isRooted = path.startsWith('/') && folder !== this.#dialect.tree.docs;
+    const isRooted = path.startsWith('/') && `${folder}/` !== this.#dialect.tree.docs;
     const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
     if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
     const shown = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
