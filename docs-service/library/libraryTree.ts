@@ -140,7 +140,7 @@ export class LibraryTree {
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
   }
 
-  /** Files that must be read again because of others: what they include, or what they name or show in vain, has changed. */
+  /** Files that must be read again because of others: what they include, name or show in vain has changed. */
   stale(): readonly IndexedFile[] {
     this.#names = undefined;
     return [...this.#known.files()].filter((file) => {

@@ -131,8 +131,8 @@ const backByName = 'A line such as "!_name" in .docsignore brings one back.';
 
 const reasons = {
   name: `Names with "_" in front are those of parts of pages. ${backByName}`,
-  list: 'They are lists of pages. A line "!SUMMARY.md" in .docsignore brings them back.',
-  date: 'Their dates are in the future. --future brings them back.',
+  list: 'A list of pages is no document. A line "!SUMMARY.md" in .docsignore brings it back.',
+  date: 'A document with a date in the future waits for it. --future brings it back.',
 } as const;
 
 const program = /^(?:sidebars|_meta|astro\.config)\.[cm]?[jt]sx?$/;

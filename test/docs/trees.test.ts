@@ -232,8 +232,8 @@ t.test('what an earlier version served, and this one does not, is named once wit
     found.map(({ message }) => message).filter((message) => message.includes('no longer served'));
   const want = [
     '2 documents are no longer served: _b.md, _c/d.md. Names with "_" in front are those of parts of pages. A line such as "!_name" in .docsignore brings one back.',
-    '1 document is no longer served: SUMMARY.md. They are lists of pages. A line "!SUMMARY.md" in .docsignore brings them back.',
-    '1 document is no longer served: future.md. Their dates are in the future. --future brings them back.',
+    '1 document is no longer served: SUMMARY.md. A list of pages is no document. A line "!SUMMARY.md" in .docsignore brings it back.',
+    '1 document is no longer served: future.md. A document with a date in the future waits for it. --future brings it back.',
   ].sort();
   const first = await openTestLibrary(t, {}, { file, content });
   await first.indexer.sync();

@@ -74,7 +74,7 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
 function editLink({ editAddress }: Site, { path }: Document): string {
   if (editAddress === undefined) return '';
   const address = editAddress.replaceAll('{path}', path.split('/').map(encodeURIComponent).join('/'));
-  return `<p class="meta edit"><a href="${escapeHtml(address)}">Edit this page</a></p>\n`;
+  return `<p class="meta whole"><a href="${escapeHtml(address)}">Edit this page</a></p>\n`;
 }
 
 function collectionSteps(site: Site, { definition, place, size }: Neighbours): readonly string[] {
