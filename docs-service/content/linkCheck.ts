@@ -13,6 +13,8 @@ export interface LinkedLibrary {
   /** A file that is no document, or a place that nobody looks into. */
   mayExist(path: string): boolean;
   hasFolder(path: string): boolean;
+  /** A file of Markdown that is no document. */
+  isLeftOut?(path: string): boolean;
   readonly roots?: LinkRoots;
 }
 
@@ -90,6 +92,7 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
         ? undefined
         : `${found.path} has no such heading or anchor`;
     if (library.hasFolder(target.path)) return 'the folder has no README.md or index.md';
+    if (library.isLeftOut?.(target.path)) return 'the file is no document here';
     return isThere ? undefined : missing;
   };
   return (file) =>

@@ -55,6 +55,7 @@ export class LibraryLinks {
       tryFile: (path: string) => known.get(path),
       hasFolder: (path: string) => known.hasFolder(path),
       mayExist: (path: string) => this.#others.mayHave(path),
+      isLeftOut: (path: string) => this.#others.isLeftOut(path),
     };
     const warnings = [
       ...rivalsIn(known),

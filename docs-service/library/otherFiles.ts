@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path/posix';
 import { count } from '../../protocol/base/text.ts';
 import { someOf } from '../base/text.ts';
-import type { ContentFolder } from '../content/contentFolder.ts';
+import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
 import type { ContentWarning, WarningKind } from '../content/document.ts';
 import type { LeftOut } from '../content/servedFiles.ts';
 import type { FolderScan } from './folderScan.ts';
@@ -40,6 +40,11 @@ export class OtherFiles {
     if (parts.some((name) => name.startsWith('.') || name === 'node_modules')) return true;
     for (let at = path; at !== '.'; at = dirname(at)) if (this.#has(at)) return true;
     return false;
+  }
+
+  /** Whether it is a file of Markdown that is not read as a document. */
+  isLeftOut(path: string): boolean {
+    return documentEnding.test(path) && this.#reasonFor(path) !== undefined;
   }
 
   #has(path: string): boolean {

@@ -183,6 +183,26 @@ t.test('a changed file that is included renews the documents with it, through ot
   t.match((await index.read('a'))?.body, /Not included: _two\.md/);
 });
 
+t.test('a link to Markdown that is no document is a warning, and one to another file is none', async (t) => {
+  const { index, indexer } = await openTestLibrary(
+    t,
+    {
+      'docs/a.md':
+        '# A\n\n[1](_b.md) [2](old/c.md) [3](../README.md) [4](../LICENSE) [5](x.txt) [6](../z/_y.md)\n',
+      ...{ 'docs/_b.md': '# B', 'docs/old/c.md': '# C', 'README.md': '# R', LICENSE: '', 'docs/x.txt': '' },
+      ...{ 'z/_y.md': '# Y', '.docsignore': 'old/\n' },
+    },
+    { docs: 'docs' },
+  );
+  await indexer.sync();
+  const links = (await index.summary()).warnings.filter(({ kind }) => kind === 'link');
+  t.strictSame(
+    links.map(({ about }) => about),
+    ['_b.md', 'old/c.md', '../README.md', '../z/_y.md'],
+  );
+  t.match(links, [{ message: /^The link to "_b\.md" leads nowhere: the file is no document here\.$/ }]);
+});
+
 t.test('a picture is shown as soon as it is there', async (t) => {
   const { content, index, indexer } = await openTestLibrary(t, { 'a.md': '# A\n\n![p](/img/p.png)\n' });
   await indexer.sync();
