@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
 import { createServedFiles } from '../../docs-service/content/servedFiles.ts';
@@ -389,6 +390,9 @@ t.test('an old address leads to its document, if the reader may see that', async
     statusCode: 308,
     headers: { location: '/api/v1/docs/draft' },
   });
+  const below = await openTestApp(t, moved, { baseUrl: parseBaseUrl('http://127.0.0.1:4000/library') });
+  for (const [address, status] of [['/library/old/start/', 308] as const, ['/old/start/', 404] as const])
+    t.equal((await below.app.inject({ url: address, headers: host })).statusCode, status, address);
 });
 
 t.test('hidden documents are read by their addresses, and in no list of strangers', async (t) => {
