@@ -4,8 +4,8 @@
 //   --unit             no gates, and of the tests of the daemon and the clients those that start no program, be it
 //                      built or a stand-in: the inner loop; the others are named at the end
 //   --left-out [NODE]  after a run of everything: only the tests that were left out, now that all is installed; with
-//                      the program of another Node also what --unit runs, and the built programs, on it. It adds to
-//                      the counts.
+//                      the program of another Node also the built programs, and what depends on Node itself, on it.
+//                      It adds to the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -13,8 +13,14 @@ import { runTestFiles } from './testFiles.mjs';
 
 /** Folders whose tests run in process, but for a few files that also start a built program. */
 const unitFolders = ['acp', 'completion', 'daemon', 'engine', 'practice', 'stream', 'terminal', 'vscode'];
-/** Tests that start the built programs, and need nothing else but Node. */
-const programTests = ['docsService', 'runnerd', 'terminal'];
+/**
+ * Tests that start the built programs, and units that use what differs between versions of Node: HTTP, streams,
+ * files, processes, numbers and dates.
+ */
+const otherNodeTests = [
+  ...['docsService', 'runnerd', 'terminal', 'acpParts', 'chat', 'files', 'formats', 'logs', 'openai', 'rpc'],
+  ...['runner', 'searchText', 'secrets', 'stream', 'terminalSession'],
+];
 
 const gates = [
   ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.']],
@@ -74,7 +80,7 @@ async function runLeftOut() {
   const parts = [...new Set(before.leftOut.map(({ part }) => part))];
   const files = [...new Set(before.leftOut.map(({ file }) => `.tap-build/${file}`))];
   const env = { RUNNER_TEST_LEFT_OUT: parts.join(), TAP_ONLY: '1', TAP_FILTER_QUIETLY: '1' };
-  const onOther = otherNode === undefined ? [] : [...unitTests().units, ...programTests.map(runOf)];
+  const onOther = otherNode === undefined ? [] : otherNodeTests.map(runOf);
   const runs = [
     ...files.map((file) => ({ file, env })),
     // What is missing there was left out, and listed, before.

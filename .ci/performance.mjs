@@ -45,9 +45,13 @@ description: What the parts of Runner cost, beside the least that the work can c
 
 # Performance
 
-Each figure stands beside the least that the work can cost, such as the same request without the daemon, a bare Node, or a scanner that reads each character once. If peers were measured, their figures stand there too. The last column has the goal, if the project has set one.
+Each figure stands beside the least that the work can cost, such as the same request without the daemon, a bare Node, or
+a scanner that reads each character once. The table has the figures for which the project has set a goal.
+\`npm run bench -- NAME\` prints all that a benchmark measures; the names are in the first column.
 
-Timings depend on the machine, so each chapter names it. Both sides of a ratio were measured in turns in one run, so ratios hardly depend on the machine. \`npm run bench\` prints every figure on your machine; the command at the top of a chapter prints the tables of that chapter alone. \`npm run performance -- --measure\` measures everything again, and rewrites this page and its pictures.
+Timings depend on the machine, so the last column names it. Both sides of a ratio were measured in turns in one run, so
+ratios hardly depend on the machine. \`npm run performance -- --measure\` measures everything again, and rewrites this
+page and its pictures.
 `;
 
 if (values.measure) measure(positionals);
@@ -76,29 +80,35 @@ function pageOf(figures) {
   if (unknown.length > 0)
     throw new Error(`${unknown.join(', ')}: give it a heading in ${import.meta.filename}`);
   const files = {};
-  const parts = chapters.flatMap(([name, heading]) => {
-    const measured = figures[name];
-    if (measured === undefined) return [];
+  const known = chapters.flatMap(([name, heading]) => (figures[name] ? [{ ...figures[name], heading }] : []));
+  const machines = [...new Set(known.map(({ machine }) => machine))];
+  const rows = known.flatMap((measured) => rowsOf(measured, machines.indexOf(measured.machine) + 1));
+  const pictures = known.flatMap((measured) => {
+    const { bench, heading } = measured;
     const picture = pictureOf(measured, heading);
-    if (picture) files[`docs/pictures/performance-${name}.svg`] = picture;
-    return [chapter(measured, heading, picture !== undefined)];
+    if (picture === undefined) return [];
+    files[`docs/pictures/performance-${bench}.svg`] = picture;
+    return [`## ${heading}\n\n![${heading}](pictures/performance-${bench}.svg)\n`];
   });
-  files['docs/PERFORMANCE.md'] = `${introduction}\n${parts.join('\n')}`;
+  const table = ['| benchmark | what | measured | goal | machine |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
+  const list = machines.map((machine, at) => `${at + 1}. ${machine}`).join('\n');
+  files['docs/PERFORMANCE.md'] =
+    `${introduction}\n${table}\n\nMachines:\n\n${list}\n\n${pictures.join('\n')}`;
   return files;
 }
 
-function chapter({ bench, machine, date, sections }, heading, hasPicture) {
-  const command = `npm run bench -- ${bench}`;
-  const picture = hasPicture
-    ? `\n![${heading}: the plotted figures of the table](pictures/performance-${bench}.svg)\n`
-    : '';
-  const tables = sections.map(
-    ({ title, figures }) =>
-      `\n${title}:\n\n| what | measured | goal or comparison |\n|---|---|---|\n${figures
-        .map(({ name, shown, goal = '' }) => `| ${cell(name)} | ${cell(shown)} | ${cell(goal)} |`)
-        .join('\n')}\n`,
+/** The figures with a goal. A section of a benchmark is named in its first row. */
+function rowsOf({ bench, date, sections }, machine) {
+  return sections.flatMap(({ title, figures }) =>
+    figures
+      .filter(({ goal }) => goal !== undefined)
+      .map(({ name, shown, goal }, at) => {
+        const what = at === 0 ? `**${cell(title)}**: ${cell(name)}` : cell(name);
+        return `| \`${bench}\` | ${what} | ${cell(shown)} | ${cell(goal)} | ${machine}, ${date} |`;
+      }),
   );
-  return `## ${heading}\n\n\`${command}\` · ${date} · ${machine}\n${picture}${tables.join('')}`;
 }
 
 function cell(text) {

@@ -94,10 +94,14 @@ function nameOf({ file, node }) {
   return node === undefined ? name : `${name} on the other Node`;
 }
 
-/** Those that were not run before start first, with editors and browsers before all others. */
+/** What takes longest on two cores, so that a first run does not end with one of them alone. */
+const longest =
+  /^(?:pdfSafety|postgres|vscode|engineProcess|pdf|library|meaning|mcp|epub|hosting|neovim|docs|readingPages|sqliteIndex|sessions)/;
+
+/** Those that were not run before start first, with the longest before all others. */
 function expected(seconds, run) {
   const name = nameOf(run);
-  return seconds[name] ?? (/^(vscode|docs|neovim)/.test(name) ? 2000 : 1000);
+  return seconds[name] ?? (longest.test(name) ? 2000 : 1000);
 }
 
 function readSeconds(record) {

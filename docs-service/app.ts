@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Grant } from './auth/accessToken.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
 import type { Renditions } from './formats/renditions.ts';
+import { createAliasRoute } from './http/aliasRoute.ts';
 import { createAnswers } from './http/answers.ts';
 import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
@@ -22,6 +23,7 @@ import type { Services } from './http/services.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
+import { createAliases } from './library/aliases.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
 import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
 import { createWholeIndex } from './library/wholeIndex.ts';
@@ -30,7 +32,7 @@ import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
-export type Look = Partial<Pick<Site, 'title' | 'logo'>>;
+export type Look = Partial<Pick<Site, 'title' | 'logo' | 'editAddress'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
@@ -44,7 +46,7 @@ export interface AppOptions {
   /** What the bearer of a token may do. It rejects while tokens cannot be checked. */
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
-  /** The name of the library on its pages, and a picture beside it. */
+  /** The name of the library on its pages, a picture beside it, and where its documents are edited. */
   readonly look?: Look;
   /** Either this service is the authorization server, or another one at this address is. */
   readonly signIn: SignInOptions | { readonly issuer: string };
@@ -107,9 +109,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       onError: (error) => service.log.warn({ err: error }, 'what is public could not be indexed'),
     });
     service.addHook('onClose', () => publicSearch.close());
+    const findAlias = createAliases(index);
     const services: Services = {
       ...{ index, search, renditions, readPublic, publicSearch, authorization, owner, baseUrl, site, issuer },
-      lookups: createLookups(index),
+      lookups: createLookups(index, findAlias),
+      findAlias,
       sendAnswer: createAnswers(search),
     };
     await service.register(createReadingRoutes(services), { prefix: '/read' });
@@ -119,6 +123,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     mountLibrary(service, { ...options, ...services });
     await service.register(createStatusRoutes(index, { ...options, authorization }));
     await service.register(createOpenRoutes(services));
+    await service.register(createAliasRoute(services));
   };
   // Only well-known documents have places outside of the path.
   await app.register(addRoutes, { prefix: baseUrl.path });

@@ -5,6 +5,7 @@ import { authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
 import type { LogLevel } from './base/log.ts';
 import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
+import type { ContentOptions } from './content/contentFolder.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
 import { embeddingsOptions, parseEmbeddings } from './meaning/embeddingsConfig.ts';
 
@@ -20,6 +21,22 @@ export const placeOptions = {
     type: 'string',
     value: 'URL',
     help: 'postgres://… keeps both in PostgreSQL (default: SQLite in --data)',
+  },
+  docs: {
+    type: 'string',
+    value: 'PATH',
+    help: 'only what is below this path of the content folder is a document; the rest may be shown and included',
+  },
+  files: {
+    type: 'string',
+    multiple: true,
+    value: 'DIR',
+    help: 'a further folder whose files documents may show and include',
+  },
+  'link-root': {
+    type: 'string',
+    value: 'PATH',
+    help: 'the path in front of links such as /handbook/intro, for which the content folder stands',
   },
   future: { type: 'boolean', help: 'documents with a date in the future are served too' },
 } as const satisfies OptionSpecs;
@@ -55,6 +72,11 @@ export const serveOptions = {
     help: 'the name of the library on its pages (default: runner-docs)',
   },
   logo: { type: 'string', value: 'FILE', help: 'a PNG or SVG beside that name' },
+  'edit-url': {
+    type: 'string',
+    value: 'URL',
+    help: 'where a document is edited, with {path} for its path: a link "Edit this page"',
+  },
   container: { type: 'boolean', help: "only a container's port mapping reaches --host 0.0.0.0" },
   'trust-proxy': {
     type: 'string',
@@ -109,13 +131,27 @@ export type ServeConfig = Readonly<ReturnType<typeof parseServeConfig>>;
 
 export type LibraryConfig = Readonly<ReturnType<typeof parseLibrary>>;
 
-export interface Places {
-  readonly content: string;
+/** Where the index and the tokens are. */
+export interface StorePlaces {
   readonly data: string;
   /** The address of a PostgreSQL database; undefined for SQLite. */
   readonly database: string | undefined;
+}
+
+export interface Places extends StorePlaces, ContentOptions {
+  readonly content: string;
   /** Whether documents with a date in the future are served. */
   readonly future?: boolean;
+}
+
+/** For a command that reads no documents. Throws UsageError. */
+export function parseStorePlaces(
+  { data, database }: OptionValues<typeof storeOptions>,
+  env: Readonly<Record<string, string | undefined>>,
+): StorePlaces {
+  if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
+    throw new UsageError('--database must begin with postgres:// (leave it out for SQLite).');
+  return { data: resolve(data ?? join(dataHome(env), 'runner-docs')), database };
 }
 
 /** Throws UsageError. */
@@ -123,14 +159,13 @@ export function parsePlaces(
   values: OptionValues<typeof placeOptions>,
   env: Readonly<Record<string, string | undefined>>,
 ): Places {
-  const { database } = values;
-  if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
-    throw new UsageError('--database must begin with postgres:// (leave it out for SQLite).');
   return {
+    ...parseStorePlaces(values, env),
     content: resolve(values.content ?? 'content'),
-    data: resolve(values.data ?? join(dataHome(env), 'runner-docs')),
-    database,
     future: values.future,
+    docs: values.docs,
+    files: values.files.map((folder) => resolve(folder)),
+    linkRoot: values['link-root'],
   };
 }
 
@@ -145,14 +180,6 @@ export function parseLibrary(
     /** Of processor time, for a PDF or a book. */
     renderSeconds: parseNumber('render-seconds', values['render-seconds'], { min: 1, max: 3_600 }) ?? 30,
   };
-}
-
-/** For a command that reads no documents. Throws UsageError. */
-export function parseStorePlaces(
-  values: Omit<OptionValues<typeof placeOptions>, 'content' | 'future'>,
-  env: Readonly<Record<string, string | undefined>>,
-): Places {
-  return parsePlaces({ ...values, content: undefined, future: false }, env);
 }
 
 /** Throws UsageError. */
@@ -173,6 +200,7 @@ export function parseServeConfig(
     baseUrl,
     title: values.title === undefined ? undefined : parseTitle(values.title),
     logo: values.logo === undefined ? undefined : resolve(values.logo),
+    editAddress: values['edit-url'] === undefined ? undefined : parseEditAddress(values['edit-url']),
     trustProxy: values['trust-proxy'].map(parseNetwork),
     corsOrigins: values['cors-origin'].map(parseOrigin),
     limits: {
@@ -209,6 +237,14 @@ function parseTitle(text: string): string {
   const title = text.trim();
   if (title !== '' && title.length <= maxTitle && !/\p{Cc}/u.test(title)) return title;
   throw new UsageError(`--title must be one line of at most ${maxTitle} characters.`);
+}
+
+function parseEditAddress(text: string): string {
+  const { protocol = '' } = URL.canParse(text) ? new URL(text) : {};
+  if (/^https?:$/.test(protocol) && text.includes('{path}')) return text;
+  throw new UsageError(
+    `--edit-url must be an address with {path} in it, such as https://git.example.org/docs/edit/main/{path}, not "${text}".`,
+  );
 }
 
 function parseOrigin(text: string): string {

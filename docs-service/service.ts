@@ -20,6 +20,7 @@ import type { ProgramContext } from './cli/command.ts';
 import { createProgressLine } from './cli/progressLine.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { type ContentProblem, type ContentWarning, countWarnings, toSentence } from './content/document.ts';
+import { warningLines } from './content/warningLines.ts';
 import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
 import { createRenderer } from './formats/renderer.ts';
 import { openRenditionCache } from './formats/renditionCache.ts';
@@ -70,10 +71,14 @@ export async function startService(config: ServeConfig, context: ProgramContext)
 async function start(config: ServeConfig, context: ProgramContext, onClose: OnClose) {
   const { note, isTerminal, now, version } = context;
   const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
-  const folder = await openContentFolder(config.content);
+  const folder = await openContentFolder(config.content, config);
   await checkFolders(config.fonts);
-  const { title, logo } = config;
-  const look = withoutUndefined<Look>({ title, logo: logo === undefined ? undefined : await readLogo(logo) });
+  const { title, logo, editAddress } = config;
+  const look = withoutUndefined<Look>({
+    title,
+    editAddress,
+    logo: logo === undefined ? undefined : await readLogo(logo),
+  });
   await openDataFolder(config.data);
   const lock = await lockDataFolder(config.data);
   onClose(() => lock.release());
@@ -225,25 +230,19 @@ async function startRenditions(
   });
 }
 
-/** Warnings of one scan that are logged: a library that is new here may have thousands. */
-const maxLogged = 20;
-
 /** Keeps the index in step with the files, and logs what is found in them. */
 function createLoggedTurn({ config, context, stores, folder, logger }: Parts): WriterElection {
   const { now } = context;
   const onProgress = createProgressLine(context, (text) => logger.info(text));
   const onProblem = (problem: ContentProblem) => logger.warn(toSentence(problem));
   const onWarnings = (warnings: readonly ContentWarning[]) => {
-    for (const warning of warnings.slice(0, maxLogged)) logger.warn(toSentence(warning));
-    const more = countWarnings(warnings) - countWarnings(warnings.slice(0, maxLogged));
-    if (more > 0)
-      logger.warn(`There are ${count(more, 'further warning')}, which "runner-docs doctor" names.`);
+    for (const line of warningLines(warnings)) logger.warn(line);
   };
   const onLoss = (sentence: string) => logger.warn(sentence);
   const onError = (error: Error) => logger.error(error.message);
-  const { rescan, future } = config;
+  const { rescan, future, title } = config;
   const listeners = { onProgress, onProblem, onWarnings, onLoss, onError };
-  return createWriterElection({ folder, stores, rescan, now, future, ...listeners });
+  return createWriterElection({ folder, stores, rescan, now, future, title, ...listeners });
 }
 
 function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {

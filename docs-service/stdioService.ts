@@ -30,7 +30,7 @@ const rescan = 60;
  */
 export async function serveStdio(config: LibraryConfig, context: ProgramContext): Promise<void> {
   const { note, version, ending } = context;
-  const folder = await openContentFolder(config.content);
+  const folder = await openContentFolder(config.content, config);
   await openDataFolder(config.data);
   const protocol = await import('./mcp/mcpProtocol.ts');
   const opened = openLibrary(config, folder, context);

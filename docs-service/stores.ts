@@ -9,7 +9,7 @@ import { type Database, isCorruption, openDatabase } from './base/sqliteDatabase
 import type { ProgramContext } from './cli/command.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
 import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
-import type { Places } from './serveConfig.ts';
+import type { StorePlaces } from './serveConfig.ts';
 
 /** The index and the access stores, whichever engine keeps them. */
 export interface Stores {
@@ -21,7 +21,7 @@ export interface Stores {
 }
 
 interface StoresOptions extends Pick<ProgramContext, 'parts'> {
-  readonly places: Places;
+  readonly places: StorePlaces;
   readonly log: (message: string) => void;
 }
 
@@ -31,7 +31,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
 }
 
 /** Only the access stores, for a command that touches nothing else. */
-export async function openAccess({ data, database }: Places): Promise<AccessStores> {
+export async function openAccess({ data, database }: StorePlaces): Promise<AccessStores> {
   if (database === undefined) return openAccessFile(join(data, 'access.db'));
   const { createPool } = await import('./base/postgresConnection.ts');
   const pool = createPool(database, () => undefined);
@@ -109,7 +109,7 @@ async function openPostgres(url: string, log: (message: string) => void): Promis
 
 /** Runs a command on tokens, clients and the owner, even while the service runs. */
 export async function withAccess<Result>(
-  places: Places,
+  places: StorePlaces,
   work: (access: AccessStores) => Promise<Result>,
 ): Promise<Result> {
   if (places.database === undefined) await openDataFolder(places.data);

@@ -176,6 +176,7 @@ function cut(text: string, max: number): string {
 /** What the server says about its tool chooses an icon, and decides nothing else. */
 function kindOf(tool: Pick<DaemonTool, 'annotations' | 'server' | 'title'> | undefined): ToolKind {
   if (tool?.server === builtinServer && tool.title === checkTitle) return 'execute';
+  if (tool?.server === builtinServer && tool.title?.startsWith('Search')) return 'search';
   const { readOnlyHint, openWorldHint } = tool?.annotations ?? {};
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';

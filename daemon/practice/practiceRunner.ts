@@ -1,8 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { chat } from './chat.ts';
+import { blobExists, create, uploadBlob } from './create.ts';
+import type { Answer, Practice, Request, Route } from './exchange.ts';
+import { generate } from './generate.ts';
+import { deleteModel, installedEntry, runningEntry, showModel } from './listing.ts';
 import { practiceCatalog, practiceModels } from './model.ts';
 import { createLoadedModels, createModelStore } from './modelStore.ts';
 import { readPages } from './pages.ts';
-import { createRoutes } from './routes.ts';
+import { pull } from './pull.ts';
 import { type PracticeServer, startServer } from './server.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Speaker } from './speech.ts';
@@ -29,4 +34,31 @@ export function startPracticeRunner({ docs }: { readonly docs: string }): Promis
   const store = createModelStore(practiceModels(), clock.now);
   const loaded = createLoadedModels(clock.now);
   return startServer(createRoutes({ store, loaded, catalog: practiceCatalog(), speak, clock }));
+}
+
+type PracticeRoute = (practice: Practice, request: Request) => Answer | Promise<Answer>;
+
+/** By method and path; a `*` stands for the last part of a path. */
+const routes: Readonly<Record<string, PracticeRoute>> = {
+  'GET /': () => ({ text: 'Ollama is running', contentType: 'text/plain; charset=utf-8' }),
+  'GET /api/version': () => ({ json: { version: '0.31.4' } }),
+  'GET /api/tags': ({ store }) => ({ json: { models: store.list().map(installedEntry) } }),
+  'GET /api/ps': ({ loaded }) => ({ json: { models: loaded.list().map(runningEntry) } }),
+  'POST /api/show': showModel,
+  'POST /api/generate': generate,
+  'POST /api/chat': chat,
+  'POST /api/pull': pull,
+  'POST /api/create': create,
+  'DELETE /api/delete': deleteModel,
+  'HEAD /api/blobs/*': blobExists,
+  'POST /api/blobs/*': uploadBlob,
+};
+
+/** The routes of Ollama's API that the clients of this project use. */
+export function createRoutes(practice: Practice): Route {
+  return (request) => {
+    const key = `${request.method} ${request.path.replace(/\?.*$/, '')}`;
+    const route = routes[key] ?? routes[key.replace(/[^/]+$/, '*')];
+    return route ? route(practice, request) : { text: '404 page not found', status: 404 };
+  };
 }

@@ -12,12 +12,12 @@ import type {
   ListPromptsParams,
   ListPromptsResult,
   Prompt,
+  PromptArgument,
   PromptFolder,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import { serverWord } from '../tools/serverWord.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
-import { type FilledValues, readValues } from './filledValues.ts';
 import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
 import { filledLength, fillPlaceholders } from './placeholders.ts';
 import { nameOf } from './promptFile.ts';
@@ -28,6 +28,7 @@ import {
   type ServerPromptList,
   type ServerPrompts,
 } from './serverPrompts.ts';
+import { readTypedArguments } from './typedArguments.ts';
 import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
 
 export interface PromptsOptions {
@@ -280,4 +281,29 @@ async function fill(
   const whole = fillPlaceholders(text, values);
   const sent = rest === '' ? whole : `${whole}\n\n${rest}`;
   return { kind: 'prompt', ...withoutUndefined<FilledPrompt>({ name, text: sent, model, tools }) };
+}
+
+export interface FilledValues {
+  /** Every argument has one; an optional one that nobody named is empty. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Required, and empty. */
+  readonly missing: readonly PromptArgument[];
+  /** What was typed behind the name of a prompt that has no arguments. */
+  readonly rest: string;
+}
+
+/** The values of a prompt's arguments: those that are named come before what was typed. */
+export function readValues(
+  given: readonly PromptArgument[],
+  { text, values }: { readonly text: string; readonly values: Readonly<Record<string, string>> },
+): FilledValues {
+  const named = new Map(Object.entries(values));
+  const open = given.map(({ name }) => name).filter((name) => !named.has(name));
+  const typed = readTypedArguments(text, open);
+  const filled = new Map(given.map(({ name }) => [name, named.get(name) ?? typed.get(name) ?? '']));
+  return {
+    values: filled,
+    missing: given.filter(({ name, required }) => required && filled.get(name)?.trim() === ''),
+    rest: open.length === 0 ? text.trim() : '',
+  };
 }

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';
 import {
   discoverRequest,
+  type FoundRunner,
   type ProbeParams,
   probeRequest,
   type ServerStatus,
@@ -17,9 +19,8 @@ import { exact, type Schema } from '../base/validate.ts';
 import type { UserFile } from '../config/userFile.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { Server } from '../runner/runner.ts';
+import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
-import { discoverRunners } from './discover.ts';
 import { offlineStatus, type StatusMonitor } from './status.ts';
 
 export interface StatusDependencies {
@@ -95,5 +96,37 @@ function readAddress(text: string): string {
     return parseAddress(text);
   } catch (error) {
     throw new InvalidParamsError('url', messageOf(error));
+  }
+}
+
+/**
+ * The ports at which runners listen if nobody chooses another one: Ollama, llama.cpp and its packages, LM Studio, vLLM,
+ * Docker Model Runner, Lemonade, Jan, KoboldCpp and SGLang.
+ */
+const ports = [11434, 8080, 9931, 8012, 1234, 8000, 12434, 13305, 1337, 5001, 30000];
+
+/** The runners on this machine. No token goes along. */
+async function discoverRunners(
+  servers: Pick<Servers, 'discover'>,
+  signal: AbortSignal,
+): Promise<readonly FoundRunner[]> {
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const runners = await servers.discover(urls, signal);
+  return Promise.all(runners.map((runner) => describe(runner, signal)));
+}
+
+async function describe(runner: Runner, signal: AbortSignal): Promise<FoundRunner> {
+  try {
+    const list = await runner.list(signal).catch((error) => {
+      if (error instanceof RunnerError) return undefined;
+      throw error;
+    });
+    return withoutUndefined({
+      url: runner.server.url,
+      product: runner.facts.product,
+      models: list?.models.length,
+    });
+  } finally {
+    void runner.close();
   }
 }

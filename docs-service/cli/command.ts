@@ -9,6 +9,8 @@ export interface Command<Specs extends OptionSpecs = OptionSpecs> {
   readonly options: Specs;
   /** The number of arguments; more are refused. */
   readonly words: number;
+  /** Further arguments that may be left out. */
+  readonly moreWords?: number;
   run(commandLine: CommandLine<Specs>, context: ProgramContext): Promise<number>;
 }
 

@@ -65,7 +65,7 @@ async function run(args: readonly string[], context: ProgramContext): Promise<nu
   }
   const commandLine = parseOptions(command.options, rest, env);
   const { words } = commandLine;
-  if (words.length !== command.words)
+  if (words.length < command.words || words.length > command.words + (command.moreWords ?? 0))
     throw new UsageError(`the command is "runner-docs ${command.usage}". Add --help for more.`);
   const specs = Object.values(commands).map(({ options }) => options);
   for (const warning of unknownVariables(specs, env)) context.note(`${warning}\n`);

@@ -5,9 +5,11 @@ import { hasModes, isOpenToOthers } from '../../protocol/base/platform/privateFi
 import { count } from '../../protocol/base/text.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { type BaseUrl, parseBaseUrl } from '../base/baseUrl.ts';
+import { UsageError } from '../base/options.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
-import { toSentence } from '../content/document.ts';
+import { toSentence, warningKinds } from '../content/document.ts';
+import { warningLines, warningsByKind } from '../content/warningLines.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
 import { lossSentence } from '../library/reports.ts';
 import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
@@ -19,16 +21,21 @@ import { connectCommand, usualOrigin } from './connect.ts';
 import { type Finding, fine, followDiscovery, wrong } from './discovery.ts';
 
 export const doctorCommand = defineCommand({
-  usage: 'doctor',
+  usage: 'doctor [KIND]',
   summary: 'Says what is wrong with the library and the service, and how to fix it.',
   words: 0,
+  moreWords: 1,
   options: {
     ...placeOptions,
     ...embeddingsOptions,
     'base-url': connectCommand.options['base-url'],
     fonts: serveOptions.fonts,
+    warnings: { type: 'boolean', help: 'every warning about documents, or those of a KIND, such as link' },
+    json: { type: 'boolean', help: 'the same for programs, as JSON' },
   },
-  async run({ values }, context) {
+  async run({ values, words: [kind] }, context) {
+    if (values.warnings) return printWarnings(parsePlaces(values, context.env), { kind, ...values }, context);
+    if (kind !== undefined) throw new UsageError(`add --warnings before "${kind}".`);
     const places = parsePlaces(values, context.env);
     const named = values['base-url'];
     const baseUrl = parseBaseUrl(named ?? usualOrigin);
@@ -41,10 +48,47 @@ export const doctorCommand = defineCommand({
       // It is no problem if no service runs.
       ...(await followDiscovery({ baseUrl, isNamed: named !== undefined, fetch, now: context.now })),
     ];
-    for (const finding of findings) context.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
+    if (values.json) context.print(`${JSON.stringify({ findings: findings.map(toJson) }, null, 2)}\n`);
+    else for (const finding of findings) context.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
   },
 });
+
+interface WantedWarnings {
+  readonly kind: string | undefined;
+  readonly json: boolean;
+}
+
+async function printWarnings(
+  places: Places,
+  { kind, json }: WantedWarnings,
+  { parts, note, print }: ProgramContext,
+): Promise<number> {
+  const [only] = warningKinds.filter((one) => one === kind);
+  if (kind !== undefined && only === undefined)
+    throw new UsageError(`there is no kind "${kind}"; the kinds are ${warningKinds.join(', ')}.`);
+  if (places.database === undefined && !(await stat(places.data).catch(() => undefined)))
+    throw new Error(notThere(places));
+  const stores = await openStores({ places, parts, log: note });
+  try {
+    const { warnings } = await stores.index.summary();
+    const kinds = warningsByKind(warnings);
+    const found = [...kinds].flatMap(([one, all]) => (only === undefined || only === one ? all : []));
+    if (json) print(`${JSON.stringify({ warnings: found }, null, 2)}\n`);
+    else for (const one of found) print(`${one.kind}  ${showLine(toSentence(one))}\n`);
+    return 0;
+  } finally {
+    await stores.close();
+  }
+}
+
+function notThere({ data }: Places): string {
+  return `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`;
+}
+
+function toJson({ isFine, isWarning = false, text }: Finding) {
+  return { state: isFine ? (isWarning ? 'warning' : 'ok') : 'problem', text };
+}
 
 /** All words have the same width. */
 function wordFor({ isFine, isWarning = false }: Finding): string {
@@ -57,9 +101,9 @@ function engineOf({ database }: Places): string {
   return Number(process.versions.node.split('.')[0]) >= 24 ? "with Node's own SQLite" : 'with libsql';
 }
 
-async function findInContent({ content }: Places): Promise<readonly Finding[]> {
+async function findInContent(places: Places): Promise<readonly Finding[]> {
   try {
-    const { root } = await openContentFolder(content);
+    const { root } = await openContentFolder(places.content, places);
     return fine(`The content is in ${root}.`);
   } catch (error) {
     return wrong((error as Error).message);
@@ -69,10 +113,7 @@ async function findInContent({ content }: Places): Promise<readonly Finding[]> {
 async function findInData(places: Places, examined: Examined): Promise<readonly Finding[]> {
   const { data, database } = places;
   const found = await stat(data).catch(() => undefined);
-  if (found === undefined && database === undefined)
-    return wrong(
-      `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`,
-    );
+  if (found === undefined && database === undefined) return wrong(notThere(places));
   const others = found !== undefined && isOpenToOthers(found);
   const access = others
     ? wrong(`Other users can read ${data}. Run: chmod 700 ${data}`)
@@ -108,7 +149,7 @@ function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary)
       ? fine(`${count(documents, 'document')} can be read.`)
       : wrong('The index is not complete yet. Wait for "serve", or run "runner-docs index".')),
     ...problems.flatMap((problem) => wrong(toSentence(problem))),
-    ...warnings.map((warning) => ({ isFine: true, isWarning: true, text: toSentence(warning) })),
+    ...warningLines(warnings).map((text) => ({ isFine: true, isWarning: true, text })),
   ];
 }
 

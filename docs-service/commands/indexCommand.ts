@@ -7,6 +7,7 @@ import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { createProgressLine, embedding } from '../cli/progressLine.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
 import { countWarnings, toSentence } from '../content/document.ts';
+import { warningLines } from '../content/warningLines.ts';
 import type { LibraryIndexer } from '../library/libraryIndexer.ts';
 import { createLibraryMeaning, type MeaningParts } from '../libraryParts.ts';
 import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
@@ -21,7 +22,7 @@ export const indexCommand = defineCommand({
   async run({ values }, context) {
     const { env, note, print, now, ending } = context;
     const config = { ...parsePlaces(values, env), embeddings: parseEmbeddings(values) };
-    const folder = await openContentFolder(config.content);
+    const folder = await openContentFolder(config.content, config);
     await openDataFolder(config.data);
     const stores = await openStores({ places: config, parts: context.parts, log: note });
     const lease = await stores.tryBecomeWriter();
@@ -45,7 +46,7 @@ export const indexCommand = defineCommand({
       const unsettled = await syncUntilSettled(indexer, ending);
       const { documents, problems, warnings } = await index.summary();
       for (const problem of problems) note(`${showLine(toSentence(problem))}\n`);
-      for (const warning of warnings) note(`warning: ${showLine(toSentence(warning))}\n`);
+      for (const line of warningLines(warnings)) note(`warning: ${showLine(line)}\n`);
       const warned = warnings.length === 0 ? '' : `, ${count(countWarnings(warnings), 'warning')}`;
       print(`${count(documents, 'document')}, ${count(problems.length, 'problem')}${warned}\n`);
       if (config.embeddings) await embed({ config, stores }, context);

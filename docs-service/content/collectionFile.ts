@@ -8,9 +8,9 @@ import { isSlug, trySlug } from './slug.ts';
 
 /**
  * The order of a collection's documents. `listed` is the order of `docs`, for a folder that of its author, and for a
- * query the same as `-date`.
+ * query the same as `-date`. `tree` is the order in the sidebar.
  */
-type CollectionOrder = 'date' | '-date' | 'title' | 'listed';
+type CollectionOrder = 'date' | '-date' | 'title' | 'listed' | 'tree';
 
 /** The content of `collections/*.yaml`, checked. The documents are looked up when they are needed. */
 export interface CollectionDefinition {
@@ -20,6 +20,8 @@ export interface CollectionDefinition {
   /** Slugs in order, a query for the documents, or the folder that they are in. */
   readonly docs: readonly string[] | CollectionQuery | CollectionFolder;
   readonly order: CollectionOrder;
+  /** The list of pages, such as a `SUMMARY.md`, that says which documents it has; a path from the content folder. */
+  readonly summary?: string;
   readonly author: string | null;
   readonly lang: string | null;
   /** A picture, as a path from the content folder. */
@@ -64,12 +66,13 @@ export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedColl
     collection: {
       name,
       title: fields.title ?? name,
-      docs: fields.docs ?? fields.query ?? { folder: folderOf(fields.path ?? '') },
+      docs: fields.docs ?? fields.query ?? (fields.summary ? [] : { folder: folderOf(fields.path ?? '') }),
       order: fields.order ?? 'listed',
       author: fields.author ?? null,
       lang: fields.lang ?? null,
       cover: cover.data ?? null,
       description: fields.description ?? null,
+      ...(fields.summary ? { summary: fields.summary } : {}),
       ...(fields.public ? { public: true } : {}),
     },
     problem: cover.success ? null : `"cover" was left out: ${cover.error.issues[0]?.message}`,
@@ -114,17 +117,21 @@ const collectionFields = z
       .nullish(),
     query: query.nullish(),
     path: text(1_000).nullish(),
+    summary: contentPath.nullish(),
     order: z
-      .enum(['date', '-date', 'title', 'listed'], { error: 'must be one of date, -date, title and listed' })
+      .enum(['date', '-date', 'title', 'listed', 'tree'], {
+        error: 'must be one of date, -date, title, listed and tree',
+      })
       .nullish(),
     author: author.nullish(),
     lang: language.nullish(),
     description: description.nullish(),
     public: z.boolean({ error: 'must be true or false' }).nullish(),
   })
-  .refine(({ docs, query: asked, path }) => [docs, asked, path].filter(Boolean).length === 1, {
+  .refine((one) => [one.docs, one.query, one.path, one.summary].filter(Boolean).length === 1, {
     path: ['docs'],
-    message: 'must be a list of slugs, or there must be a "query" with "type" or "tag", or a "path", instead',
+    message:
+      'must be a list of slugs, or there must be a "query" with "type" or "tag", a "path" or a "summary" instead',
   });
 
 /** One check for all slugs: a schema for each of thousands takes long. */

@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
-import { ContentError } from '../../protocol/base/contentError.ts';
+import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { type ContentPlaces, isInside, placeOf, readPlace, readSmallPlace } from './contentPlaces.ts';
 import type { ContentProblem } from './document.ts';
-
-/** In bytes. A larger file is left out. */
-const maxFileBytes = 10 * 1024 * 1024;
+import type { LinkRoots } from './links.ts';
+import { createServedFiles, type LeftOut, type ServedFiles } from './servedFiles.ts';
 
 /** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
 export interface FoundFile {
@@ -51,17 +39,23 @@ export interface FoundFolder {
   /** The folder has no entries at all, not even files that are no content. */
   readonly isEmpty: boolean;
   readonly files: readonly FoundFile[];
-  /** The names of all other files, of links, and of what other programs do not serve either. */
+  /** The names of all other files, of links, and of what is left out. */
   readonly others: readonly string[];
+  /** The files of Markdown and the folders that are not read as documents. */
+  readonly leftOut: readonly (readonly [name: string, why: LeftOut])[];
   /** Its subfolders, as paths from the content folder. */
   readonly folders: readonly string[];
   readonly problems: readonly ContentProblem[];
 }
 
 /** The files of documents and collections in one folder, and nothing outside it. */
-export interface ContentFolder {
+export interface ContentFolder extends LinkRoots {
   /** The absolute path of the folder, with every link in it resolved. */
   readonly root: string;
+  /** The folder, and others whose files may be shown and included. */
+  readonly places: ContentPlaces;
+  /** Reads again which files are documents. Returns whether that may be others now. */
+  renew(): boolean;
   /** The direct content of one folder; undefined if the folder is gone. `''` is the content folder. */
   list(folder: string): Promise<FoundFolder | undefined>;
   /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
@@ -72,25 +66,88 @@ export interface ContentFolder {
   lookNow(path: string): string | undefined;
 }
 
-/** Throws with a sentence if there is no such folder. */
-export async function openContentFolder(folder: string): Promise<ContentFolder> {
-  const root = await realpath(folder).catch((cause: unknown) => {
-    throw new Error(
-      `The content folder ${folder} does not exist. Create it, or name another one with --content.`,
-      { cause },
+/** What the operator says about the content folder. */
+export interface ContentOptions {
+  /** The only folder with documents, from the content folder. */
+  readonly docs?: string | undefined;
+  /** Further folders whose files may be shown and included. */
+  readonly files?: readonly string[];
+  /** What addresses have in front in place of the content folder. */
+  readonly linkRoot?: string | undefined;
+}
+
+/** Throws with a sentence if one of the folders is missing. */
+export async function openContentFolder(
+  folder: string,
+  { docs: named = '', files = [], linkRoot }: ContentOptions = {},
+): Promise<ContentFolder> {
+  const root = await openFolder(folder, '--content', 'Create it, or name another one with --content.');
+  const inside = await openFolder(resolve(root, named), '--docs', 'It is a path from the content folder.');
+  if (inside !== root && !isInside(root, inside))
+    throw new Error(`--docs ${named} is not inside the content folder.`);
+  const docs = `${relative(root, inside).replaceAll(sep, '/')}/`.replace(/^\/$/, '');
+  const others: Record<string, string> = {};
+  for (const one of files) {
+    const other = await openFolder(
+      one,
+      '--files',
+      'It is a folder with files that documents show or include.',
     );
-  });
-  if (!(await stat(root)).isDirectory()) throw new Error(`${folder} is a file. --content needs a folder.`);
+    const name = basename(other).replace(/[^\w.-]+/g, '-') || 'files';
+    others[name in others ? `${name}-${Object.keys(others).length + 1}` : name] = other;
+  }
+  const places = { contentFolder: root, otherFolders: others };
+  let [seen, served] = ['', readServedFiles(root, docs)];
+  const statNow = (path: string) => {
+    const place = placeOf(places, path);
+    return statSync(join(place.folder, place.path));
+  };
   return {
-    root,
-    list: (path) => listFolder(root, path),
-    read: (path) => readInside(root, path),
-    readNow: (path) => readSmallNow(root, path),
-    lookNow: (path) => tryNow(() => lookOf(statSync(join(root, path)))),
+    ...{ root, places, docs },
+    linkRoots: [linkRoot ?? '', docs, basename(root)].map((one) => one.replace(/^\/+|\/+$/g, '')),
+    renew() {
+      const look = [ignoreFile, configFile].map((name) => tryNow(() => lookOf(lstatSync(join(root, name)))));
+      const isOther = seen !== look.join(' ');
+      if (isOther) [seen, served] = [look.join(' '), readServedFiles(root, docs)];
+      return isOther;
+    },
+    list: (path) => listFolder(root, path, served),
+    read: (path) => readPlace(placeOf(places, path)),
+    readNow: (path) => tryNow(() => readSmallPlace(placeOf(places, path))),
+    lookNow: (path) => tryNow(() => lookOf(statNow(path))),
   };
 }
 
-async function listFolder(root: string, folder: string): Promise<FoundFolder | undefined> {
+async function openFolder(folder: string, flag: string, advice: string): Promise<string> {
+  const found = await realpath(folder).catch((cause: unknown) => {
+    const what = flag === '--content' ? 'The content folder' : `${flag}:`;
+    throw new Error(`${what} ${folder} does not exist. ${advice}`, { cause });
+  });
+  if (!(await stat(found)).isDirectory()) throw new Error(`${folder} is a file. ${flag} needs a folder.`);
+  return found;
+}
+
+const [ignoreFile, configFile] = ['.docsignore', '_config.yml'];
+
+/** A `.docsignore` that cannot be read would publish what it leaves out, so it is an error. */
+function readServedFiles(root: string, docs: string): ServedFiles {
+  const textOf = (name: string) => {
+    const bytes = tryNow(() => readSmallPlace({ folder: root, path: name }));
+    return bytes && new TextDecoder().decode(bytes);
+  };
+  const ignored = textOf(ignoreFile);
+  if (ignored === undefined && tryNow(() => lstatSync(join(root, ignoreFile))) !== undefined)
+    throw new Error(
+      `${ignoreFile} cannot be read, or has more than 1 MB. The documents are served as they were.`,
+    );
+  return createServedFiles({ ignored: ignored ?? '', config: textOf(configFile) ?? '', docs });
+}
+
+async function listFolder(
+  root: string,
+  folder: string,
+  served: ServedFiles,
+): Promise<FoundFolder | undefined> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(reasonOf);
   if (entries === undefined) return undefined;
   if (typeof entries === 'string')
@@ -98,18 +155,23 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
       isEmpty: false,
       files: [],
       others: [],
+      leftOut: [],
       folders: [],
       problems: [{ path: folder || '.', message: `The folder cannot be read: ${entries}` }],
     };
   const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules');
   const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
-  const hasSummary =
-    entries.some(({ name }) => name === 'SUMMARY.md') &&
-    isSummary(readSmallNow(root, join(folder, 'SUMMARY.md')));
-  const isLeftOut = (entry: Dirent) =>
-    (isPartial(entry.name) && !isCollection(pathOf(entry))) || (hasSummary && entry.name === 'SUMMARY.md');
-  const served = visible.filter((entry) => !isLeftOut(entry));
-  const candidates = served.filter(
+  const leftOut = new Map(
+    visible.flatMap((entry) => {
+      const path = pathOf(entry);
+      if (!entry.isDirectory() && (!isDocument(path) || isCollection(path))) return [];
+      const isList = entry.name === 'SUMMARY.md' && isListOfPages(root, path);
+      const why = served.tryReason(path, { isFolder: entry.isDirectory(), isList });
+      return why === undefined ? [] : [[entry.name, why] as const];
+    }),
+  );
+  const read = visible.filter(({ name }) => !leftOut.has(name));
+  const candidates = read.filter(
     (entry) => entry.isSymbolicLink() || (entry.isFile() && isContent(pathOf(entry))),
   );
   const looked = await Promise.all(
@@ -123,16 +185,21 @@ async function listFolder(root: string, folder: string): Promise<FoundFolder | u
   return {
     isEmpty: entries.length === 0,
     others: visible
-      .filter((entry) => isLeftOut(entry) || !(entry.isDirectory() || isDocument(entry.name)))
+      .filter((entry) => leftOut.has(entry.name) || !(entry.isDirectory() || isDocument(entry.name)))
       .map(({ name }) => name),
+    leftOut: [...leftOut],
     files: looked.filter((one) => one !== undefined && 'size' in one),
-    problems: looked.filter((one) => one !== undefined && 'message' in one),
-    folders: served.filter((entry) => entry.isDirectory()).map(pathOf),
+    problems: [
+      ...looked.filter((one) => one !== undefined && 'message' in one),
+      ...(folder === '' ? served.problems : []),
+    ],
+    folders: read.filter((entry) => entry.isDirectory()).map(pathOf),
   };
 }
 
-/** Whether a file of this name is a list of the pages of a book, and no page itself. */
-function isSummary(bytes: Uint8Array | undefined): boolean {
+/** Whether a `SUMMARY.md` is a list of the pages of a book, and no page itself. */
+function isListOfPages(root: string, path: string): boolean {
+  const bytes = tryNow(() => readSmallPlace({ folder: root, path }));
   return (
     bytes !== undefined && /^[ \t]*[-*+][ \t]+\[[^\n]*\]\([^\n]*\)/m.test(new TextDecoder().decode(bytes))
   );
@@ -142,17 +209,13 @@ export function byPath(a: FoundFile, b: FoundFile): number {
   return a.path < b.path ? -1 : 1;
 }
 
-/** Parts of pages, which Docusaurus, Jekyll and Quarto do not serve, by the name of the file or the folder. */
-export function isPartial(name: string): boolean {
-  return /^_(?!index\.|posts$|drafts$)/.test(name);
-}
-
 /** Markdown anywhere, and the YAML files of `collections/` at the top. */
 function isContent(path: string): boolean {
   return isDocument(path) || isCollection(path);
 }
 
 /** The endings of documents. */
+export const documentEndings = ['.md', '.markdown', '.mdx', '.mdown', '.mkd', '.mkdn', '.qmd'];
 export const documentEnding = /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i;
 
 function isDocument(path: string): boolean {
@@ -200,69 +263,6 @@ function problemOf(path: string, error: NodeJS.ErrnoException): Looked {
   return isGone(error) ? undefined : { path, message: `The file cannot be read: ${error.message}.` };
 }
 
-function isInside(root: string, target: string): boolean {
-  return target.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
-async function readInside(root: string, path: string): Promise<Uint8Array> {
-  // Throws ENOENT if the file has disappeared since it was found.
-  const file = await realpath(join(root, path));
-  if (!isInside(root, file)) throw new ContentError(outside);
-  // An ordinary open of a pipe without a writer would block for ever.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    if (!isOpenedAt(handle.fd, file)) throw new ContentError(outside);
-    return await readWhole(handle);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** In bytes. */
-const maxSmall = 1_000_000;
-
-function readSmallNow(root: string, path: string): Uint8Array | undefined {
-  return tryNow(() => readSmall(root, path));
-}
-
-function readSmall(root: string, path: string): Uint8Array | undefined {
-  const file = realpathSync(join(root, path));
-  if (!isInside(root, file)) return undefined;
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const found = fstatSync(descriptor);
-    const isReadable = isOpenedAt(descriptor, file) && found.isFile() && found.size <= maxSmall;
-    return isReadable ? readFileSync(descriptor) : undefined;
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function tryNow<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
-const outside = 'The file is outside the content folder.';
-
-async function readWhole(handle: FileHandle): Promise<Uint8Array> {
-  const found = await handle.stat();
-  const { size } = found;
-  if (!found.isFile()) throw new ContentError('It is not a regular file.');
-  if (size > maxFileBytes)
-    throw new ContentError(`The file has more than ${maxFileBytes / 1024 / 1024} MB. Split it.`);
-  const buffer = Buffer.alloc(size);
-  let length = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, length, size - length, length);
-    length += bytesRead;
-    if (bytesRead === 0 || length === size) return buffer.subarray(0, length);
-  }
-}
-
 /** Why a folder cannot be listed; undefined if it is gone. */
 function reasonOf(error: NodeJS.ErrnoException): string | undefined {
   return isGone(error) ? undefined : `${error.message}.`;
@@ -277,21 +277,9 @@ function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-/**
- * Whether an open file is the one at this path. A path that was checked before may lead elsewhere when it is opened,
- * because somebody has put a symbolic link into it; the open file is always the one that will be read.
- * @param path without symbolic links, as it was checked
- */
-export function isOpenedAt(descriptor: number, path: string): boolean {
-  const opened = openedPath(descriptor) ?? realpathSync(path);
-  // An editor may have replaced the file by now.
-  return opened === path || opened === `${path} (deleted)`;
-}
-
-/** Undefined on systems that do not report it. */
-function openedPath(descriptor: number): string | undefined {
+function tryNow<Value>(read: () => Value): Value | undefined {
   try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
+    return read();
   } catch {
     return undefined;
   }

@@ -52,26 +52,13 @@ export interface ContentProblem {
   readonly message: string;
 }
 
-export type WarningKind =
-  | 'front-matter'
-  | 'value'
-  | 'slug'
-  | 'alias'
-  | 'draft'
-  | 'not-served'
-  | 'include'
-  | 'directive'
-  | 'shortcode'
-  | 'liquid'
-  | 'component'
-  | 'expression'
-  | 'link'
-  | 'anchor'
-  | 'picture'
-  | 'wikilink'
-  | 'duplicate-id'
-  | 'nav'
-  | 'limit';
+export const warningKinds = [
+  ...(['front-matter', 'value', 'slug', 'alias', 'draft', 'not-served', 'include', 'directive'] as const),
+  ...(['shortcode', 'liquid', 'component', 'expression', 'link', 'anchor', 'picture', 'wikilink'] as const),
+  ...(['duplicate-id', 'nav', 'limit'] as const),
+];
+
+export type WarningKind = (typeof warningKinds)[number];
 
 /** What its author should look at in a file that is served as it is, in a sentence. */
 export interface ContentWarning extends ContentProblem {
@@ -79,6 +66,8 @@ export interface ContentWarning extends ContentProblem {
   readonly kind?: WarningKind;
   /** Counted from 1, the first line of the file. */
   readonly line: number;
+  /** What in the file it is about, such as the address of a link. */
+  readonly about?: string;
   /** How many warnings it stands for, if more than one. */
   readonly count?: number;
 }
@@ -122,9 +111,15 @@ export interface FileDetails {
   readonly sourceHash?: string;
   /** The files that it includes, with their looks. */
   readonly includes?: Readonly<Record<string, string>>;
+  /** Those of them that its readers may not read, so that they are left out. */
+  readonly refused?: readonly string[];
   /** Names in its wikilinks that no file has. */
   readonly unnamed?: readonly string[];
+  /** Addresses of pictures, with `/` in front, that no folder has. */
+  readonly unplaced?: readonly string[];
   readonly aliases?: readonly string[];
+  /** An earlier version had it as a document that is no draft, and now its date holds it back. */
+  readonly wasServed?: true;
   /** It makes drafts of all documents in its folder and below. */
   readonly cascades?: boolean;
 }

@@ -50,7 +50,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   const { bodyLine, find, lineOf } = frontMatter;
   const warnings: FileWarning[] = [];
   const warn: Warn = (key, message, kind = 'value') =>
-    warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}` });
+    warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}`, about: key });
   const take = <Value>({ keys, read }: Field<Value>, found = find(keys)) => tryFirst(found, read, warn);
   const dates = datesOf(path, frontMatter);
   const state = readDraftState(frontMatter, { path, dates }, options);
@@ -121,6 +121,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(options.listed === undefined ? {} : { navigation: JSON.stringify(options.listed) }),
     ...(isOwn ? {} : { sourceHash }),
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
+    ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
     ...(document.aliases === undefined ? {} : { aliases: document.aliases }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };

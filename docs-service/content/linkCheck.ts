@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentWarning } from './document.ts';
-import { resolveLink, tryLoose, tryPlace } from './links.ts';
+import { type LinkRoots, resolveLink, tryLoose, tryPlace } from './links.ts';
 import { LinkTree } from './linkTree.ts';
 import type { FileLinks, WrittenLink } from './writtenLinks.ts';
 
@@ -13,8 +13,9 @@ export interface LinkedLibrary {
   /** A file that is no document, or a place that nobody looks into. */
   mayExist(path: string): boolean;
   hasFolder(path: string): boolean;
-  /** First parts of addresses that stand for the content folder. */
-  readonly roots?: readonly string[];
+  /** A file of Markdown that is no document. */
+  isLeftOut?(path: string): boolean;
+  readonly roots?: LinkRoots;
 }
 
 export interface LinkedFile {
@@ -91,6 +92,7 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
         ? undefined
         : `${found.path} has no such heading or anchor`;
     if (library.hasFolder(target.path)) return 'the folder has no README.md or index.md';
+    if (library.isLeftOut?.(target.path)) return 'the file is no document here';
     return isThere ? undefined : missing;
   };
   return (file) =>
@@ -101,6 +103,6 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
       const isAnchor = /no such heading or anchor$/.test(problem);
       const kind = link.isPicture ? 'picture' : isAnchor ? 'anchor' : 'link';
       const message = `${what} "${link.href.slice(0, 200)}" leads nowhere: ${problem}.`;
-      return [{ path: file.path, kind, line: link.line, message }];
+      return [{ path: file.path, kind, line: link.line, message, about: link.href.slice(0, 200) }];
     });
 }

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path/posix';
 import { documentEnding } from './contentFolder.ts';
-import type { LooseTarget } from './links.ts';
+import type { LinkRoots, LooseTarget } from './links.ts';
 import { isFolderPage, withoutNumbers } from './slug.ts';
 
 /** A document as links know it. */
@@ -24,16 +24,24 @@ export class LinkTree {
   readonly #names = new Map<string, string[]>();
   readonly #roots: readonly string[];
 
-  /** @param roots first parts of addresses that stand for the content folder */
-  constructor(documents: Iterable<LinkedPlace>, roots: readonly string[] = []) {
-    this.#roots = ['docs', ...roots];
+  constructor(documents: Iterable<LinkedPlace>, { docs, linkRoots }: LinkRoots = noRoots) {
+    this.#roots = [...linkRoots, 'docs'].filter((one) => one !== '');
     for (const { path, aliases = [], title } of documents) {
-      const stem = stemOf(path);
-      putFirst(this.#exact, stem, path);
-      putFirst(this.#numberless, withoutNumbers(stem), path);
-      for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
-        this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
-      for (const alias of aliases) putFirst(this.#aliases, addressKey(alias), path);
+      const whole = stemOf(path);
+      // Addresses begin at the folder of the documents.
+      const stems = docs !== '' && `${whole}/`.startsWith(docs) ? [whole, whole.slice(docs.length)] : [whole];
+      for (const stem of stems) {
+        putFirst(this.#exact, stem, path);
+        putFirst(this.#numberless, withoutNumbers(stem), path);
+        // Jekyll shows the documents of a collection without the mark of its folder.
+        if (stem.startsWith('_')) putFirst(this.#numberless, stem.slice(1), path);
+        for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
+          this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
+      }
+      for (const alias of aliases) {
+        const holder = this.#aliases.get(addressKey(alias));
+        if (holder === undefined || path < holder) this.#aliases.set(addressKey(alias), path);
+      }
       const names = [
         basename(path).replace(documentEnding, ''),
         ...aliases.filter((one) => !one.includes('/')),
@@ -65,8 +73,8 @@ export class LinkTree {
   /** Starlight and others have a language in front. */
   #withoutRoot(path: string): readonly string[] {
     const [first = '', ...rest] = path.split('/');
-    const root = this.#roots.find((one) => path === one || path.startsWith(`${one}/`));
-    if (root !== undefined) return [path.slice(root.length + 1)];
+    const roots = this.#roots.filter((one) => path === one || path.startsWith(`${one}/`));
+    if (roots.length > 0) return roots.map((one) => path.slice(one.length + 1));
     return /^[a-z]{2}(?:-[a-z]{2,4})?$/i.test(first) ? [rest.join('/')] : [];
   }
 
@@ -84,6 +92,8 @@ export class LinkTree {
   }
 }
 
+const noRoots: LinkRoots = { docs: '', linkRoots: [] };
+
 function putFirst(map: Map<string, string>, key: string, path: string): void {
   if (!map.has(key)) map.set(key, path);
 }
@@ -96,7 +106,8 @@ function stemOf(path: string): string {
   return (isPage ? folder : path.replace(documentEnding, '')).normalize('NFC');
 }
 
-function addressKey(address: string): string {
+/** The same for all ways to write an address. */
+export function addressKey(address: string): string {
   return address
     .replace(/^\/+|\/+$/g, '')
     .replace(/\.(?:html?|md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i, '')

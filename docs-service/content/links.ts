@@ -33,6 +33,14 @@ export interface LooseTarget {
   readonly isRooted: boolean;
 }
 
+/** What the operator says about addresses. */
+export interface LinkRoots {
+  /** The only folder with documents, with a final slash; empty for the content folder. */
+  readonly docs: string;
+  /** What may be in front of an address without a meaning. */
+  readonly linkRoots: readonly string[];
+}
+
 /** Begins the name of a document that is not a path: a loose target, as JSON. */
 const loosely = '?';
 

@@ -12,19 +12,16 @@ export interface MarkdownLine {
  */
 export function* markdownLines(text: string): Generator<MarkdownLine> {
   let fence = -1;
-  let open: string | undefined;
+  let open: Fence | undefined;
   for (let start = 0; start <= text.length; ) {
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
-    const marker = tryFenceMarker(
-      text.slice(start, Math.min(end, start + maxMarkerLength)),
-      open !== undefined,
-    );
-    const opens = open === undefined && marker !== undefined;
-    if (opens) fence++;
-    yield { start, end, fence: opens || open !== undefined ? fence : undefined };
-    if (opens) open = marker;
-    else if (open !== undefined && marker !== undefined && closesFence(marker, open)) open = undefined;
+    const line = text.slice(start, Math.min(end, start + maxMarkerLength));
+    const opened: Fence | undefined = open === undefined ? tryOpeningFence(line) : undefined;
+    if (opened) fence++;
+    yield { start, end, fence: opened || open ? fence : undefined };
+    if (opened) open = opened;
+    else if (open !== undefined && closesFence(line, open)) open = undefined;
     start = end + 1;
   }
 }
@@ -32,21 +29,32 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
 /** Only this much of a line is examined: a fence begins early in its line. */
 const maxMarkerLength = 300;
 
-/** The backticks or tildes that a line begins with, after the marks of quotes and lists around it. */
-export function tryFenceMarker(line: string, inFence: boolean): string | undefined {
-  const found = (
-    inFence
-      ? /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/
-      : /^[ \t>]*(?:[-*+][ \t]+)?(?:\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})(.*)$/s
-  ).exec(line);
-  // The text after opening backticks contains none itself; otherwise it is inline code.
-  return found?.[1] === undefined || (found[1].startsWith('`') && found[2]?.includes('`'))
-    ? undefined
-    : found[1];
+/** The backticks or tildes that begin a block of code. */
+export interface Fence {
+  readonly marks: string;
+  /** How far they are from the beginning of their line. A tab counts as four. */
+  readonly column: number;
 }
 
-export function closesFence(marker: string, open: string): boolean {
-  return marker[0] === open[0] && marker.length >= open.length;
+/** The fence that a line opens, after the marks of quotes and lists around it. */
+export function tryOpeningFence(line: string): Fence | undefined {
+  if (!line.includes('```') && !line.includes('~~~')) return undefined;
+  const [, before = '', marks, rest = ''] =
+    /^((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){0,10}[ \t]*)(`{3,}|~{3,})(.*)$/s.exec(line) ?? [];
+  // The text after opening backticks contains none itself; otherwise it is inline code.
+  if (marks === undefined || (marks.startsWith('`') && rest.includes('`'))) return undefined;
+  return { marks, column: columnsOf(before) };
+}
+
+/** Whether a line closes a fence. One that is further to the right is a line of the code, as in CommonMark. */
+export function closesFence(line: string, { marks, column }: Fence): boolean {
+  const [, before = '', found] = /^([ \t>]*)(`{3,}|~{3,})[ \t\r]*$/.exec(line) ?? [];
+  if (found === undefined) return false;
+  return found[0] === marks[0] && found.length >= marks.length && columnsOf(before) <= column + 3;
+}
+
+function columnsOf(blank: string): number {
+  return blank.replaceAll('\t', '    ').length;
 }
 
 /** Finds the next place of each pattern, and remembers it until the search is past it. */

@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path/posix';
+import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 import { documentEnding } from './contentFolder.ts';
+import type { ContentWarning } from './document.ts';
 import { tryDecode } from './links.ts';
 
 /** What a list of another program says about a document. */
@@ -23,6 +25,8 @@ export interface Navigation {
   readonly pages: ReadonlyMap<string, ListedPlace>;
   /** By the paths of folders, without a final slash. */
   readonly folders: ReadonlyMap<string, ListedFolder>;
+  /** Of lists that give no order, because they cannot be read. */
+  readonly warnings: readonly ContentWarning[];
 }
 
 /** The names of the files that have an order. Programs such as `sidebars.js` are never run. */
@@ -44,21 +48,31 @@ interface Entry extends ListedPlace {
 export function readNavigation(lists: Iterable<readonly [path: string, text: string]>): Navigation {
   const pages = new Map<string, ListedPlace>();
   const folders = new Map<string, ListedFolder>();
+  const warnings: ContentWarning[] = [];
   const outerFirst = [...lists].sort(([one], [other]) => one.split('/').length - other.split('/').length);
   for (const [path, text] of outerFirst) {
-    if (text.length > maxLength) continue;
     const folder = dirname(path) === '.' ? '' : dirname(path);
     const name = path.slice(folder === '' ? 0 : folder.length + 1);
     try {
+      if (text.length > maxLength) throw new Error(`The list has more than ${maxLength / 1_000_000} MB.`);
       if (name.startsWith('_category_')) folders.set(folder, readCategory(text));
       else
         for (const { path: page, ...place } of entriesOf(name, folder, text).slice(0, maxEntries))
           if (!page.startsWith('..')) pages.set(page, place);
-    } catch {
-      // A list that cannot be read gives no order.
+    } catch (error) {
+      const message = `The list gives no order: ${messageOf(error).split('\n')[0]}`;
+      warnings.push({ path, kind: 'nav', line: 1, message });
     }
   }
-  return { pages, folders };
+  return { pages, folders, warnings };
+}
+
+/** The pages that a list names, in its order, without their endings. */
+export function pagesIn(path: string, text: string): readonly string[] {
+  const folder = dirname(path) === '.' ? '' : dirname(path);
+  if (text.length > maxLength) return [];
+  const entries = numbered(summaryLinks(text), folder).slice(0, maxEntries);
+  return [...new Set(entries.map((one) => one.path))].filter((one) => !one.startsWith('..'));
 }
 
 function readCategory(text: string): ListedFolder {

@@ -1,4 +1,5 @@
 import { LruCache } from '../base/lruCache.ts';
+import type { ContentPlaces } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
 import type { PictureType } from './markdown/pictureType.ts';
 import type { createReferencedFiles } from './referencedFiles.ts';
@@ -22,7 +23,7 @@ const mediaTypes: Readonly<Record<PictureType, string>> = {
 export function createDocumentPictures(
   { references, filesAt }: ReturnType<typeof createReferencedFiles>,
   texts: RenditionMaker,
-  contentFolder: string,
+  places: ContentPlaces,
 ): (document: Document, path: string) => Promise<Rendition | undefined> {
   const known = new LruCache<ReadonlySet<string>>(maxPaths);
 
@@ -43,6 +44,6 @@ export function createDocumentPictures(
     const [file] = await filesAt([path]);
     if (file?.type === undefined) return undefined;
     const mediaType = mediaTypes[file.type];
-    return texts.make({ job: { kind: 'picture', contentFolder, path, mediaType }, inputs: [file.stamp] });
+    return texts.make({ job: { kind: 'picture', ...places, path, mediaType }, inputs: [file.stamp] });
   };
 }

@@ -3,10 +3,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LruCache } from '../base/lruCache.ts';
 import { type ContentFolder, coarsest, lookOf } from '../content/contentFolder.ts';
+import { placeOf } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
 import { type InsideTarget, resolveLink, tryLoose } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
-import { untilChange } from '../library/wholeIndex.ts';
+import { readAllDocuments, untilChange } from '../library/wholeIndex.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type PictureType, tryPictureType } from './markdown/pictureType.ts';
 import { UnrenderableError } from './renderJob.ts';
@@ -23,8 +24,6 @@ export interface ReferencedFiles {
 
 export interface ReferencedFilesOptions {
   readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select'>;
-  /** First parts of addresses that stand for the content folder. */
-  readonly roots?: readonly string[] | undefined;
   readonly folder: ContentFolder;
   /** The same object as long as no file has changed; undefined while nobody watches them. */
   readonly unchangedFiles: () => object | undefined;
@@ -60,10 +59,10 @@ const maxReferences = 200_000;
  * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the
  * index has changed. Rejects with `UnrenderableError` for too many references.
  */
-export function createReferencedFiles({ index, folder, unchangedFiles, roots }: ReferencedFilesOptions) {
+export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
   const filesAt = createPictureLooks(folder);
-  const tree = untilChange(index, async () => new LinkTree(await index.select({ order: 'title' }), roots));
+  const tree = untilChange(index, async () => new LinkTree(await readAllDocuments(index), folder));
   const known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
@@ -135,7 +134,8 @@ function createPictureLooks(
 ): (paths: readonly string[]) => Promise<readonly PictureFile[]> {
   const seen = new LruCache<PictureFile>(maxPictures);
   const lookAt = async (path: string): Promise<PictureFile> => {
-    const found = await stat(join(folder.root, path)).catch(() => undefined);
+    const place = placeOf(folder.places, path);
+    const found = await stat(join(place.folder, place.path)).catch(() => undefined);
     if (found === undefined) return { path, stamp: `${path}:gone`, type: undefined };
     const look = lookOf(found);
     const known = look === '' ? undefined : seen.get(`${path}:${look}`);

@@ -1,4 +1,5 @@
 import type { CollectionDefinition } from '../content/collectionFile.ts';
+import type { ContentPlaces } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
 
 /** The work for a render worker. It is cloned into the worker, so it contains only data. */
@@ -26,9 +27,8 @@ interface BookJob<Kind extends string> extends Rendering {
   readonly documents: readonly Document[];
 }
 
-interface Rendering {
-  /** The absolute path of the content folder. Pictures are read only from inside it. */
-  readonly contentFolder: string;
+/** Pictures are read only from inside these folders. */
+interface Rendering extends ContentPlaces {
   /**
    * Where links to other documents lead, by their paths from the content folder. A document that is missing here is not
    * linked: only its text stays.
@@ -77,10 +77,8 @@ export type ShownTextJob = DocumentJob<'shownText'>;
 export type PictureListJob = DocumentJob<'pictureList'>;
 
 /** One picture of the content folder; an SVG is sanitised. */
-export interface PictureJob {
+export interface PictureJob extends ContentPlaces {
   readonly kind: 'picture';
-  /** The absolute path. */
-  readonly contentFolder: string;
   /** From the content folder. */
   readonly path: string;
   readonly mediaType: string;

@@ -61,7 +61,7 @@ function markdownRenditions(texts: RenditionMaker) {
 /** Each format looks up what it depends on besides the text, so that its entity tag changes with that. */
 export function createRenditions(options: RenditionsOptions) {
   const { index, folder, fonts, root, unchangedFiles = () => undefined } = options;
-  const contentFolder = folder.root;
+  const { places } = folder;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
   const referenced = createReferencedFiles({ index, folder, unchangedFiles });
@@ -80,7 +80,7 @@ export function createRenditions(options: RenditionsOptions) {
     const identity = identityOf(document);
     const subject = texts.subject(form, identity);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : 'article', isPublic);
-    const job: RenderJob = { kind: 'html', form, document, contentFolder, targets, root };
+    const job: RenderJob = { kind: 'html', form, document, ...places, targets, root };
     return texts.make({ job, subject, inputs: [form, root, identity, stamp] });
   };
 
@@ -106,14 +106,14 @@ export function createRenditions(options: RenditionsOptions) {
     for (const { cover } of [definition, ...documents]) if (cover !== null) pictures.add(cover);
     const inputs = [definition, identities, (await filesAt([...pictures])).map(({ stamp }) => stamp)];
     // Chapters link to each other; documents that are not in the book are not linked.
-    return { subject, inputs, book: { collection: definition, documents, contentFolder, targets: {} } };
+    return { subject, inputs, book: { collection: definition, documents, ...places, targets: {} } };
   };
 
   return {
     ...markdownRenditions(texts),
     /** The Markdown with absolute addresses of documents and pictures, for programs. */
     markdown: linkedMarkdown,
-    picture: createDocumentPictures(referenced, texts, contentFolder),
+    picture: createDocumentPictures(referenced, texts, places),
     /** A whole page. */
     html: (document: Document) => htmlOf(document, 'page'),
     /** The `<article>` of a reading page. */
@@ -135,7 +135,7 @@ export function createRenditions(options: RenditionsOptions) {
       const identity = identityOf(document);
       const subject = files.subject('pdf', identity);
       const { targets, stamp } = await linked(document, 'pdf');
-      const job: RenderJob = { kind: 'pdf', paper, document, contentFolder, targets, fonts: fonts.folders };
+      const job: RenderJob = { kind: 'pdf', paper, document, ...places, targets, fonts: fonts.folders };
       return files.make({ job, subject, inputs: [identity, stamp, fonts.fingerprint, paper] });
     },
     async epub(collection: LibraryCollection): Promise<Rendition> {

@@ -34,7 +34,8 @@ export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
           operationId: 'listDocs',
           tags: ['Documents'],
           summary: 'List documents',
-          description: 'Newest first, then those without a date by title; with `q`, the most relevant first.',
+          description:
+            'Newest first, then those without a date by title; with `order=tree`, as in the sidebar; with `q`, the most relevant first.',
           querystring: listQuerySchema,
           response: reads(json('DocumentList', 'A page of documents'), 400),
         },

@@ -21,6 +21,7 @@ export function documentToView(
 ): DocumentView {
   const { slug, path, title, draft, type, tags, date, updated, lang, authors, description, contentHash } =
     document;
+  const { label = null, order = null, hidden = false, aliases = [] } = document;
   const self = documentAddress(href, slug);
   return {
     slug,
@@ -34,6 +35,10 @@ export function documentToView(
     authors: [...authors],
     description,
     draft,
+    label: label === title ? null : label,
+    order,
+    hidden,
+    aliases: [...aliases],
     contentHash,
     ...found,
     links: { self, pdf: `${self}.pdf`, markdown: `${self}.md` },

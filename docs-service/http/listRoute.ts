@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainSnippet } from '../formats/markdown/snippetText.ts';
-import { folderAt, readFolders } from '../library/folders.ts';
+import { folderAt, inTreeOrder, readFolders } from '../library/folders.ts';
+import { readAllDocuments } from '../library/wholeIndex.ts';
 import { fieldsOf, type LibrarySearch, type SearchMode } from '../meaning/librarySearch.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
+import type { DocumentIndex, DocumentPage, ListQuery } from '../search/documentIndex.ts';
 import { type Answer, pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
@@ -15,26 +16,27 @@ import type { Services } from './services.ts';
 export function createListRoute({ index, search, baseUrl, sendAnswer }: Services) {
   return async (request: FastifyRequest<{ Querystring: ListParameters }>, reply: FastifyReply) => {
     const parameters = { limit: usualLimit, offset: 0, ...request.query };
-    const { type, tag, path, changed_since: since, q, mode, limit, offset } = parameters;
+    const { type, tag, path, changed_since: since, q, mode, order, limit, offset } = parameters;
+    if (order !== undefined && q !== undefined) throw new HttpProblem(400, twoOrders);
     if (mode === 'meaning' && !search.hasMeaning) throw new HttpProblem(400, noMeaning);
     const drafts = seesDrafts(request);
     return sendAnswer(request, reply, {
-      key: [type, tag, path, since, q, mode, limit, offset, drafts],
+      key: [type, tag, path, since, q, mode, order, limit, offset, drafts],
       make: () => createAnswer(parameters, drafts),
     });
   };
 
   async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<Answer> {
-    const { q, mode, limit, offset, type, tag, path, changed_since } = parameters;
+    const { q, mode, order, limit, offset, type, tag, path, changed_since } = parameters;
     const asked = { ...toDocumentFilter(parameters, drafts), limit, offset };
     const find = (filter: typeof asked) =>
-      q === undefined ? listed(filter) : searched({ ...filter, text: q }, mode);
+      q === undefined ? listed(filter, order) : searched({ ...filter, text: q }, mode);
     const first = await find(asked);
     const other =
       first.total === 0 && path !== undefined ? folderAt(await readFolders(index), path)?.path : asked.folder;
     const isOther = other !== undefined && other !== asked.folder;
     const { items, total, searchMode, ...found } = isOther ? await find({ ...asked, folder: other }) : first;
-    const filters = { type, tag, path, changed_since, q, mode };
+    const filters = { type, tag, path, changed_since, q, mode, order };
     const link = pageLinks({ address: `${baseUrl.href}/api/v1/docs`, filters, limit, offset, total });
     return {
       body: { items, total, limit, offset, ...found },
@@ -43,8 +45,8 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
     };
   }
 
-  async function listed(asked: Parameters<DocumentIndex['list']>[0]) {
-    const { items, total } = await index.list(asked);
+  async function listed(asked: ListQuery, order: 'tree' | undefined) {
+    const { items, total } = await (order === 'tree' ? listedInTree(index, asked) : index.list(asked));
     const views = items.map((document) => documentToView(document, baseUrl));
     return { items: views, total, searchMode: undefined };
   }
@@ -60,6 +62,26 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
     return { items: views, ...fieldsOf(found), searchMode: found.isTextAlone ? 'text' : undefined };
   }
 }
+
+async function listedInTree(
+  index: DocumentIndex,
+  { type, tag, folder = '', changedSince, drafts, limit, offset }: ListQuery,
+): Promise<DocumentPage> {
+  const found = (await readAllDocuments(index)).filter(
+    (one) =>
+      one.path.startsWith(folder) &&
+      (drafts || !one.draft) &&
+      (type === undefined || one.type === type) &&
+      (tag === undefined || one.tags.some(({ slug }) => slug === tag)),
+  );
+  const changed =
+    changedSince === undefined ? undefined : await index.changedAt(found.map(({ slug }) => slug));
+  const isNew = ({ slug }: { readonly slug: string }) => (changed?.get(slug) ?? 0) >= (changedSince ?? 0);
+  const items = inTreeOrder(await readFolders(index), found.filter(isNew));
+  return { items: items.slice(offset, offset + limit), total: items.length };
+}
+
+const twoOrders = 'A search has an order of its own. Leave "order" or "q" out.';
 
 const noMeaning =
   'This service does not embed documents, so it cannot search by meaning. Leave "mode" out, or set it to "text".';

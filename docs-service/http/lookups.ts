@@ -2,6 +2,7 @@ import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
 import { isSlug } from '../content/slug.ts';
+import type { FindAlias } from '../library/aliases.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { DocumentMovedError, HttpProblem } from './problems.ts';
@@ -25,7 +26,7 @@ export class DocumentMissingError extends HttpProblem {
  * Looks up what an address names, for all routes. A missing item is a problem with a hint, and one that has another
  * address is a `DocumentMovedError`.
  */
-export function createLookups(index: DocumentIndex) {
+export function createLookups(index: DocumentIndex, findAlias: FindAlias) {
   const reads = createSharedWork<Document | undefined>();
   return {
     async document(slug: string, drafts: boolean): Promise<Document> {
@@ -52,8 +53,9 @@ export function createLookups(index: DocumentIndex) {
     drafts: boolean,
   ): Promise<Found> {
     if (document !== undefined && (!document.draft || drafts)) return document;
-    if (document === undefined && isSlug(slug)) {
-      const named = (await index.slugsNamed([slug], { drafts })).get(slug);
+    if (document === undefined) {
+      const slugs = isSlug(slug) ? await index.slugsNamed([slug], { drafts }) : undefined;
+      const named = slugs?.get(slug) ?? (await findAlias(slug, (one) => drafts || !one.draft))?.slug;
       if (named !== undefined) throw new DocumentMovedError(named);
     }
     const near = slug === '' ? [] : await index.nearSlugs(slug.slice(0, 100), 3);

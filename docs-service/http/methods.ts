@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Must let a request pass before the request learns that its method is wrong. Throws HttpProblem. */
     readonly guard?: Guard;
+    /** It answers where there is nothing. */
+    readonly isFallback?: true;
   }
 }
 
@@ -32,6 +34,7 @@ function isEverywhere(path: string): boolean {
 export function refuseOtherMethods(app: FastifyInstance): () => void {
   const addresses = new Map<string, Address>();
   app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.isFallback) return;
     const known = addresses.get(url) ?? { methods: new Set(), guard: undefined };
     addresses.set(url, known);
     known.guard ??= config?.guard;

@@ -19,6 +19,8 @@ export interface Site {
   readonly title: string;
   /** A picture beside the name, as a `data:` address; undefined for the service's own. */
   readonly logo?: string | undefined;
+  /** Where a document is edited: an address with `{path}` for its path. */
+  readonly editAddress?: string | undefined;
   /** Whether the owner signs in here; another server may do that. */
   readonly hasSignIn?: boolean;
   /** Whether strangers read the page. Then it names nothing but what is public, and has no folders, PDF or EPUB. */

@@ -40,6 +40,10 @@ export const documentSchema = Type.Object(
     authors: Type.Array(Type.String()),
     description: orNull(Type.String()),
     draft: Type.Boolean({ description: 'True only where the token may see drafts.' }),
+    label: orNull(Type.String({ description: 'Its name in navigation, if that is not its title.' })),
+    order: orNull(Type.Number({ description: 'Its place in its folder: the lowest is first.' })),
+    hidden: Type.Boolean({ description: 'Whether navigation leaves it out.' }),
+    aliases: Type.Array(Type.String(), { description: 'Its addresses and names in other programs.' }),
     contentHash: Type.String({ description: 'Changes with every change of the document.' }),
     snippet: orNull(
       Type.String({ description: 'In a search: an excerpt around the found words, as plain text.' }),
@@ -133,6 +137,14 @@ export const listQuerySchema = Type.Object({
       enum: ['text', 'meaning', 'both'],
       description:
         'With `q`: whether documents are found by their text, by their meaning or by both, which is the default where the service embeds documents. While it cannot, the header `Search-Mode` of the answer is `text`.',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Unsafe<'tree'>({
+      type: 'string',
+      enum: ['tree'],
+      description:
+        'The order of the sidebar, with hidden documents at the end, in place of the newest first. A search with `q` has its own order.',
     }),
   ),
   ...pageParameters({ usual: usualLimit, max: 100 }),

@@ -1,5 +1,6 @@
 import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Renditions } from '../formats/renditions.ts';
+import type { FindAlias } from '../library/aliases.ts';
 import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { PublicSearch } from '../library/publicSearch.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly search: LibrarySearch;
   readonly renditions: Renditions;
   readonly lookups: Lookups;
+  readonly findAlias: FindAlias;
   readonly sendAnswer: SendAnswer;
   readonly readPublic: () => Promise<PublicLibrary>;
   readonly publicSearch: PublicSearch;

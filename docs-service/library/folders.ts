@@ -1,7 +1,7 @@
 import { folded } from '../../protocol/base/platform/folder.ts';
-import { isFolderPage } from '../content/slug.ts';
+import { folderPagePaths, isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
-import { untilChange } from './wholeIndex.ts';
+import { readAllDocuments, untilChange } from './wholeIndex.ts';
 
 /** A folder of the library with what is directly in it, in the order of its author. */
 export interface Folder {
@@ -22,7 +22,7 @@ export type Folders = ReadonlyMap<string, Folder>;
 
 /** The folders as the index has them now. They are worked out again only after the library has changed. */
 export function readFolders(index: DocumentIndex): Promise<Folders> {
-  const ask = async () => foldersOf(await index.select({ order: 'title' }));
+  const ask = async () => foldersOf(await readAllDocuments(index));
   const read = trees.get(index) ?? untilChange(index, ask);
   trees.set(index, read);
   return read();
@@ -104,9 +104,7 @@ function compared(one: Sortable, other: Sortable, isDated: boolean): number {
     Number(other.isPage) - Number(one.isPage) ||
     difference(one.place, other.place) ||
     difference(one.order, other.order) ||
-    (isDated
-      ? compare(other.date, one.date)
-      : Number(other.document === undefined) - Number(one.document === undefined)) ||
+    (isDated ? compare(other.date, one.date) : 0) ||
     compare(one.title, other.title)
   );
 }
@@ -126,15 +124,45 @@ export function* documentsIn(folders: Folders, path = ''): Generator<LocatedMeta
   }
 }
 
+/** The folder that has everything: the content folder, or the only one below it that has documents. */
+export function topFolder(folders: Folders): Folder | undefined {
+  let top = folders.get('');
+  for (let only = top; only !== undefined; only = folders.get(only.folders[0] ?? '')) {
+    top = only;
+    if (only.documents.length > 0 || only.folders.length !== 1) break;
+  }
+  return top;
+}
+
+/** Where the first page of the library may be. */
+export function startPaths(folders: Folders): readonly string[] {
+  return folderPagePaths(topFolder(folders)?.path.replace(/\/$/, '') ?? '');
+}
+
+/** Documents in the order of the tree, and then those that are not in it. */
+export function inTreeOrder(
+  folders: Folders,
+  documents: readonly LocatedMetadata[],
+): readonly LocatedMetadata[] {
+  const places = new Map(flatTree(folders).map(({ slug }, at) => [slug, at]));
+  const placeOf = ({ slug }: LocatedMetadata) => places.get(slug) ?? places.size;
+  return documents.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
 const flat = new WeakMap<Folders, readonly LocatedMetadata[]>();
+
+function flatTree(folders: Folders): readonly LocatedMetadata[] {
+  const known = flat.get(folders) ?? [...documentsIn(folders)];
+  flat.set(folders, known);
+  return known;
+}
 
 /** The documents before and after one in the order of the tree, without drafts. */
 export function neighboursInTree(
   folders: Folders,
   slug: string,
 ): readonly [previous: LocatedMetadata | undefined, next: LocatedMetadata | undefined] {
-  const documents = flat.get(folders) ?? [...documentsIn(folders)];
-  flat.set(folders, documents);
+  const documents = flatTree(folders);
   const at = documents.findIndex((one) => one.slug === slug);
   const isShown = ({ draft }: LocatedMetadata) => !draft;
   if (at < 0) return [undefined, undefined];

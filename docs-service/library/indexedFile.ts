@@ -12,11 +12,16 @@ export interface ReadFile {
   readonly document?: Document;
 }
 
+interface FileReading extends ReadingOptions {
+  readonly known: IndexedFile | undefined;
+  readonly mayInclude: (path: string) => boolean;
+}
+
 /** Reads a Markdown file, and makes an error its problem. Undefined if the file has disappeared. */
 export async function tryReadFile(
   folder: ContentFolder,
   { path, changed, ...found }: Pick<FoundFile, 'path' | 'changed' | 'look'>,
-  { known, ...options }: ReadingOptions & { readonly known: IndexedFile | undefined },
+  { known, mayInclude, ...options }: FileReading,
 ): Promise<ReadFile | undefined> {
   const look = options.now - changed < coarsest ? '' : found.look;
   const withProblem = (problem: string, contentHash = '') => ({
@@ -29,8 +34,13 @@ export async function tryReadFile(
     if (known && contentHash === (known.sourceHash ?? known.contentHash) && !isDue(known, options.now))
       return { file: known.look === look ? known : { ...known, look } };
     const includes: Record<string, string> = {};
+    const refused: string[] = [];
     const include = (from: string) => {
       includes[from] = folder.lookNow(from) ?? '';
+      if (!mayInclude(from)) {
+        refused.push(from);
+        return undefined;
+      }
       const found = folder.readNow(from);
       try {
         return found && tryIncludable(from, found, options);
@@ -41,8 +51,13 @@ export async function tryReadFile(
     const { document, ...parsed } = parseDocumentFile(path, bytes, { ...options, include });
     contentHash = document.contentHash;
     const file = { path, look, contentHash, slug: document.slug, problem: null, ...parsed };
-    if (Object.keys(includes).length > 0) return { file: { ...file, includes }, document };
-    return { file, document };
+    const wasServed = known?.wasServed && document.draft && parsed.due !== undefined;
+    const more = {
+      ...(Object.keys(includes).length > 0 ? { includes } : {}),
+      ...(refused.length > 0 ? { refused } : {}),
+      ...(wasServed ? { wasServed } : {}),
+    };
+    return { file: { ...file, ...more }, document };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (error instanceof ContentError) return withProblem(error.message, contentHash);

@@ -4,11 +4,20 @@ import {
   type ParsedCollection,
   parseCollectionFile,
 } from '../content/collectionFile.ts';
-import { byPath, type ContentFolder, type FoundFile, isCollection } from '../content/contentFolder.ts';
+import {
+  byPath,
+  type ContentFolder,
+  documentEndings,
+  type FoundFile,
+  isCollection,
+} from '../content/contentFolder.ts';
 import type { ContentProblem } from '../content/document.ts';
+import { pagesIn } from '../content/navigation.ts';
+import { folderPagePaths } from '../content/slug.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
-import { documentsIn, readFolders } from './folders.ts';
+import { documentsIn, inTreeOrder, readFolders } from './folders.ts';
+import { readAllDocuments } from './wholeIndex.ts';
 
 /** A collection with its documents in order, drafts left out. */
 export interface LibraryCollection {
@@ -32,11 +41,27 @@ export async function documentsOf(
 ): Promise<readonly LocatedMetadata[]> {
   if ('folder' in docs) {
     const inside = [...documentsIn(await readFolders(index), docs.folder)];
-    return order === 'listed' ? inside : inOrder(inside, order);
+    return order === 'listed' || order === 'tree' ? inside : inOrder(inside, order);
   }
-  if (!('length' in docs)) return index.select({ ...docs, order: order === 'listed' ? '-date' : order });
-  const listed = await index.metadataOf([...new Set(docs)]);
-  return order === 'listed' ? listed : inOrder(listed, order);
+  const found =
+    'length' in docs
+      ? await index.metadataOf([...new Set(docs)])
+      : (await index.select({ ...docs, order: '-date' })).filter(({ hidden }) => !hidden);
+  if (order === 'tree') return inTreeOrder(await readFolders(index), found);
+  return order === 'listed' ? found : inOrder(found, order);
+}
+
+/** Documents that a collection has and does not list, without drafts: whoever may read it can read them too. */
+export async function hiddenOf(
+  index: DocumentIndex,
+  { docs }: CollectionDefinition,
+): Promise<readonly LocatedMetadata[]> {
+  if ('length' in docs) return [];
+  const all =
+    'folder' in docs
+      ? (await readAllDocuments(index)).filter(({ path }) => path.startsWith(docs.folder))
+      : await index.select({ ...docs, order: 'title' });
+  return all.filter(({ hidden, draft }) => hidden && !draft);
 }
 
 export interface Shelf {
@@ -55,7 +80,7 @@ export class CollectionShelf {
     this.#folder = folder;
   }
 
-  async load(index: Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed'>): Promise<Shelf> {
+  async load(index: ListedIndex): Promise<Shelf> {
     const listing = await this.#folder.list('collections');
     const files = (listing?.files ?? []).filter(({ path }) => isCollection(path)).sort(byPath);
     for (const path of this.#read.keys())
@@ -73,12 +98,25 @@ export class CollectionShelf {
           message: `Another file has the name "${collection.name}" already.`,
         });
       else {
-        const found = await lookUp(file.path, collection, index);
+        const found = await lookUp(file.path, this.#withPages(collection), index);
         collections.set(collection.name, found.collection);
         problems.push(...found.problems);
       }
     }
     return { collections: [...collections.values()], problems };
+  }
+
+  /** With the paths that its list of pages names, in place of slugs. */
+  #withPages(
+    collection: CollectionDefinition,
+  ): CollectionDefinition & { readonly pages?: readonly string[] } {
+    const { summary } = collection;
+    if (summary === undefined) return collection;
+    const bytes = this.#folder.readNow(summary);
+    return {
+      ...collection,
+      pages: bytes === undefined ? [] : pagesIn(summary, new TextDecoder().decode(bytes)),
+    };
   }
 
   async #outcomeOf(found: FoundFile): Promise<Outcome> {
@@ -101,16 +139,37 @@ function tryParse(path: string, bytes: Uint8Array): Outcome {
   }
 }
 
+/** What collections look up in the index. */
+type ListedIndex = Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed' | 'slugsOf'>;
+
+/** The files that a page may be whose ending is not known. */
+function filesOfPage(page: string): readonly string[] {
+  return [...documentEndings.map((ending) => page + ending), ...folderPagePaths(page)];
+}
+
 /** At most this many slugs are named in a problem. */
 const named = 10;
 
 /** The collection with the slug of each document that its file calls by another name, and what it lists in vain. */
 async function lookUp(
   path: string,
-  collection: CollectionDefinition,
-  index: Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed'>,
+  { pages, ...collection }: CollectionDefinition & { readonly pages?: readonly string[] },
+  index: ListedIndex,
 ): Promise<{ readonly collection: CollectionDefinition; readonly problems: readonly ContentProblem[] }> {
-  const { docs, name } = collection;
+  const { docs, name, summary } = collection;
+  if (pages !== undefined) {
+    const found = await index.slugsOf(pages.flatMap(filesOfPage));
+    const slugs = pages.flatMap((page) =>
+      filesOfPage(page)
+        .flatMap((file) => found.get(file) ?? [])
+        .slice(0, 1),
+    );
+    const message = `The collection "${name}" has the summary "${summary}", which lists no documents.`;
+    return {
+      collection: { ...collection, docs: slugs },
+      problems: slugs.length > 0 ? [] : [{ path, message }],
+    };
+  }
   if ('folder' in docs && docs.folder !== '') {
     const { total } = await index.list({ ...docs, drafts: true, limit: 1, offset: 0 });
     const message = `The collection "${name}" has the path "${docs.folder}", but no document is there.`;

@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
+import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
 import { nameFiles } from './fileNaming.ts';
 import {
@@ -12,11 +13,13 @@ import {
   isKnown,
   scanFolders,
 } from './folderScan.ts';
+import { IncludeRights } from './includeRights.ts';
 import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
 import { folderOf, KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { LibraryTree } from './libraryTree.ts';
+import { publicPaths } from './publicLibrary.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
@@ -29,8 +32,6 @@ export interface LibraryIndexerOptions extends ReportListeners {
   readonly now: () => number;
   /** Whether documents with a date in the future are served. */
   readonly future?: boolean | undefined;
-  /** First parts of addresses that stand for the content folder. */
-  readonly roots?: readonly string[] | undefined;
   /** The title of the library. */
   readonly title?: string | undefined;
   readonly onProgress?: (progress: IndexProgress) => void;
@@ -79,6 +80,7 @@ export class LibraryIndexer {
   readonly #shelf: CollectionShelf;
   readonly #links: LibraryLinks;
   readonly #tree: LibraryTree;
+  readonly #rights = new IncludeRights(this.#known);
   /** Files whose second heading is their title. */
   #retitled: ReadonlySet<string> = new Set();
   /** Folders whose `_index.md` makes drafts of all documents below. */
@@ -86,6 +88,10 @@ export class LibraryIndexer {
   readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
   /** The path that is served for each slug. */
   readonly #served = new Map<string, string>();
+  /** How the known files were read. */
+  #reading = '';
+  /** Files that were documents when this began. */
+  readonly #formerly = new Set<string>();
   readonly #reports: Reports;
   /** The last full scan found nothing. */
   #wasEmpty = false;
@@ -104,9 +110,8 @@ export class LibraryIndexer {
     this.#register = register;
     this.#shelf = new CollectionShelf(options.folder);
     this.#reports = new Reports(options);
-    const { roots = [] } = options;
-    this.#links = new LibraryLinks(roots);
-    this.#tree = new LibraryTree(options.folder, this.#known, roots);
+    this.#links = new LibraryLinks(options.folder);
+    this.#tree = new LibraryTree(options.folder, this.#known);
   }
 
   /** Starts with the files that the index was built from. */
@@ -122,7 +127,7 @@ export class LibraryIndexer {
     this.#drafts.clear();
     this.#appliedShelf = '';
     const { index } = this.#options;
-    const { indexId, isComplete, files } = await index.files();
+    const { indexId, isComplete, reading, files } = await index.files();
     for (const file of files) this.#known.put(this.#isAsRecorded(file) ? file : { ...file, ...unread });
     this.#forget(await index.lostFiles());
     for (const { slug, path, cascades } of files) {
@@ -131,6 +136,7 @@ export class LibraryIndexer {
     }
     this.#links.recall((await index.summary()).warnings);
     this.#indexId = indexId;
+    this.#reading = reading;
     this.#isComplete = isComplete;
     this.#ahead = false;
   }
@@ -145,12 +151,13 @@ export class LibraryIndexer {
   }
 
   /**
-   * A file whose slug is recorded otherwise counts as changed, and so does one that the time may change: this program
-   * may have been started with another answer to what is in the future.
+   * A file whose slug is recorded otherwise counts as changed. So do one that the time may change and the page of the
+   * whole library: this program may have another answer to what is in the future now, or another title.
    */
   #isAsRecorded({ path, slug, named, due }: IndexedFile): boolean {
     const isNamed = slug === null || slug === named?.slug || this.#register.adopt(path, slug);
-    return isNamed && due === undefined;
+    const isStart = this.#options.title !== undefined && isFolderPage(path) && folderOf(path) === '';
+    return isNamed && due === undefined && !isStart;
   }
 
   /** All existing folders, for the watcher. */
@@ -176,24 +183,33 @@ export class LibraryIndexer {
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
     const isRecalled = this.#ahead || (await this.#options.index.indexId()) !== this.#indexId;
     if (isRecalled) await this.#recall();
-    let scan = await this.#scan(isRecalled || !this.#isComplete ? undefined : folders);
+    const isOther = this.#options.folder.renew() || isRecalled || !this.#isComplete;
+    let scan = await this.#scan(isOther ? undefined : folders);
     if (await this.#readCascades(scan)) scan = await this.#scan();
-    if (this.#tree.look(scan))
-      for (const file of this.#known.files()) this.#known.put({ ...file, ...unread });
+    this.#tree.look(scan);
+    if (this.#tree.reading !== this.#reading) {
+      for (const file of [...this.#known.files()]) this.#known.put({ ...file, ...unread });
+      if (!isOther && folders !== undefined) scan = await this.#scan();
+      this.#reading = this.#tree.reading;
+    }
     if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
+    this.#rights.begin();
     const { changed, gone, unsettled } = this.#compare(scan);
+    for (const { path, slug } of gone) if (slug !== null) this.#formerly.add(path);
     this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
     let news = await this.#applyPieces(pieces, gone, signal);
     news += await this.#readAgain(signal);
+    const shelf = await this.#shelf.load(this.#options.index);
+    news += await this.#readIncluders(shelf, signal);
     await this.#register.write();
     this.#register.settle();
     this.#links.note(scan, news > 0);
     await this.#applyLinks(signal);
-    await this.#applyShelf();
+    await this.#applyShelf(shelf);
     this.#ahead = false;
-    this.#reports.flushWarnings();
+    this.#reports.flushWarnings((path) => this.#known.get(path));
     return { changed: news, unsettled };
   }
 
@@ -201,7 +217,18 @@ export class LibraryIndexer {
   async #readAgain(signal?: AbortSignal): Promise<number> {
     this.#retitled = this.#tree.retitled();
     const isOther = ({ path, isRetitled = false }: IndexedFile) => isRetitled !== this.#retitled.has(path);
-    const files = new Set([...this.#tree.stale(), ...[...this.#known.files()].filter(isOther)]);
+    return this.#readThese([...this.#tree.stale(), ...[...this.#known.files()].filter(isOther)], signal);
+  }
+
+  /** Before anyone can read more than until now. */
+  async #readIncluders({ collections }: Shelf, signal?: AbortSignal): Promise<number> {
+    if (!this.#rights.isNeeded) return 0;
+    const paths = await publicPaths(this.#options.index, collections);
+    return this.#readThese(this.#rights.settle(paths), signal);
+  }
+
+  #readThese(stale: readonly IndexedFile[], signal?: AbortSignal): Promise<number> {
+    const files = new Set(stale);
     const found = Array.from(files, ({ path, look }) => ({ path, look, ...unsized }));
     for (const file of files) this.#known.put({ ...file, contentHash: '', sourceHash: '' });
     return this.#applyPieces(piecesToRead(found), [], signal);
@@ -361,6 +388,7 @@ export class LibraryIndexer {
     const listed = this.#tree.listed(found.path);
     return tryReadFile(this.#options.folder, found, {
       ...{ ...options, libraryTitle: this.#options.title },
+      mayInclude: (from) => !this.#tree.isDocument(from) || this.#rights.may(from, found.path),
       ...(listed === undefined ? {} : { listed }),
     });
   }
@@ -394,22 +422,24 @@ export class LibraryIndexer {
   }
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
-    const report = await this.#links.tryReport(this.#known, signal);
+    const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
+    const report = await this.#links.tryReport(this.#known, { gone, given: this.#tree.warnings }, signal);
     if (report === undefined) return;
     await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
     this.#reports.addWarnings(report.added);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */
-  async #applyShelf(): Promise<void> {
-    const { collections, problems }: Shelf = await this.#shelf.load(this.#options.index);
+  async #applyShelf({ collections, problems }: Shelf): Promise<void> {
     const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
-    const shelf = JSON.stringify([collections, collectionProblems]);
+    const reading = this.#reading;
+    const shelf = JSON.stringify([collections, collectionProblems, reading]);
     if (shelf === this.#appliedShelf && this.#isComplete) return;
     await this.#options.index.apply({
       indexId: this.#indexId,
       collections,
       collectionProblems,
+      reading,
       isComplete: true,
     });
     this.#appliedShelf = shelf;

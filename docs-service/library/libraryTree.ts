@@ -1,12 +1,28 @@
-import { basename } from 'node:path/posix';
+import { basename, dirname, join } from 'node:path/posix';
 import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
+import { tryOtherPlace } from '../content/contentPlaces.ts';
 import type { TreeMarks } from '../content/dialects/dialect.ts';
+import { foldersAbove } from '../content/dialects/includes.ts';
+import type { ContentWarning } from '../content/document.ts';
 import type { ReadingOptions } from '../content/documentFile.ts';
+import { tryDecode } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
 import { listNames, type Navigation, readNavigation } from '../content/navigation.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 import type { FolderScan } from './folderScan.ts';
 import { folderOf, type KnownFiles } from './knownFiles.ts';
+
+/** Folders from which programs take the files that an address with `/` in front means. */
+const publicFolders = [
+  '',
+  'static/',
+  'public/',
+  'assets/',
+  '.vuepress/public/',
+  '.gitbook/assets/',
+  'docs/public/',
+  'docs/static/',
+];
 
 /** So many documents with one first heading show that it names something else, such as the product. */
 const many = 3;
@@ -15,41 +31,42 @@ const many = 3;
 export class LibraryTree {
   readonly #folder: ContentFolder;
   readonly #known: KnownFiles;
-  readonly #roots: readonly string[];
-  #marks: Omit<TreeMarks, 'tryNamed' | 'exists'> | undefined;
+  #marks: Pick<TreeMarks, 'isVault' | 'isJekyll' | 'isBook'> | undefined;
   #names: LinkTree | undefined;
-  #navigation: Navigation = { pages: new Map(), folders: new Map() };
+  #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
   readonly #lists = new Map<string, string>();
-  #scanned: readonly string[] = [];
+  #scanned: ReadonlySet<string> = new Set();
   /** The other files, by their names in lower case. */
   readonly #others = new Map<string, string>();
 
-  constructor(folder: ContentFolder, known: KnownFiles, roots: readonly string[]) {
+  constructor(folder: ContentFolder, known: KnownFiles) {
     this.#folder = folder;
     this.#known = known;
-    this.#roots = roots;
   }
 
-  /** Looks again. Returns whether the program that the files were written for is another one now. */
-  look(scan: FolderScan): boolean {
-    const isThere = (path: string) => this.#folder.lookNow(path) !== undefined;
-    const before = this.#marks;
+  /** Other files, or files of another program, are read in another way. */
+  get reading(): string {
+    const { docs, places } = this.#folder;
+    return JSON.stringify([docs, places.otherFolders, this.#marks]);
+  }
+
+  look(scan: FolderScan): void {
+    const isThere = (path: string) => this.#exists(path) || this.#exists(this.#folder.docs + path);
     this.#marks = {
       isVault: isThere('.obsidian'),
       isJekyll: isThere('_config.yml'),
       isBook:
         isThere('book.toml') ||
         [...scan.values()].some((one) => one?.others.includes('SUMMARY.md')) ||
-        before?.isBook === true,
+        this.#marks?.isBook === true,
     };
     this.#lookAtLists(scan);
     this.#names = undefined;
-    this.#scanned = [...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []);
+    this.#scanned = new Set([...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []));
     if (this.#marks.isVault)
       for (const [folder, listing] of scan)
         for (const name of listing?.others ?? [])
           this.#others.set(name.toLowerCase(), folder === '' ? name : `${folder}/${name}`);
-    return before !== undefined && JSON.stringify(before) !== JSON.stringify(this.#marks);
   }
 
   #lookAtLists(scan: FolderScan): void {
@@ -61,6 +78,16 @@ export class LibraryTree {
         else this.#lists.set(path, new TextDecoder().decode(bytes));
       }
     this.#navigation = readNavigation(this.#lists);
+  }
+
+  /** Whether a file is a document, also if it has only been found. */
+  isDocument(path: string): boolean {
+    return this.#scanned.has(path) || typeof this.#known.get(path)?.slug === 'string';
+  }
+
+  /** About lists that cannot be read. */
+  get warnings(): readonly ContentWarning[] {
+    return this.#navigation.warnings;
   }
 
   /** What lists of programs say about a document. */
@@ -76,29 +103,56 @@ export class LibraryTree {
     return {
       ...known,
       tryNamed: (name, from) => this.#tryNamed(name, from),
-      exists: (path) => this.#folder.lookNow(path) !== undefined,
+      tryPicture: (written, from) => this.#tryPicture(written, from),
+      tryOther: (path) => tryOtherPlace(this.#folder.places, path),
+      docs: this.#folder.docs,
     };
+  }
+
+  #exists(path: string): boolean {
+    return this.#folder.lookNow(path) !== undefined;
+  }
+
+  /** From the folders where programs look for files: those of `/x.png`, and those outside of the content folder. */
+  #tryPicture(written: string, from: string): string | undefined {
+    const { places } = this.#folder;
+    const path = tryDecode(written) ?? written;
+    if (!path.startsWith('/')) {
+      const place = join(dirname(from), path);
+      const other = place.startsWith('../') ? tryOtherPlace(places, place) : undefined;
+      return (
+        other && `/${encodeURI(other).replace(/[()?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`
+      );
+    }
+    if (path.startsWith('//') || path.includes('..')) return undefined;
+    const others = Object.keys(places.otherFolders ?? {}).map((name) => `.files/${name}/`);
+    const above = foldersAbove(from).map((folder) => (folder === '' || folder === '.' ? '' : `${folder}/`));
+    const bases = [...above, ...others].flatMap((base) => publicFolders.map((one) => base + one));
+    const base = bases.find((one) => this.#exists(one + path.slice(1)));
+    return base === undefined ? undefined : `/${base}${written.slice(1)}`;
   }
 
   #tryNamed(name: string, from: string): string | undefined {
     this.#names ??= new LinkTree(
-      [...this.#known.files(), ...this.#scanned.map((path) => this.#known.get(path) ?? { path })],
-      this.#roots,
+      [...this.#known.files(), ...[...this.#scanned].map((path) => this.#known.get(path) ?? { path })],
+      this.#folder,
     );
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
   }
 
-  /** Files that must be read again because of others: what they include, or what they name in vain, has changed. */
+  /** Files that must be read again because of others: what they include, name or show in vain has changed. */
   stale(): readonly IndexedFile[] {
     this.#names = undefined;
-    return [...this.#known.files()].filter(({ path, slug, includes = {}, unnamed = [], navigation }) => {
+    return [...this.#known.files()].filter((file) => {
+      const { path, slug, includes = {}, unnamed = [], unplaced = [], navigation } = file;
       const listed = this.listed(path);
       if (slug !== null && navigation !== (listed && JSON.stringify(listed))) return true;
       const isOther = ([file, look]: readonly [string, string]) =>
         (this.#folder.lookNow(file) ?? '') !== look;
       return (
         Object.entries(includes).some(isOther) ||
-        unnamed.some((name) => this.#tryNamed(name, path) !== undefined)
+        unnamed.some((name) => this.#tryNamed(name, path) !== undefined) ||
+        unplaced.some((picture) => this.#tryPicture(picture, path) !== undefined)
       );
     });
   }

@@ -1,16 +1,19 @@
 import { count } from '../../protocol/base/text.ts';
+import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
-import { findCollection, type LibraryCollection } from './libraryCollections.ts';
+import { documentsOf, findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
 import { untilChange } from './wholeIndex.ts';
 
 /** What strangers may read: the collections with `public: true` and their documents, never a draft. */
 export interface PublicLibrary {
   /** In the order of their names. */
   readonly collections: readonly LibraryCollection[];
-  /** Each once, the newest first. */
+  /** Each once, the newest first, without hidden ones. */
   readonly documents: readonly LocatedMetadata[];
+  /** The same by their slugs. */
   readonly bySlug: ReadonlyMap<string, LocatedMetadata>;
+  /** Whether a document is public, also if it is hidden, so that only those who know its address read it. */
   readonly has: (slug: string) => boolean;
 }
 
@@ -33,6 +36,19 @@ export function publicSentence({ collections }: PublicLibrary): string | undefin
   return `Everyone may read ${noun} ${[...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')}, without signing in.`;
 }
 
+/** The paths of what is public with these collections, hidden documents included. */
+export async function publicPaths(
+  index: DocumentIndex,
+  collections: readonly CollectionDefinition[],
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  for (const definition of collections.filter((one) => one.public)) {
+    const documents = [...(await documentsOf(index, definition)), ...(await hiddenOf(index, definition))];
+    for (const { path, draft } of documents) if (!draft) paths.add(path);
+  }
+  return paths;
+}
+
 async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
   const collections: LibraryCollection[] = [];
   for (const definition of await index.collections()) {
@@ -41,8 +57,13 @@ async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
     // The collection may have changed in between.
     if (collection?.definition.public) collections.push(collection);
   }
-  const bySlug = new Map<string, LocatedMetadata>();
-  for (const { documents } of collections) for (const one of documents) bySlug.set(one.slug, one);
-  const documents = inOrder([...bySlug.values()], '-date');
-  return { collections, documents, bySlug, has: (slug) => bySlug.has(slug) };
+  const all = new Map<string, LocatedMetadata>();
+  for (const { documents, definition } of collections)
+    for (const one of [...documents, ...(await hiddenOf(index, definition))]) all.set(one.slug, one);
+  const documents = inOrder(
+    [...all.values()].filter(({ hidden }) => !hidden),
+    '-date',
+  );
+  const bySlug = new Map(documents.map((one) => [one.slug, one]));
+  return { collections, documents, bySlug, has: (slug) => all.has(slug) };
 }

@@ -67,11 +67,7 @@ export class PublicSearch {
 
   /** As the index searches. Rejects with `IndexIncompleteError` until all that is public was indexed once. */
   async search(query: Omit<SearchQuery, 'drafts' | 'near'>): Promise<SearchPage> {
-    const { readPublic } = this.#options;
-    if ((await readPublic()) !== this.#indexed)
-      await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
-    const library = await readPublic();
-    if (library !== this.#indexed) await this.#withdraw(library);
+    await this.catchUp();
     return this.#open()
       .search({ ...query, drafts: false })
       .catch((error: Error) => {
@@ -79,6 +75,21 @@ export class PublicSearch {
         if (error instanceof IndexIncompleteError) this.#forget();
         throw error;
       });
+  }
+
+  /** Waits a moment for what has just become public, and takes out what is public no more. */
+  async catchUp(): Promise<void> {
+    const { readPublic } = this.#options;
+    if ((await readPublic()) !== this.#indexed)
+      await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
+    const library = await readPublic();
+    if (library !== this.#indexed) await this.#withdraw(library);
+  }
+
+  /** What strangers may read of a document, in Markdown. Undefined if it is not public, or not indexed yet. */
+  async textOf(slug: string): Promise<string | undefined> {
+    const { bySlug } = await this.#options.readPublic();
+    return bySlug.has(slug) ? (await this.#open().read(slug))?.body : undefined;
   }
 
   async close(): Promise<void> {

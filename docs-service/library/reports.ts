@@ -63,9 +63,14 @@ export class Reports {
     this.#newWarnings.push(...warnings);
   }
 
-  /** Reports the warnings at the end of a sync. */
-  flushWarnings(): void {
-    const warnings = this.#newWarnings;
+  /**
+   * Reports the warnings at the end of a sync.
+   * @param fileAt as it is now: it may have been read twice, and be fine after all
+   */
+  flushWarnings(fileAt: (path: string) => IndexedFile | undefined): void {
+    const isOver = ({ path, kind, message }: ContentWarning) =>
+      kind === 'include' && !fileAt(path)?.warnings.some((one) => one.message === message);
+    const warnings = this.#newWarnings.filter((warning) => !isOver(warning));
     this.#newWarnings = [];
     if (warnings.length > 0) this.#listeners.onWarnings?.(warnings);
   }

@@ -61,6 +61,11 @@ export class SlugRegister {
     return [...this.#slugs.keys()];
   }
 
+  /** Files that had a slug and have disappeared, or are no documents any more. */
+  gonePaths(): Iterable<string> {
+    return this.#gone.keys();
+  }
+
   /** The file that has the slug. */
   holder(slug: string): string | undefined {
     return this.#paths.get(slug);

@@ -1,4 +1,4 @@
-import { type DocumentIndex, IndexIncompleteError } from '../search/documentIndex.ts';
+import { type DocumentIndex, IndexIncompleteError, type LocatedMetadata } from '../search/documentIndex.ts';
 
 /**
  * The index as readers get it. Until all files were read once, whatever lists, counts, searches or suggests is refused,
@@ -28,6 +28,17 @@ export function createWholeIndex<Index extends DocumentIndex>(index: Index): Ind
   ]);
   return Object.assign(Object.create(index) as Index, Object.fromEntries(methods));
 }
+
+/** All documents, with drafts, by title. They are read again only after the library has changed. */
+export function readAllDocuments(
+  index: Pick<DocumentIndex, 'generation' | 'select'>,
+): Promise<readonly LocatedMetadata[]> {
+  const read = documents.get(index) ?? untilChange(index, () => index.select({ order: 'title' }));
+  documents.set(index, read);
+  return read();
+}
+
+const documents = new WeakMap<object, () => Promise<readonly LocatedMetadata[]>>();
 
 /** Resolves when the index is whole. */
 export function untilWhole(index: DocumentIndex): Promise<void> {

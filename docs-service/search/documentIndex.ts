@@ -219,6 +219,8 @@ export interface IndexSummary {
 export interface IndexedFiles {
   readonly indexId: string;
   readonly isComplete: boolean;
+  /** How the files were read; empty if nobody has said so. */
+  readonly reading: string;
   /** In the order of their paths. */
   readonly files: readonly IndexedFile[];
 }
@@ -259,6 +261,8 @@ export interface IndexChanges {
    * Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones.
    */
   readonly linkWarnings?: readonly ContentWarning[];
+  /** How the files were read: whoever reads them in another way must read all of them again. */
+  readonly reading?: string;
   /** From now on, the index is complete. */
   readonly isComplete?: true;
 }

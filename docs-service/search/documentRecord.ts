@@ -135,8 +135,8 @@ export function isOther(one: FileRemarks | undefined, other: FileRemarks | undef
 
 /** What else changes, by the names under which both engines store it as JSON. */
 export function metaOf(changes: Omit<IndexChanges, 'put'>) {
-  const { collections, collectionProblems, linkWarnings, isComplete } = changes;
-  return Object.entries({ collections, collectionProblems, linkWarnings, isComplete }).flatMap(
+  const { collections, collectionProblems, linkWarnings, reading, isComplete } = changes;
+  return Object.entries({ collections, collectionProblems, linkWarnings, reading, isComplete }).flatMap(
     ([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)] as const]),
   );
 }

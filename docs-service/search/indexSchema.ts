@@ -4,7 +4,7 @@ import type { IndexDatabase } from './indexDatabase.ts';
 import { anyNumber, draftNumber } from './postings.ts';
 
 /** Grows with every change of the tables, and of how files are read: then all of them are read again. */
-export const schemaVersion = `19 ${analyserRules}`;
+export const schemaVersion = `20 ${analyserRules}`;
 
 /** How an engine writes the types of columns. */
 export interface ColumnTypes {
@@ -24,7 +24,7 @@ export interface ColumnTypes {
 export function createTables(types: ColumnTypes): string {
   const { number, identity, text, flag, bytes, inOrder, longText } = types;
   return `
--- The JSON of all collections, of their problems and of the warnings about links, whether the index is complete, its
+-- The JSON of all collections, of their problems and of the warnings about links, how files were read, whether the index is complete, its
 -- id, how many changes readers have seen, the number of the next word, and which documents wait for their postings.
 CREATE TABLE docs_meta (name ${text} PRIMARY KEY, value ${text} NOT NULL)${inOrder};
 CREATE TABLE docs_documents (
@@ -104,14 +104,16 @@ CREATE INDEX IF NOT EXISTS docs_documents_path ON docs_documents ${longText} (pa
 export interface NamedFile {
   readonly path: string;
   readonly slug: string;
+  readonly draft: boolean | number;
 }
 
 /** Fills new tables. */
 export async function beginIndex(database: IndexDatabase, named: readonly NamedFile[]): Promise<void> {
-  const file = { look: '', content_hash: '', problem: null, warnings: null, details: '{}' };
+  const file = { look: '', content_hash: '', problem: null, warnings: null };
+  const detailsOf = (draft: boolean) => JSON.stringify(draft ? {} : { wasServed: true });
   await database.insert(
     'docs_files',
-    named.map(({ path, slug }) => ({ path, slug, ...file })),
+    named.map(({ path, slug, draft }) => ({ path, slug, ...file, details: detailsOf(Boolean(draft)) })),
   );
   await database.insert('docs_meta', [
     { name: 'version', value: schemaVersion },

@@ -630,7 +630,7 @@ async function startInFolder(
 
 t.test('an edit is a difference of the protocol, allowed once or denied', async (t) => {
   const answers = ['deny', 'always', 'once'];
-  const { acp, edit, at, onDisk, questions, runner } = await startInFolder(
+  const { acp, ask, edit, at, onDisk, questions, runner, sessionId } = await startInFolder(
     t,
     { 'a.txt': 'one\r\ntwo\r\n' },
     { decide: () => chosen(answers.shift() ?? 'once') },
@@ -655,8 +655,45 @@ t.test('an edit is a difference of the protocol, allowed once or denied', async 
     'it stays on the screen',
   );
   t.equal(onDisk('a.txt'), '1\r\ntwo\r\n');
+  for (const [name, given, title, kind] of [
+    ['search_files', { query: 'two', path: 'a.txt' }, 'Search "two" in a.txt', 'search'],
+    ['list_files', {}, 'List the project folder', 'read'],
+    ['read_file', { path: 'a.txt', start_line: 2, end_line: 2 }, 'Read a.txt (lines 2-2)', 'read'],
+  ] as const) {
+    runner.toolCalls([{ id: title, name, arguments: given }]);
+    runner.say('So.');
+    await ask(sessionId);
+    t.match(
+      toolUpdates(acp.updates).find((update) => update.toolCallId === title),
+      { title, kind },
+    );
+  }
   t.match(await edit('new.txt', '', 'new\n'), { content: [{ oldText: null, newText: 'new\n' }] });
   t.equal(onDisk('new.txt'), 'new\n');
+});
+
+t.test('a check is asked with its command, and the editor gets all of what it writes', async (t) => {
+  const code = 'for (let at = 0; at < 40; at += 1) console.log("line", at)';
+  const { acp, ask, at, questions, runner, sessionId } = await startInFolder(
+    t,
+    { 'a.txt': '' },
+    { decide: () => chosen('once') },
+  );
+  const checks = { [at('.')]: { test: { command: [process.execPath, '-e', code, '{path}'] } } };
+  writeFileSync(at('../runner/config.json'), JSON.stringify({ builtinTools: true, checks }));
+  runner.toolCalls([{ id: 'c', name: 'run_check', arguments: { name: 'test', path: 'a.txt' } }]);
+  runner.say('So.');
+  await ask(sessionId);
+  t.match(questions[0], {
+    toolCall: { kind: 'execute', title: 'Run check test for a.txt' },
+    options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }],
+  });
+  t.match(JSON.stringify(questions[0]?.toolCall.content), /console\.log.* a\.txt/);
+  t.match(toolUpdates(acp.updates).at(-1), {
+    status: 'completed',
+    content: [{ content: { text: /exit code 0 after .*\nline 0\nline 1\n/ } }],
+    rawOutput: { content: /The last 10 of 40 lines/ },
+  });
 });
 
 t.test("the editor's own file system is used, so that nothing unsaved is lost", async (t) => {

@@ -28,7 +28,7 @@ const made = Array.from({ length: tokens }, () =>
 const texts = made.map(({ token }) => token);
 
 const bare = new Map<string, Grant>(made.map(({ hash, grant }) => [hash, grant]));
-const access = await openAccess({ content: folder, data: folder, database: undefined });
+const access = await openAccess({ data: folder, database: undefined });
 for (const token of made) await access.tokens.add(token);
 /** Time passes by hand. */
 const clock = { now: Date.now() };

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { parseStreamed } from '../../daemon/runner/http/boundedJson.ts';
 import { parseChatLine } from '../../daemon/runner/ollama/answers.ts';
-import { readJsonLines } from '../../daemon/runner/ollama/jsonLines.ts';
+import { readJsonLines } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { readEvents } from '../../daemon/runner/openai/eventStream.ts';
 import { llamaHeaders, llamaRoutes } from '../support/openaiStandIn.ts';
 import { portOf } from '../support/recordings.ts';

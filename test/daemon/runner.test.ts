@@ -28,8 +28,7 @@ import {
   tryVersion,
 } from '../../daemon/runner/ollama/answers.ts';
 import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
-import { readJsonLines } from '../../daemon/runner/ollama/jsonLines.ts';
-import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
+import { createOllamaRunner, readJsonLines } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import type { ChatRequest, CreateRequest, FillPart, FillRequest } from '../../daemon/runner/runner.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { parseAddress } from '../../protocol/messages/address.ts';

@@ -288,9 +288,10 @@ t.test('what a service is that was given no flags, and one that was given many',
       content: resolve('content'),
       data: join(homedir(), '.local/share/runner-docs'),
       database: undefined,
-      future: false,
+      ...{ future: false, docs: undefined, files: [], linkRoot: undefined },
     },
     ...{ host: '127.0.0.1', port: 4_000, baseUrl: undefined, title: undefined, logo: undefined },
+    editAddress: undefined,
     ...{ trustProxy: [], corsOrigins: [], limits: { requests: 300, renders: 30, authFailures: 10 } },
     ...{ auth: { mode: 'self' }, takesRegistrations: true, hasConnectorTools: false, embeddings: undefined },
     ...{ fonts: [], rescan: 60, metricsPort: undefined, logLevel: 'info', renderSeconds: 30 },
@@ -310,13 +311,16 @@ t.test('what a service is that was given no flags, and one that was given many',
   const limits = ['--limit-renders', '5', '--limit-auth-failures', '6', '--log-level', 'warn'];
   const switches = ['--no-registration', '--connector-tools', '--future', '--container', '--host', '0.0.0.0'];
   const times = ['--render-seconds', '7'];
-  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches, ...times]), {
+  const edited = 'http://git.example/{path}';
+  const tree = ['--docs', 'x', '--files', 'h', '--files', 'i', '--link-root', '/y', '--edit-url', edited];
+  t.strictSame(parse([...places, ...texts, ...numbers, ...limits, ...switches, ...times, ...tree]), {
     ...usual,
     ...{
       content: resolve('c'),
       data: resolve('d'),
       logo: resolve('l.png'),
       fonts: [resolve('f'), resolve('g')],
+      ...{ docs: 'x', files: [resolve('h'), resolve('i')], linkRoot: '/y', editAddress: edited },
     },
     ...{ title: 'Library', corsOrigins: ['https://app.example'], trustProxy: ['loopback'], host: '0.0.0.0' },
     ...{ port: 1, rescan: 2, metricsPort: 3, limits: { requests: 4, renders: 5, authFailures: 6 } },
@@ -336,6 +340,8 @@ t.test('what a service is that was given no flags, and one that was given many',
     ['--cors-origin', 'https://app.example/path'],
     ['--cors-origin', 'https://app.example/?'],
     ['--cors-origin', 'ftp://app.example'],
+    ['--edit-url', 'https://git.example/'],
+    ['--edit-url', 'javascript:{path}'],
     ['--log-level', 'all'],
     ['--title', 'two\nlines'],
   ])

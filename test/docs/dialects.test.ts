@@ -8,6 +8,7 @@ import { documentsIn, readFolders } from '../../docs-service/library/folders.ts'
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
 import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
 import { createSlugRecords, openTestLibrary } from '../support/docsLibrary.ts';
+import { pictures } from '../support/pictures.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 /** A small tree of another program, and what a reader must get of one of its files. Only what is named is compared. */
@@ -34,6 +35,22 @@ function* elements(node: { readonly childNodes?: readonly Node[] }): Generator<E
       yield child;
       yield* elements(child);
     }
+}
+
+/** Each picture has its own path behind its end. */
+function withPictures(files: Case['files']): Readonly<Record<string, string | Uint8Array>> {
+  const isPicture = (path: string) => path.endsWith('.png');
+  return Object.fromEntries(
+    Object.entries(files).map(([path, text]) =>
+      isPicture(path) ? [path, Buffer.concat([pictures.png, Buffer.from(path)])] : [path, text],
+    ),
+  );
+}
+
+/** Of a `data:` address; null if it is another one. */
+function pathInPicture(source: string): string | null {
+  const [, data] = /^data:image\/png;base64,(.*)$/.exec(source) ?? [];
+  return data === undefined ? null : Buffer.from(data, 'base64').subarray(pictures.png.length).toString();
 }
 
 const blocks =
@@ -82,6 +99,7 @@ function readPage(html: string, pathOf: (href: string) => string) {
       const href = attribute(one, 'href');
       return href === undefined ? [] : [[folded(textOf(one)), pathOf(href)]];
     }),
+    pictures: named('img').map((one) => [attribute(one, 'alt'), pathInPicture(attribute(one, 'src') ?? '')]),
     text: folded(
       article.childNodes
         .filter(
@@ -96,11 +114,16 @@ function readPage(html: string, pathOf: (href: string) => string) {
 // One index for all: what was in it before is gone.
 const { index } = await openTestLibrary(t, {});
 
-for (const { name, files, read, expect, now } of cases)
+for (const { name, files, flags = [], read, expect, now } of cases)
   t.test(name, async (t) => {
     const at = Date.parse(now ?? '2026-11-28T12:00:00Z');
-    const folder = await openContentFolder(await temporaryFolder(t, files));
-    const indexer = await LibraryIndexer.create({ folder, index, slugs: createSlugRecords(), now: () => at });
+    const content = await temporaryFolder(t, withPictures(files));
+    const docs = flags[flags.indexOf('--docs') + 1];
+    const folder = await openContentFolder(content, flags.includes('--docs') ? { docs } : {});
+    const future = flags.includes('--future');
+    const indexer = await LibraryIndexer.create({
+      ...{ folder, index, slugs: createSlugRecords(), now: () => at, future },
+    });
     await indexer.sync();
     const documents = await index.select({ order: 'title' });
     const found = documents.find(({ path }) => path === read);
@@ -114,7 +137,7 @@ for (const { name, files, read, expect, now } of cases)
       kind: 'html',
       document,
       targets,
-      contentFolder: folder.root,
+      ...folder.places,
       form: 'page',
       root: '',
     } as const;
@@ -148,7 +171,6 @@ for (const { name, files, read, expect, now } of cases)
       (path) => !documents.some((one) => one.path === path),
     );
     for (const [key, want] of Object.entries(expect)) {
-      if (key === 'pictures') continue;
       const compared =
         key === 'links' ? (want as [string, string | null][]).filter(([, to]) => to !== null) : want;
       t.strictSame(got[key], compared, key);

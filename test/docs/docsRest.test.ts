@@ -116,6 +116,7 @@ t.test('the list of documents', async (t) => {
         authors: [],
         description: null,
         draft: false,
+        ...{ label: null, order: null, hidden: false, aliases: [] },
         contentHash: json().items[0].contentHash,
         snippet: null,
         matched: null,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Token } from 'marked';
 import t from 'tap';
 import { parseCollectionFile } from '../../docs-service/content/collectionFile.ts';
-import { isOpenedAt } from '../../docs-service/content/contentFolder.ts';
+import { isOpenedAt } from '../../docs-service/content/contentPlaces.ts';
 import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { readFrontMatter } from '../../docs-service/content/frontMatter.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
@@ -192,7 +192,12 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
     const { document, warnings } = parse(`---\ntitle: A\ndate: ${written}\n---\n`, 'a.md', true);
     t.match(document, { date: want, draft: false }, written);
     t.strictSame(warnings, [
-      { kind: 'value', line: 3, message: `"date" was read as ${want}. Write it in this form.` },
+      {
+        kind: 'value',
+        line: 3,
+        message: `"date" was read as ${want}. Write it in this form.`,
+        about: 'date',
+      },
     ]);
   }
 });

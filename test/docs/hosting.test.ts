@@ -186,10 +186,10 @@ t.test("the page's examples of collections", async (t) => {
   t.equal(problem, null);
   t.strictSame(
     [...keys].sort(),
-    [...Object.keys(collection), 'query', 'path', 'public'].sort(),
+    [...Object.keys(collection), 'query', 'path', 'summary', 'public'].sort(),
     'every key, and no other',
   );
-  const others = ['docs', 'path'];
+  const others = ['docs', 'path', 'summary'];
   t.strictSame(Object.keys(parseYaml(example)).sort(), keys.filter((key) => !others.includes(key)).sort());
   t.notOk(Object.values(collection).includes(null), 'each key of the example says something');
 });

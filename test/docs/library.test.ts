@@ -4,7 +4,6 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
 import { UnavailableError } from '../../docs-service/base/database.ts';
@@ -24,23 +23,11 @@ import {
   createSlugRecords,
   followTestLibrary,
   openTestLibrary,
-  parts,
+  quietSurroundings,
   type TestLibrary,
 } from '../support/docsLibrary.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
-
-const quietSurroundings = {
-  env: {},
-  version: '0',
-  program: '',
-  parts,
-  sample: '',
-  isTerminal: false,
-  ending: new AbortController().signal,
-  readLine: async () => undefined,
-  protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
-};
 
 const fileAt = (path: string) => ({ path, size: 5, modified: 1, changed: 1, look: 'one' });
 
@@ -120,7 +107,7 @@ t.test('files become documents, and bad ones are reported without affecting the 
   t.match(await index.read('late'), { draft: true });
   t.match((await index.summary()).warnings[0], {
     path: '_part.md',
-    message: /^2 names of files and folders/,
+    message: /^2 files and folders have names with "_" in front/,
   });
   const { documents, problems: kept, isComplete } = await index.summary();
   t.equal(documents, 10, 'drafts do not count');
@@ -1242,8 +1229,8 @@ t.test('control characters in file names and keys never reach the terminal or th
   let written = '';
   const write = (text: string) => (written += text);
   const surroundings = { ...quietSurroundings, now: () => Date.now() + 3_600_000, print: write, note: write };
-  for (const command of ['index', 'doctor'])
-    await runProgram([command, '--content', content, '--data', data], surroundings);
+  for (const command of [['index'], ['doctor'], ['doctor', '--warnings']])
+    await runProgram([...command, '--content', content, '--data', data], surroundings);
   const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
   t.notMatch(written, unsafe);
   t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md:2: /, 'they are shown');

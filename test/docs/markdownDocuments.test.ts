@@ -345,12 +345,16 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
   mkdirSync(join(content, 'folder.png'));
 
   for (const type of ['png', 'jpeg', 'gif', 'webp'] as const)
-    t.match(readAsset(content, `real.${type}`), { kind: 'picture', type, width: 3, height: 2 }, type);
-  t.match(readAsset(content, 'gif.png'), { kind: 'picture', type: 'gif' });
-  t.match(readAsset(content, 'inside.png'), { kind: 'picture', type: 'png' });
-  t.match(readAsset(content, 'sub/../real.png'), { kind: 'picture' });
-  t.match(readAsset(content, 'full.png'), { kind: 'picture', width: 3 });
-  t.match(readAsset(content, 'pixels.png'), { kind: 'picture', width: 10_000 });
+    t.match(
+      readAsset({ contentFolder: content }, `real.${type}`),
+      { kind: 'picture', type, width: 3, height: 2 },
+      type,
+    );
+  t.match(readAsset({ contentFolder: content }, 'gif.png'), { kind: 'picture', type: 'gif' });
+  t.match(readAsset({ contentFolder: content }, 'inside.png'), { kind: 'picture', type: 'png' });
+  t.match(readAsset({ contentFolder: content }, 'sub/../real.png'), { kind: 'picture' });
+  t.match(readAsset({ contentFolder: content }, 'full.png'), { kind: 'picture', width: 3 });
+  t.match(readAsset({ contentFolder: content }, 'pixels.png'), { kind: 'picture', width: 10_000 });
   const problems: Readonly<Record<string, RegExp>> = {
     'pixels-more.png': /100 million pixels/,
     'text.png': /is not a picture/,
@@ -367,17 +371,17 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
     'a\0b.png': /cannot be read/,
   };
   for (const [path, message] of Object.entries(problems))
-    t.match(readAsset(content, path), { kind: 'problem', message }, JSON.stringify(path));
+    t.match(readAsset({ contentFolder: content }, path), { kind: 'problem', message }, JSON.stringify(path));
 
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>');
   for (const [type, bytes] of Object.entries({ ...pictures, jpg: pictures.jpeg, 'svg+xml': svg })) {
     const source = `data:image/${type};base64,${bytes.toString('base64')}`;
-    const asset = readAsset(content, source);
+    const asset = readAsset({ contentFolder: content }, source);
     t.match(asset, { kind: 'picture', type: { jpg: 'jpeg', 'svg+xml': 'svg' }[type] ?? type }, type);
     t.notMatch('bytes' in asset && Buffer.from(asset.bytes).toString('latin1'), '<script');
     const html = (await pageOf(content, `![a](${source}) <img src="${source}">`)).text;
     t.equal(html.match(/<img src="data:image/g)?.length, type === 'svg+xml' ? 1 : 2, `${type} in a page`);
-    t.ok(new BookPictures(content).show(source), `${type} in a book`);
+    t.ok(new BookPictures({ contentFolder: content }).show(source), `${type} in a book`);
   }
   const base64 = pictures.png.toString('base64');
   const refused = [
@@ -396,7 +400,9 @@ t.test('the type of a picture comes from its bytes, and its file is inside the c
     t.notMatch(text, '<img', data);
     t.match(notes, [/^The picture data:.*… is not/], data);
   }
-  t.match(readAsset(content, `data:image/png;base64,${'A'.repeat(13_333_336)}`), { message: /10 MB/ });
+  t.match(readAsset({ contentFolder: content }, `data:image/png;base64,${'A'.repeat(13_333_336)}`), {
+    message: /10 MB/,
+  });
 });
 
 async function pageOf(contentFolder: string, body: string) {
@@ -494,7 +500,7 @@ t.test('the pictures of a page and of a book have a bounded number of bytes', as
   for (let at = 10; at < 20; at++) put(`pic${at}`, 10_000_000);
   put('last', 1_000);
 
-  const book = new BookPictures(content);
+  const book = new BookPictures({ contentFolder: content });
   for (let at = 10; at < 20; at++) t.ok(book.show(`pic${at}.gif`), `picture ${at}`);
   t.ok(book.show('pic10.gif'), 'one that is shown again takes no more room');
   t.equal(book.show('last.gif'), undefined);
@@ -520,7 +526,11 @@ t.test('the pictures of a page and of a book have a bounded number of bytes', as
 });
 
 function picturesOfPdf(folder: string) {
-  const pictures = new PdfPictures({ folder, document: 'a.md', excluded: new Set() });
+  const pictures = new PdfPictures({
+    places: { contentFolder: folder },
+    document: 'a.md',
+    excluded: new Set(),
+  });
   return {
     place(source: string) {
       pictures.place({ kind: 'image', source, alt: '', mark: {} }, 100);
@@ -533,7 +543,7 @@ t.test('an SVG is rewritten without active parts', async (t) => {
   const content = t.testdir({});
   const read = (svg: string) => {
     writeFileSync(join(content, 'a.svg'), svg);
-    const asset = readAsset(content, 'a.svg');
+    const asset = readAsset({ contentFolder: content }, 'a.svg');
     return asset.kind === 'picture' ? Buffer.from(asset.bytes).toString() : undefined;
   };
   const svg = (inner: string) => `<?xml version="1.0"?><svg viewBox="0 0 20 10">${inner}</svg>`;
@@ -591,9 +601,9 @@ t.test('an SVG is rewritten without active parts', async (t) => {
   t.ok((read(long)?.length ?? 0) < 3_000_000, 'entities have a bounded length');
   t.equal(read('<svg><rect/>'.repeat(500)), undefined, 'out of bounds');
   t.equal(read('<!-- no svg --><html/>'), undefined);
-  t.match(readAsset(content, 'a.svg'), { kind: 'problem' });
+  t.match(readAsset({ contentFolder: content }, 'a.svg'), { kind: 'problem' });
   writeFileSync(join(content, 'a.svg'), svg(''));
-  t.match(readAsset(content, 'a.svg'), { width: 20, height: 10 });
+  t.match(readAsset({ contentFolder: content }, 'a.svg'), { width: 20, height: 10 });
 });
 
 t.test('Markdown becomes XHTML', async (t) => {

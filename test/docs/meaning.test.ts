@@ -7,8 +7,12 @@ import { createCalledWorker } from '../../docs-service/base/calledWorker.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { sectionsOf } from '../../docs-service/content/sections.ts';
 import { compactVector } from '../../docs-service/meaning/compactVector.ts';
-import { prefixesFor } from '../../docs-service/meaning/embeddingFamilies.ts';
-import { createEmbeddings, type Embeddings, tooLate } from '../../docs-service/meaning/embeddings.ts';
+import {
+  createEmbeddings,
+  type Embeddings,
+  prefixesFor,
+  tooLate,
+} from '../../docs-service/meaning/embeddings.ts';
 import { parseEmbeddings } from '../../docs-service/meaning/embeddingsConfig.ts';
 import { createLibrarySearch, type SearchMode } from '../../docs-service/meaning/librarySearch.ts';
 import type { Meaning } from '../../docs-service/meaning/meaning.ts';

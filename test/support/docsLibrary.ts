@@ -1,5 +1,10 @@
 import { join, resolve } from 'node:path';
-import { type ContentFolder, openContentFolder } from '../../docs-service/content/contentFolder.ts';
+import { PassThrough, Readable } from 'node:stream';
+import {
+  type ContentFolder,
+  type ContentOptions,
+  openContentFolder,
+} from '../../docs-service/content/contentFolder.ts';
 import type { ContentProblem, ContentWarning } from '../../docs-service/content/document.ts';
 import { Library } from '../../docs-service/library/library.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
@@ -30,7 +35,7 @@ export interface TestLibrary {
   slugs(): Promise<readonly string[]>;
 }
 
-export interface TestLibraryOptions {
+export interface TestLibraryOptions extends ContentOptions {
   readonly now?: () => number;
   readonly future?: boolean;
   /** The content folder and the file of the index of another library, to go on with. */
@@ -50,7 +55,7 @@ export async function openTestLibrary(
   const file = given.file ?? join(await temporaryFolder(t), 'index.db');
   const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log: () => undefined });
   t.teardown(() => index.close());
-  const folder = await openContentFolder(content);
+  const folder = await openContentFolder(content, given);
   const problems: ContentProblem[] = [];
   const warnings: ContentWarning[] = [];
   const losses: string[] = [];
@@ -121,3 +126,16 @@ export async function followTestLibrary(t: Teardown, library: TestLibrary) {
     },
   };
 }
+
+/** Around a command whose output somebody else takes. */
+export const quietSurroundings = {
+  env: {},
+  version: '0',
+  program: '',
+  parts,
+  sample: '',
+  isTerminal: false,
+  ending: new AbortController().signal,
+  readLine: async () => undefined,
+  protocolStreams: () => ({ input: Readable.from([]), output: new PassThrough() }),
+};

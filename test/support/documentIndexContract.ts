@@ -445,7 +445,7 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await index.summary(), { documents: 0, problems: [], warnings: [], isComplete: false });
     const empty = await index.files();
     const { indexId } = empty;
-    t.strictSame(empty, { indexId, isComplete: false, files: [] });
+    t.strictSame(empty, { indexId, isComplete: false, reading: '', files: [] });
     t.equal(await index.indexId(), indexId);
     t.strictSame(await index.collections(), []);
     const file = (path: string, problem: string | null = null) => ({
@@ -471,10 +471,12 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
       putFiles: [file('b'), file('a', 'It is bad.')],
       collections: [collection('z'), collection('a')],
       collectionProblems: [{ path: 'c.yaml', message: 'No such slug.' }],
+      reading: 'as a book',
       isComplete: true,
     });
     t.strictSame(await index.files(), {
       indexId,
+      reading: 'as a book',
       isComplete: true,
       files: [file('a', 'It is bad.'), file('b')],
     });

@@ -29,11 +29,7 @@ export async function openOwnedDocs(t: Teardown, flags: readonly string[] = []):
   const data = ['--data', `${folder}/data`];
   const places = ['--content', `${folder}/content`, ...data];
   await mkdir(`${folder}/data`, { mode: 0o700 });
-  const access = await openAccess({
-    content: `${folder}/content`,
-    data: `${folder}/data`,
-    database: undefined,
-  });
+  const access = await openAccess({ data: `${folder}/data`, database: undefined });
   await access.owners.setPassword({ password: hashOwnerPassword() });
   await access.close();
   const service = await serveDocs([...places, ...flags]);

@@ -1810,6 +1810,47 @@ t.test('a conversation asks before a call, and shows its result', async (t) => {
   t.equal(await run.ended, 0);
 });
 
+t.test('a check of the command line is asked with its command, and its end is shown', async (t) => {
+  const toolCall = { id: 'c1', name: 'run_check', arguments: { name: 'test', path: 'a.js' } };
+  const content = ['exit code 1 after 3 s', 'one', 'two', 'three', 'four', 'five'].join('\n');
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    args: ['chat', '--tools', 'builtin', '--check', 'test=npm "run it" -- {path}', '--check', "lint=a''b"],
+    async chat({ send, approve }) {
+      await send({ kind: 'toolCall', toolCall });
+      const command = ['npm', 'run it', '--', 'a.js\u001b[31m'];
+      const { decision } = await approve({ toolCall, server: 'builtin', description: '', command });
+      await send({
+        kind: 'toolResult',
+        toolResult: { id: 'c1', name: 'run_check', server: 'builtin', content, isError: false },
+      });
+      return resultOf(`You said ${decision}.`, {});
+    },
+  });
+  await run.stdout.until(/m:1b ›/);
+  const [checks] = Object.values(run.started.at(-1)?.options?.checks ?? {});
+  t.strictSame(checks, {
+    test: { command: ['npm', 'run it', '--', '{path}'] },
+    lint: { command: ['ab'] },
+  });
+  run.type('go\r');
+  await run.stdout.until(/allow run_check: test \(npm "run it" -- "a\.js.*\)\? \[y\]es, .*\[s\]ession/);
+  t.notMatch(run.stdout.text(), 'a.js\u001b[31m');
+  run.type('s\r');
+  await run.stdout.until(
+    /exit code 1 after 3 s\r?\n {2}… 2 more lines\r?\n {2}three\r?\n {2}four\r?\n {2}five/,
+  );
+  await run.stdout.until(/five[\s\S]*m:1b ›/);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+  for (const wrong of ['test', '=npm', 'a b=npm', 'test=', 'test="npm', "test=npm 'x"]) {
+    const refused = startTerminal({ ...withServers, args: ['chat', '--check', wrong, 'hi'], input: '' });
+    t.equal(await refused.ended, 2, wrong);
+    t.match(refused.stderr.text(), /is no check: it is a name, "=" and a command/);
+  }
+});
+
 t.test('an edit is asked with its change, which is folded if it is long', async (t) => {
   const lines = Array.from({ length: 60 }, (_, index) => `+line ${index + 1}`);
   const small = '@@ -1,2 +1,2 @@\n \tkept\n-old \u001b[31m\n+新しい行\n\\ No newline at end of file\n';

@@ -2,7 +2,13 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
-import { probeRequest, statusRequest } from '../../../protocol/messages/status.ts';
+import {
+  describeFound,
+  discoverRequest,
+  type FoundRunner,
+  probeRequest,
+  statusRequest,
+} from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
@@ -12,7 +18,7 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { firstSentence, plain } from '../ui/safeText.ts';
 import { type AddressBoxOptions, adviseOnAddress, askForAddress } from './addressBox.ts';
-import { offerFound } from './foundRunners.ts';
+import { foundChoices } from './foundChoices.ts';
 
 /** The commands that ask for an address, try it, and store it in its setting, and that try a server again. */
 export function registerAddressCommands(
@@ -144,4 +150,35 @@ async function retry(daemon: DaemonConnection, server?: string): Promise<boolean
   for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
   vscode.window.setStatusBarMessage(firstSentence(plain(inEditorWords(status, server))), 5_000);
   return status.state !== 'offline';
+}
+
+/**
+ * Looks for runners on this machine, where nothing answers at `runner.host`, and offers what it finds. Only a yes sets
+ * the address. The result says whether one was given.
+ */
+async function offerFound(daemon: DaemonConnection): Promise<boolean> {
+  const location = vscode.ProgressLocation.Window;
+  const title = 'Looking for runners on this machine';
+  const { runners } = await vscode.window.withProgress({ location, title }, () =>
+    daemon.request(discoverRequest, {}),
+  );
+  const [only, ...others] = runners;
+  if (!only) return false;
+  const chosen = others.length === 0 ? await askFor(only) : await chooseOne(runners);
+  if (!chosen) return false;
+  // It was about the former runner.
+  if (readSettings().api !== undefined) await updateSetting('api', undefined);
+  await updateSetting('host', chosen.url);
+  return true;
+}
+
+async function askFor(runner: FoundRunner): Promise<FoundRunner | undefined> {
+  const yes = 'Use It';
+  const answer = await vscode.window.showInformationMessage(plain(describeFound(runner)), yes);
+  return answer === yes ? runner : undefined;
+}
+
+async function chooseOne(runners: readonly FoundRunner[]): Promise<FoundRunner | undefined> {
+  const title = 'These runners answer on this machine. Use which one from now on?';
+  return (await vscode.window.showQuickPick(foundChoices(runners), { title, ignoreFocusOut: true }))?.runner;
 }

@@ -1,5 +1,10 @@
 import * as vscode from 'vscode';
-import { type Model, showModelRequest } from '../../../protocol/messages/models.ts';
+import {
+  createModelRequest,
+  listModelsRequest,
+  type Model,
+  showModelRequest,
+} from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
@@ -10,12 +15,13 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
-import { duplicate } from './modelCopies.ts';
 import { detailsOf } from './modelDescriptions.ts';
+import { copyNameOf, problemOfName } from './modelNames.ts';
 import { pickModel } from './modelPicker.ts';
-import { type ModelRow, paramsOf, type ShownModels, worksOn } from './modelRow.ts';
+import { type ModelRow, paramsOf, type ShownModels, serverOf, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import { type InterruptedPulls, offerInterrupted, type RunningPull, type RunningPulls } from './pulls.ts';
+import { runWork } from './work.ts';
 
 export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
@@ -186,4 +192,28 @@ function viewOf(argument: unknown): string {
   const view: unknown =
     typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'view') : undefined;
   return typeof view === 'string' ? view : '';
+}
+
+/** Creates a copy of a model under another name. Both share their weights on the disk. */
+async function duplicate(
+  daemon: DaemonConnection,
+  sidebar: Pick<ShownModels, 'revealInstalled'>,
+  row: ModelRow,
+): Promise<void> {
+  const { models } = await daemon.request(listModelsRequest, serverOf(row));
+  const taken = models.map(({ name }) => name);
+  const typed = await vscode.window.showInputBox({
+    title: `Duplicate ${row.model}`,
+    prompt: 'The name of the copy. Both share their weights, so it takes no space.',
+    value: copyNameOf(row.model),
+    ignoreFocusOut: true,
+    validateInput: (text) => problemOfName(text.trim(), { from: row.model, taken }),
+  });
+  const to = typed?.trim() || undefined;
+  if (to === undefined) return;
+  const params = { ...paramsOf({ ...row, model: to }), text: `FROM ${row.model}\n` };
+  if (!(await runWork(daemon, `Duplicating ${row.model}`, [createModelRequest, params]))) return;
+  sidebar.revealInstalled({ ...row, model: to });
+  // A filter may hide its row.
+  vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
 }

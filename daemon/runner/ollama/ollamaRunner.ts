@@ -3,6 +3,8 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { refusal } from '../abilities.ts';
 import { detailsOf, isKind, modelNotFound, type Subject } from '../http/answerFailure.ts';
+import { parseStreamed } from '../http/boundedJson.ts';
+import { type LineLimits, readTextLines } from '../http/textLines.ts';
 import type { Look, Transport, TransportRequest } from '../http/transport.ts';
 import type { LoadOptions, ModelCreation, Runner, Server, ServerFacts, WorkStep } from '../runner.ts';
 import {
@@ -15,7 +17,6 @@ import {
   tryVersion,
 } from './answers.ts';
 import { failureOfErrorLine, ollamaErrors } from './errorTexts.ts';
-import { readJsonLines } from './jsonLines.ts';
 import { chatBody, createBody, fillBody, loadBody, type ModelBody, pullBody } from './requests.ts';
 
 type OllamaRunner = Runner & Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'creation'>>;
@@ -260,3 +261,18 @@ export async function hasOllamaList(transport: Transport, signal: AbortSignal): 
 
 /** The most bytes of a list that are read to recognise a server. */
 const maxList = 4 * 1024 * 1024;
+
+/**
+ * Reads newline-delimited JSON. Blank lines are skipped. An empty batch says that the runner is still sending.
+ * @throws {RunnerError} `bad-response` at a line that is not JSON, and at the limits of `readTextLines`.
+ */
+export async function* readJsonLines(
+  body: AsyncIterable<Buffer>,
+  limits?: LineLimits,
+): AsyncGenerator<readonly unknown[]> {
+  for await (const lines of readTextLines(body, limits)) {
+    const values: unknown[] = [];
+    for (const line of lines) if (line.trim() !== '') values.push(parseStreamed(line));
+    if (values.length > 0 || lines.length === 0) yield values;
+  }
+}

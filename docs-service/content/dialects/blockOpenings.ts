@@ -20,7 +20,7 @@ export interface Opening extends Container {
   /** Its first heading is its title, as in Quarto. */
   readonly hasTitleInside?: boolean;
   readonly isFoldedAlert?: boolean;
-  /** Nothing of it is shown. */
+  /** Nothing in it is shown, but for `first`. */
   readonly isHidden?: boolean;
 }
 
@@ -50,6 +50,12 @@ function tryColon(text: string, indent: number): Opening | undefined {
   const [, colons = '', rest = ''] = /^(:{3,})[ \t]*(.*?)[ \t]*$/.exec(text) ?? [];
   if (rest === '') return undefined;
   const base = { form: 'colon', size: colons.length, indent } as const;
+  // A part of a program that mkdocstrings would describe. Its options are indented.
+  if (/^[A-Za-z_]\w*(?:\.\w+)+$/.test(rest))
+    return {
+      ...{ ...base, form: 'indent', kind: 'content', label: '', name: rest, unknown: rest },
+      ...{ isHidden: true, first: `\`${rest}\`` },
+    };
   const [, directive, argument = ''] = /^\{([\w:-]+)\}[ \t]*(.*)$/.exec(rest) ?? [];
   if (directive !== undefined) return { ...base, ...directiveOf(directive, argument) };
   const [, attributes = /^callout-[\w-]+/.exec(rest)?.[0].replace(/^/, '.')] =

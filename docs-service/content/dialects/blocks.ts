@@ -1,5 +1,5 @@
 import { cleanId } from '../headingAnchors.ts';
-import { closesFence, tryFenceMarker } from '../markdownLines.ts';
+import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import { closedSlashes, type Opening, tabIn, tryOpening } from './blockOpenings.ts';
 import { type CodeBlock, codeLine, tryFenceInfo } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
@@ -27,6 +27,14 @@ interface Frame extends Opening {
   options: ReadonlyMap<string, string>;
 }
 
+interface OpenCode extends CodeBlock {
+  readonly fence: Fence;
+  /** How many frames are around it. */
+  readonly depth: number;
+  /** Blanks that its lines have in front. */
+  readonly strip: number;
+}
+
 const maxDepth = 10;
 const maxContainers = 10_000;
 /** Within each other, those that are only content included. Each line is looked at by all that it is in. */
@@ -37,10 +45,7 @@ class BlockReader {
   readonly #closedSlashes: ReadonlySet<number>;
   readonly #frames: Frame[] = [];
   readonly #out: Line[] = [];
-  /** The fence of code that is open, and the number of frames around it. */
-  #code:
-    | (CodeBlock & { readonly marker: string; readonly depth: number; readonly strip: number })
-    | undefined;
+  #code: OpenCode | undefined;
   #containers = 0;
   /** Where the text of the list item begins, in columns. */
   #item = 0;
@@ -53,10 +58,18 @@ class BlockReader {
   take({ text, line }: Line): void {
     const rest = this.#stripped(text);
     if (this.#frames.length < (this.#code?.depth ?? 0)) this.#code = undefined;
-    if (this.#code !== undefined) this.#takeCode(rest, line);
+    if (this.#code !== undefined) this.#takeCode(this.#code, rest, line);
     else if (rest.startsWith(mark.start, indentOf(rest))) this.#takeMark(rest, line);
-    else if (!this.#closes(rest) && !this.#isOption(rest) && !this.#opens(rest, line))
-      this.#takeText(rest, line);
+    else if (!this.#closes(rest) && !this.#isOption(rest)) this.#takeBlock(rest, line);
+  }
+
+  /** A list item may begin with a container, whose lines are below its mark then. */
+  #takeBlock(text: string, line: number): void {
+    const [, item] = /^((?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+){1,5}):::+[ \t]*[\w{]/.exec(text) ?? [];
+    if (item !== undefined) this.#takeText(item, line);
+    const rest = item === undefined ? text : ' '.repeat(item.length) + text.slice(item.length);
+    if (item !== undefined) this.#item = item.length;
+    if (!this.#opens(rest, line)) this.#takeText(rest, line);
   }
 
   end(): readonly Line[] {
@@ -89,18 +102,16 @@ class BlockReader {
     return rest;
   }
 
-  #takeCode(text: string, line: number): void {
-    const { marker, strip, ...block } = this.#code ?? { marker: '', strip: 0 };
-    const found = tryFenceMarker(text.slice(0, 300), true);
-    const isEnd = found !== undefined && closesFence(found, marker);
-    if (this.#code?.hasOptions) {
+  #takeCode(code: OpenCode, text: string, line: number): void {
+    if (code.hasOptions) {
       if (/^\s*:[\w-]+:/.test(text)) return;
-      this.#code = { ...this.#code, hasOptions: false };
+      this.#code = { ...code, hasOptions: false };
       if (text.trim() === '') return;
     }
+    const isEnd = closesFence(text.slice(0, 300), code.fence);
     if (isEnd) this.#code = undefined;
-    const shown = isEnd ? text : codeLine(text, block);
-    if (shown !== undefined) this.#push(withoutIndent(shown, strip), line);
+    const shown = isEnd ? text : codeLine(text, code);
+    if (shown !== undefined) this.#push(withoutIndent(shown, code.strip), line);
   }
 
   #takeMark(text: string, line: number): void {
@@ -148,8 +159,9 @@ class BlockReader {
       this.#dialect.note('limit', opening.name, line);
       return false;
     }
+    if (opening.isHidden) for (const one of ['', opening.first ?? '', '']) this.#push(one, line);
     this.#open(opening, line);
-    if (opening.first) this.#push(opening.first, line);
+    if (opening.first && !opening.isHidden) this.#push(opening.first, line);
     return true;
   }
 
@@ -164,6 +176,7 @@ class BlockReader {
 
   #close(): void {
     const frame = this.#frames.pop();
+    this.#item = frame?.item ?? 0;
     if (frame === undefined || frame.isHidden) return;
     const inner = trimmed(frame.out);
     const heading = frame.hasTitleInside ? /^#{1,6}\s+(.*)$/.exec(inner[0]?.text ?? '')?.[1] : undefined;
@@ -178,32 +191,42 @@ class BlockReader {
     const container = { kind, word, fold, label: heading ?? frame.label } as const;
     const id = options.get('name') ?? options.get('id') ?? frame.id;
     const margin = ' '.repeat(frame.form === 'tag' ? Math.min(frame.indent, frame.item) : frame.indent);
-    if (kind === 'alert' && this.#top.at(-1)?.text.trim() !== '') this.#push('', frame.line);
-    if (id !== undefined)
-      for (const one of [`${margin}<a id="${cleanId(id)}"></a>`, '']) this.#push(one, frame.line);
-    for (const { text, line } of containerLines(container, content, frame.line))
-      this.#push(text === '' ? '' : margin + text, line);
+    const anchor = id === undefined ? [] : [`<a id="${cleanId(id)}"></a>`, ''];
+    const before = kind === 'alert' && this.#top.at(-1)?.text.trim() !== '' ? ['', ...anchor] : anchor;
+    const lines = [
+      ...before.map((text) => ({ text, line: frame.line })),
+      ...containerLines(container, content, frame.line),
+    ];
+    // After the mark of a list item, an empty line would end the item.
+    const isFirst = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+$/.test(this.#top.at(-1)?.text ?? '');
+    const from = isFirst
+      ? Math.max(
+          0,
+          lines.findIndex(({ text }) => text !== ''),
+        )
+      : 0;
+    for (const { text, line } of lines.slice(from)) this.#push(text === '' ? '' : margin + text, line);
   }
 
   #takeText(text: string, line: number): void {
     const frame = this.#frames.at(-1);
     const label = frame && tabIn(frame.name, text);
     if (label !== undefined) {
-      for (const one of ['', `**${label}**`, '']) this.#push(one, line);
+      for (const one of ['', `**${label.trim()}**`, '']) this.#push(one, line);
       return;
     }
-    const marker = tryFenceMarker(text.slice(0, 300), false);
-    if (marker !== undefined) this.#openCode(text, marker, line);
+    const fence = tryOpeningFence(text.slice(0, 300));
+    if (fence !== undefined) this.#openCode(text, fence, line);
     else for (const one of calloutLines(this.#plainIndent(text))) this.#push(one, line);
   }
 
-  #openCode(text: string, marker: string, line: number): void {
+  #openCode(text: string, fence: Fence, line: number): void {
     const indent = indentOf(text);
     const strip = this.#dialect.isMdx && indent >= this.#item + 4 ? indent : 0;
-    const info = tryFenceInfo(text, marker);
+    const info = tryFenceInfo(text, fence.marks);
     const { block } = info;
     const isRust = this.#dialect.tree.isBook && block.isRust === true;
-    this.#code = { ...block, isRust, marker, depth: this.#frames.length, strip };
+    this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip };
     if (info.caption !== undefined) {
       const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
       const shown = isTab ? `**${info.caption}**` : `<figcaption>${info.caption}</figcaption>`;

@@ -1,10 +1,9 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { tryDecode } from '../links.ts';
 import { withoutCode } from '../withoutCode.ts';
 import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type TreeMarks } from './dialect.ts';
 import { type IncludeFile, withIncludes } from './includes.ts';
-import { mark } from './kinds.ts';
+import { closingMark, mark, openingMark } from './kinds.ts';
 import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
 import { withPlainMarks } from './marks.ts';
 import { withoutTags } from './tags.ts';
@@ -38,7 +37,7 @@ export interface WrittenText {
 export function toCanonicalText({ path, body, lineOf, include, ...about }: WrittenText): CanonicalText {
   const dialect = new Dialect(path, about);
   const isForeign =
-    /!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/.test(body) ||
+    /!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/.test(body) ||
     dialect.isMdx ||
     foreign.test(body) ||
     (dialect.tree.isVault && /%%|(?:^|\s)#\S|\^/.test(body));
@@ -50,11 +49,11 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
   const written = plainEnds(body);
   const own = written.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
   const whole = include === undefined ? own : withIncludes(own, dialect, include);
-  const source = whole.map(({ text }) => text).join('\n');
-  const withoutModules =
-    dialect.isMdx || /^\s*import\s[^\n]+\sfrom\s/.test(source) ? withoutImports(source) : source;
+  const source = whole.map(({ text }) => text.replace(/[\ufdd0\ufdd1]/g, '\ufffd')).join('\n');
+  const isModule = dialect.isMdx || /^import\s[^\n]*\sfrom\s*["'][^"'\n]+["'];?\s*$/m.test(source);
   const lineAt = (line: number) => whole[line - 1]?.line ?? lineOf(1);
-  const tagless = withoutTags(withoutModules, dialect, lineAt);
+  const withoutModules = isModule ? withoutImports(source, dialect.isMdx) : source;
+  const tagless = withoutTags(withMarkdownInside(withoutModules), dialect, lineAt);
   const headed = withPlainHeadings([...numbered(tagless, lineAt)], !dialect.isMdx);
   const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), !dialect.isMdx);
   const lines = withPlainMarks(blocks, dialect);
@@ -64,28 +63,58 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
 }
 
 const foreign =
-  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<[a-z]+\b[^<>\n]*\smarkdown\b|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
 
 /** What counts within code, or in the line that begins it. */
 const foreignCode =
-  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~)/m;
+  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
 
-/** `import` and `export` at the beginning of a line, up to an empty one. The lines stay. */
-function withoutImports(text: string): string {
+/** `import` and `export` at the beginning of a paragraph, up to an empty line. The lines stay. */
+function withoutImports(text: string, isMdx: boolean): string {
+  const begins = isMdx
+    ? /^(?:import|export)[ \t{]/
+    : /^(?:import\s+(?:.*\sfrom\s*)?["']|import\s[^"'.]*\{\s*$|export\s+(?:const|let|default|function)\b)/;
+  const prose = withoutCode(text, { hasIndentedCode: !isMdx }).split('\n');
   let isModule = false;
-  let fence = '';
   return text
     .split('\n')
-    .map((line) => {
-      const [, marks = ''] = /^\s*(`{3,}|~{3,})/.exec(line) ?? [];
-      if (marks !== '' && !isModule)
-        fence = fence === '' ? marks : line.trim().startsWith(fence) ? '' : fence;
-      if (fence !== '') return line;
-      isModule = line.trim() !== '' && (isModule || /^(?:import|export)[ \t{]/.test(line));
+    .map((line, at) => {
+      const shown = prose[at] ?? '';
+      isModule = shown.trim() !== '' && (isModule || begins.test(shown));
       return isModule ? '' : line;
     })
     .join('\n');
 }
+
+/** Marks in place of elements that only arrange the Markdown in them, such as `<div markdown>`. */
+function withMarkdownInside(text: string): string {
+  if (!arranging.test(text)) return text;
+  const prose = withoutCode(text);
+  const open: { readonly name: string; readonly isArranging: boolean }[] = [];
+  const out: string[] = [];
+  let at = 0;
+  for (const { 0: tag, 1: slash, 2: written = '', index } of prose.matchAll(
+    /<(\/?)(div|section|span)\b[^<>]*>/gi,
+  )) {
+    const name = written.toLowerCase();
+    const isArranging = slash ? open.findLast((one) => one.name === name)?.isArranging : arranging.test(tag);
+    if (slash)
+      open.length = Math.max(
+        0,
+        open.findLastIndex((one) => one.name === name),
+      );
+    else if (open.length < maxOpen) open.push({ name, isArranging: isArranging ?? false });
+    if (!isArranging) continue;
+    const mark = slash ? closingMark(name) : openingMark({ kind: 'content', name, label: '' });
+    out.push(text.slice(at, index), mark);
+    at = index + tag.length;
+  }
+  return out.join('') + text.slice(at);
+}
+
+const arranging = /<(?:div|section|span)\b[^<>]*\smarkdown\b[^<>]*>/i;
+/** Elements in each other. */
+const maxOpen = 100;
 
 /** A mark of a container gets a line for itself. */
 function* numbered(text: string, lineOf: (line: number) => number): Generator<Line> {
@@ -103,26 +132,15 @@ function* numbered(text: string, lineOf: (line: number) => number): Generator<Li
   }
 }
 
-/** Folders from which programs take the files that an address with `/` in front means. */
-const publicFolders = [
-  'static',
-  'public',
-  'assets',
-  '.vuepress/public',
-  '.gitbook/assets',
-  'docs/public',
-  'docs/static',
-];
+const picture =
+  /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:(?:@site|~)(?=\/))?((?:\/(?!\/)|\.\.\/)[^)\s>"'?#]{1,1000})/g;
 
 /** Pictures from the folder where their program looks for them, if they are not at the place that is written. */
-function withPlacedPictures(text: string, { tree: { exists } }: Dialect): string {
-  const picture =
-    /(!\[[^[\]\n]{0,500}\]\(<?|<img\s[^<>]{0,1000}?\bsrc=["'])(?:@site|~)?\/([^)\s>"'?#]{1,1000})/g;
+function withPlacedPictures(text: string, { tree, path, unplaced }: Dialect): string {
   return text.replace(picture, (whole, before: string, written: string) => {
-    const path = tryDecode(written) ?? written;
-    if (path.startsWith('/') || path.includes('..')) return whole;
-    const folder = exists(path) ? '' : publicFolders.find((one) => exists(`${one}/${path}`));
-    return folder === undefined ? whole : `${before}/${folder === '' ? '' : `${folder}/`}${written}`;
+    const address = tree.tryPicture(written, path);
+    if (address === undefined && written.startsWith('/')) unplaced.add(written);
+    return address === undefined ? whole : before + address;
   });
 }
 

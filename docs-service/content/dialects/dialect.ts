@@ -11,8 +11,12 @@ export interface TreeMarks {
   readonly isBook: boolean;
   /** The file that the name in a wikilink means, if one is known. */
   readonly tryNamed: (name: string, from: string) => string | undefined;
-  /** Whether there is a file or a folder. */
-  readonly exists: (path: string) => boolean;
+  /** The address of a picture that is not at the place that is written. */
+  readonly tryPicture: (written: string, from: string) => string | undefined;
+  /** A file outside of the content folder, as paths from there call it; undefined if it may not be included. */
+  readonly tryOther: (path: string) => string | undefined;
+  /** The only folder with documents, with a final slash; empty for the content folder. */
+  readonly docs: string;
 }
 
 /** A line of the text, on its way to its canonical form. */
@@ -25,7 +29,9 @@ export interface Line {
 const noMarks: TreeMarks = {
   ...{ isVault: false, isJekyll: false, isBook: false },
   tryNamed: () => undefined,
-  exists: () => true,
+  tryPicture: () => undefined,
+  tryOther: () => undefined,
+  docs: '',
 };
 
 /** The reading of one file: what its parts must know, and what they had to leave out. */
@@ -42,6 +48,8 @@ export class Dialect {
   readonly tags = new Set<string>();
   /** Names in wikilinks that no file has yet. */
   readonly unnamed = new Set<string>();
+  /** Addresses of pictures that are nowhere yet. */
+  readonly unplaced = new Set<string>();
   readonly #counts = new Map<WarningKind, { readonly line: number; readonly names: string[] }>();
 
   constructor(
@@ -73,7 +81,8 @@ export class Dialect {
       const more = new Set(names).size > shown.length ? ' …' : '';
       const verb = names.length === 1 ? done : done.replace(/^was/, 'were').replace(/^is/, 'are');
       const message = `${count(names.length, noun)} ${verb}: ${shown.join(', ')}${more}`;
-      return { kind, line, message, ...(names.length > 1 ? { count: names.length } : {}) };
+      const about = shown[0] ?? '';
+      return { kind, line, message, about, ...(names.length > 1 ? { count: names.length } : {}) };
     });
   }
 }

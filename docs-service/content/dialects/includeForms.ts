@@ -13,8 +13,10 @@ export interface FilePart {
 export interface WantedFile {
   readonly path: string;
   readonly part: FilePart;
-  /** From where the path counts first; then the other place is tried. */
+  /** From where the path counts first; then the folders between are tried. */
   readonly from: 'root' | 'file';
+  /** The name of a note, wherever it is. */
+  readonly note?: string;
   /** It is shown as code. */
   readonly isCode?: boolean;
   readonly language?: string | undefined;
@@ -88,8 +90,14 @@ export function tryInclude(lines: readonly Line[], at: number, around: Around): 
   const [, note, heading] =
     (around.isVault && /^!\[\[([^[\]|#]+)(?:#([^[\]|]+))?(?:\|[^[\]]*)?\]\]$/.exec(line)) || [];
   const stem = note?.replace(/\.md$/i, '');
-  if (stem !== undefined && !/\.[a-z]\w{1,4}$/i.test(stem))
-    return { ...base, path: `${stem}.md`, part: { name: heading }, from: 'file' };
+  if (stem !== undefined && !/\.[a-z]\w{1,5}$/i.test(stem))
+    return {
+      ...base,
+      path: `${stem}.md`,
+      note: stem,
+      part: { name: heading?.split('#').at(-1) },
+      from: 'file',
+    };
   return tryDirective(lines, at);
 }
 
@@ -138,11 +146,22 @@ function linesNamed(lines: readonly string[], name: string): readonly string[] |
     /\bANCHOR(?:_END)?:|-8<-+\s*\[(?:start|end):|#?\b(?:end)?region\b/i.test(line);
   const says = (line: string, word: RegExp) => isMark(line) && (word.exec(line)?.[1] ?? '').trim() === name;
   const start = lines.findIndex((line) => says(line, /(?:ANCHOR:|\[start:|(?<!end)region\b)\s*([\w.-]+)/i));
-  if (start < 0) return linesBelow(lines, name);
+  if (start < 0) return name.startsWith('^') ? blockNamed(lines, name) : linesBelow(lines, name);
   const end = lines.findIndex(
     (line, at) => at > start && says(line, /(?:ANCHOR_END:|\[end:|endregion\b)\s*([\w.-]+)/i),
   );
   return lines.slice(start + 1, end < 0 ? undefined : end).filter((line) => !isMark(line));
+}
+
+/** The paragraph, or the item of a list, that ends with `^name`, or the block before such a line. */
+function blockNamed(lines: readonly string[], name: string): readonly string[] | undefined {
+  const at = lines.findIndex((line) => line.endsWith(name) && /(?:^|\s)$/.test(line.slice(0, -name.length)));
+  if (at < 0) return undefined;
+  const last = (lines[at] ?? '').slice(0, -name.length).trimEnd();
+  if (/^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(last)) return [last.trimStart()];
+  const end = last === '' ? lines.findLastIndex((line, index) => index < at && line.trim() !== '') + 1 : at;
+  const start = lines.findLastIndex((line, index) => index < end && line.trim() === '') + 1;
+  return [...lines.slice(start, end), last];
 }
 
 function linesBelow(lines: readonly string[], heading: string): readonly string[] | undefined {

@@ -1,5 +1,5 @@
 import { dirname, extname, join } from 'node:path/posix';
-import { closesFence, tryFenceMarker } from '../markdownLines.ts';
+import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { partOf, tryInclude, type WantedFile } from './includeForms.ts';
 
@@ -30,43 +30,37 @@ class Includer {
   expand(lines: readonly Line[], chain: readonly string[]): readonly Line[] {
     const out: Line[] = [];
     const partials = importedIn(lines);
-    let fence: { readonly marker: string; readonly at: number; longest: number } | undefined;
+    let code: { readonly fence: Fence; readonly at: number; longest: number } | undefined;
     for (let at = 0; at < lines.length; at += 1) {
       const { text, line } = lines[at] ?? { text: '', line: 1 };
-      const marker = /[`~]{3}/.test(text)
-        ? tryFenceMarker(text.slice(0, 300), fence !== undefined)
-        : undefined;
-      const wanted = tryInclude(lines, at, {
-        isInCode: fence !== undefined,
-        partials,
-        isVault: this.#dialect.tree.isVault,
-      });
+      const isInCode = code !== undefined;
+      const wanted = tryInclude(lines, at, { isInCode, partials, isVault: this.#dialect.tree.isVault });
       if (wanted !== undefined) {
-        const inner = this.#include(wanted, line, chain, fence !== undefined);
-        if (fence !== undefined)
-          fence.longest = Math.max(fence.longest, ...inner.map((one) => longestRun(one.text)));
+        const inner = this.#include(wanted, line, chain, isInCode);
+        if (code) code.longest = Math.max(code.longest, ...inner.map((one) => longestRun(one.text)));
         for (const one of inner) out.push(one);
         at += wanted.lines - 1;
-        continue;
-      }
-      if (marker !== undefined && fence === undefined) fence = { marker, at: out.length, longest: 0 };
-      else if (marker !== undefined && fence !== undefined && closesFence(marker, fence.marker)) {
-        const long = fence.marker[0]?.repeat(Math.max(fence.marker.length, fence.longest + 1)) ?? '';
-        const opening = out[fence.at];
-        if (opening) out[fence.at] = { ...opening, text: opening.text.replace(fence.marker, long) };
-        out.push({ text: text.replace(marker, long.length > marker.length ? long : marker), line });
-        fence = undefined;
-        continue;
-      }
-      out.push({ text, line });
+      } else if (code === undefined) {
+        const fence = tryOpeningFence(text.slice(0, 300));
+        if (fence !== undefined) code = { fence, at: out.length, longest: 0 };
+        out.push({ text, line });
+      } else if (closesFence(text.slice(0, 300), code.fence)) {
+        const { marks } = code.fence;
+        const long = marks.charAt(0).repeat(Math.max(marks.length, code.longest + 1));
+        const opening = out[code.at];
+        if (opening) out[code.at] = { ...opening, text: opening.text.replace(marks, long) };
+        out.push({ text: long.length > marks.length ? text.replace(/[`~]+/, long) : text, line });
+        code = undefined;
+      } else out.push({ text, line });
     }
     return out;
   }
 
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
-    const folders = wanted.from === 'root' ? ['', dirname(from)] : [dirname(from), ''];
-    const places = folders.map((folder) => placeOf(wanted.path, folder));
+    const folders = wanted.from === 'root' ? foldersAbove(from) : foldersAbove(from).reverse();
+    const named = wanted.note && this.#dialect.tree.tryNamed(wanted.note, from);
+    const places = [named || undefined, ...folders.map((folder) => this.#placeOf(wanted.path, folder))];
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
       if (place === undefined || text === undefined || chain.length > maxDepth) continue;
@@ -91,6 +85,17 @@ class Includer {
     return [{ text: `${wanted.indent}Not included: ${wanted.path}`, line }];
   }
 
+  /** From the content folder; undefined if it may not be included. */
+  #placeOf(written: string, folder: string): string | undefined {
+    const path = written.replace(/^@(?:site)?\//, '/');
+    if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
+    const isRooted = path.startsWith('/') && `${folder}/` !== this.#dialect.tree.docs;
+    const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
+    if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
+    const shown = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
+    return shown.split('/').some((part) => part.startsWith('.')) ? undefined : place;
+  }
+
   #tryRead(path: string): string | undefined {
     if (this.#count >= maxIncludes || this.#length > maxLength) return undefined;
     this.#count += 1;
@@ -98,16 +103,14 @@ class Includer {
   }
 }
 
-function isMarkdown(path: string): boolean {
-  return /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i.test(path);
+/** The content folder and each folder down to that of a file: programs count from the one with their configuration. */
+export function foldersAbove(path: string): string[] {
+  const parts = dirname(path).split('/');
+  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/')).slice(0, 20)];
 }
 
-/** From the content folder; undefined if that is outside, or if a part of it is hidden. */
-function placeOf(written: string, folder: string): string | undefined {
-  const path = written.replace(/^@(?:site)?\//, '/');
-  if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
-  const place = join(path.startsWith('/') ? '.' : folder, path.replace(/^\/+/, ''));
-  return place.split('/').some((part) => part === '..' || part.startsWith('.')) ? undefined : place;
+function isMarkdown(path: string): boolean {
+  return /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i.test(path);
 }
 
 function fenced(

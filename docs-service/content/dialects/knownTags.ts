@@ -66,7 +66,7 @@ function tryTagContainer({ form, name, rest }: Tag, given: Arguments): MarkedCon
 
 /** Names that are mostly something else there than kinds of alerts. */
 const ordinary = {
-  shortcode: /^$/,
+  shortcode: /^highlight$/,
   liquid: /^(?!(?:details|note|tip|warning|danger|info|success|tab)$)/,
   component: /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic)$/,
 } as const;
@@ -113,9 +113,24 @@ function linked(given: Arguments): string {
   return [title === '' ? '' : `${name}\n\n`, text === '' ? '' : `${text}\n\n`].join('');
 }
 
+/** Code between a tag and its end. */
+const program: Known = (given, _dialect, inner) => {
+  const found = inner();
+  if (found === undefined) return undefined;
+  const text = found.text.replace(/\{%-?\s*(?:end)?raw\s*-?%\}/g, '').replace(/[ \t]+$/, '');
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const [marks, language] = ['`'.repeat(longest + 1), given.get('lang', 'language', '0') ?? ''];
+  const opening = `${marks}${/^[\w+#.-]+$/.test(language) ? language : ''}${text.startsWith('\n') ? '' : '\n'}`;
+  return { ...found, text: `${opening}${text}${text.endsWith('\n') ? '' : '\n'}${marks}` };
+};
+
 const known: Readonly<Record<Tag['form'], Readonly<Record<string, Known>>>> = {
-  shortcode: { ref: reference, relref: reference, figure: picture },
+  shortcode: {
+    ...{ ref: reference, relref: reference, figure: picture },
+    ...{ highlight: program, code: program, 'code-toggle': program, 'code-block': program },
+  },
   liquid: {
+    highlight: program,
     link: (given) => addressed(`/${given.get('0') ?? ''}`),
     post_url: (given) => addressed(`/_posts/${given.get('0') ?? ''}`),
     code: (given) => (given.get('title') ? `<figcaption>${given.get('title')}</figcaption>\n\n` : ''),

@@ -118,7 +118,7 @@ class MarkReader {
     let shown = isHeading ? this.#plainHeading(text, line) : text;
     if (shown.includes('{')) shown = this.#plainAttributes(shown, line);
     if (shown.includes('[[')) shown = withPlainWikilinks(shown, this.#dialect, line);
-    if (shown.includes(':') && icon.test(shown)) shown = replaceProse(shown, icon, () => '');
+    if (shown.includes(':')) shown = replaceProse(shown, icon, () => '');
     if (this.#dialect.tree.isVault && !isHeading) shown = this.#plainVaultMarks(shown, line);
     return shown;
   }
@@ -189,10 +189,12 @@ interface Attributes {
 
 /** Undefined if it is no list of attributes: `{name}` is text. */
 function tryAttributes(list: string): Attributes | undefined {
-  const tokens = list.match(/[\w:@-]+=(?:"[^"]*"|'[^']*'|\S+)|\S+/g) ?? [];
+  const tokens = list.match(/[\w:@-]+=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\S+)|\S+/g) ?? [];
   if (
     tokens.length === 0 ||
-    !tokens.every((token) => /^(?:[#.][\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:-]*|[\w:@-]+=.*)$/u.test(token))
+    !tokens.every((token) =>
+      /^(?:#[\p{L}\p{N}_][^\s#<>"']*|\.[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:-]*|[\w:@-]+=.*)$/u.test(token),
+    )
   )
     return undefined;
   const id = tokens.find((token) => token.startsWith('#'))?.slice(1);
@@ -208,9 +210,11 @@ function withAnchor({ text, line }: Line, id: string): readonly Line[] {
   return [anchor, '', text].map((one) => ({ text: one, line }));
 }
 
-const icon = /:(?:material|fontawesome|octicons|simple|fa)-[\w-]+:/g;
-const span = /\[([^[\]\n]{0,500})\](?:\(\))?\{([^{}\n]{1,300})\}/g;
-const attributes = /[ \t]?\{(:?)[ \t]*([^{}\n]{1,300})\}/g;
+/** With one blank, so that words and marks around it keep theirs. */
+const icon =
+  /(?: (?=:[\w-]+:(?:\{[^{}\n]{0,200}\})?(?:[*_]|$)))?:(?:material|fontawesome|octicons|simple|fa)-[\w-]+:(?:\{[^{}\n]{0,200}\})?[ \t]?/g;
+const span = /\[([^[\]\n]{0,500})\](?:\(\))?\{([^{}\n]{1,2000})\}/g;
+const attributes = /[ \t]?\{(:?)[ \t]*([^{}\n]{1,2000})\}/g;
 const role = /\{(ref|numref|doc|kbd|sub|sup|abbr)\}`([^`\n]{1,300})`/g;
 const vaultTag = /(?<=^|\s)#([\p{L}\p{N}_/-]*[\p{L}_/-][\p{L}\p{N}_/-]*)/gu;
 

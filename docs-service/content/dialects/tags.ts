@@ -1,7 +1,7 @@
 import { Ends } from '../markdownLines.ts';
 import { withoutCode } from '../withoutCode.ts';
 import type { Dialect } from './dialect.ts';
-import { closingMark, mark, openingMark } from './kinds.ts';
+import { closingMark, openingMark } from './kinds.ts';
 import { isAlone, type Tag, tryKnownTag, tryValue } from './knownTags.ts';
 
 /**
@@ -9,8 +9,7 @@ import { isAlone, type Tag, tryKnownTag, tryValue } from './knownTags.ts';
  * meaning in Markdown gets it; of the others, the text between them stays. Each line keeps its number. One pass: what
  * was searched for an end is not searched again.
  */
-export function withoutTags(source: string, dialect: Dialect, lineOf: (line: number) => number): string {
-  const text = source.replaceAll(mark.start, '\ufffd').replaceAll(mark.end, '\ufffd');
+export function withoutTags(text: string, dialect: Dialect, lineOf: (line: number) => number): string {
   if (!/\{[{%/]|<\/?[A-Z]/.test(text) && !dialect.isMdx) return text;
   const reader = new TagReader(text, dialect, lineOf);
   return reader.read();

@@ -1,3 +1,4 @@
+import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import { type Asset, type Picture, pictureName, readAsset } from '../markdown/assets.ts';
 import type { ShownPicture } from '../markdown/references.ts';
 
@@ -9,14 +10,14 @@ export interface BookPicture {
 
 /** The pictures of one book. Each picture is stored once, under a name made from its content. */
 export class BookPictures {
-  readonly #contentFolder: string;
+  readonly #places: ContentPlaces;
   readonly #byPath = new Map<string, BookPicture | undefined>();
   readonly #byFile = new Map<string, BookPicture>();
   readonly #notes = new Set<string>();
   #space = maxBytes;
 
-  constructor(contentFolder: string) {
-    this.#contentFolder = contentFolder;
+  constructor(places: ContentPlaces) {
+    this.#places = places;
   }
 
   get all(): readonly BookPicture[] {
@@ -39,8 +40,7 @@ export class BookPictures {
 
   /** @param path from the content folder */
   find(path: string): BookPicture | undefined {
-    if (!this.#byPath.has(path))
-      this.#byPath.set(path, this.#add(path, readAsset(this.#contentFolder, path)));
+    if (!this.#byPath.has(path)) this.#byPath.set(path, this.#add(path, readAsset(this.#places, path)));
     return this.#byPath.get(path);
   }
 

@@ -24,7 +24,7 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
     );
   }
   const description = describe(job, documents);
-  const pictures = new BookPictures(job.contentFolder);
+  const pictures = new BookPictures(job);
   const cover = createCover(description, job.collection.cover, pictures);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
   const chapters = writeChapters({

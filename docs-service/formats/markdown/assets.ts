@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { join, sep } from 'node:path';
-import { isOpenedAt } from '../../content/contentFolder.ts';
+import { join } from 'node:path';
+import {
+  type ContentPlaces,
+  isInside,
+  isOpenedAt,
+  type Place,
+  placeOf,
+} from '../../content/contentPlaces.ts';
 import { type PictureType, tryPictureType } from './pictureType.ts';
 import { sanitiseSvg } from './svg.ts';
 
@@ -26,12 +32,10 @@ export interface Picture {
  * folder. A link that leads out of the folder counts as outside. It never throws for what a document can cause.
  * @param source a path from the content folder or a `data:` address, as `tryPictureSource` returns it
  */
-export function readAsset(contentFolder: string, source: string): Asset {
+export function readAsset(places: ContentPlaces, source: string): Asset {
   const name = pictureName(source);
   try {
-    const bytes = source.startsWith('data:')
-      ? bytesIn(source)
-      : readInside(realpathSync(contentFolder), source);
+    const bytes = source.startsWith('data:') ? bytesIn(source) : readInside(placeOf(places, source));
     return typeof bytes === 'string' ? problem(name, bytes) : pictureOf(bytes, name);
   } catch (error) {
     return problem(name, `cannot be read (${codeOf(error)})`);
@@ -83,9 +87,10 @@ function problem(path: string, why: string): Asset {
 }
 
 /** The bytes, or a reason. The file is opened without blocking, because a pipe would block for ever. */
-function readInside(folder: string, path: string): Uint8Array | string {
-  const file = realpathSync(join(folder, path));
-  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return outside;
+function readInside(place: Place): Uint8Array | string {
+  const folder = realpathSync(place.folder);
+  const file = realpathSync(join(folder, place.path));
+  if (!isInside(folder, file)) return outside;
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     if (!isOpenedAt(descriptor, file)) return outside;

@@ -1,3 +1,4 @@
+import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
 import type { HtmlJob, Rendered } from '../renderJob.ts';
@@ -15,9 +16,9 @@ import { escapeXml, visibleText } from './xmlText.ts';
  * has an address that would need authorization.
  */
 export async function createHtml(job: HtmlJob): Promise<Rendered> {
-  const { contentFolder, targets, document, form, root } = job;
+  const { targets, document, form, root } = job;
   const markdown = parseTitled(document);
-  const pictures = createDataPictures(contentFolder);
+  const pictures = createDataPictures(job);
   const references = createReferences({
     path: document.path,
     ids: idsOf(markdown),
@@ -60,7 +61,7 @@ ${body}</body>
 `;
 }
 
-function createDataPictures(contentFolder: string) {
+function createDataPictures(places: ContentPlaces) {
   const notes = new Set<string>();
   let space = maxBytes;
   const note = (message: string) => {
@@ -69,7 +70,7 @@ function createDataPictures(contentFolder: string) {
   };
   /** A picture that is shown twice counts twice, because the page contains it twice. */
   const show = (source: string): ShownPicture | undefined => {
-    const asset = readAsset(contentFolder, source);
+    const asset = readAsset(places, source);
     if (asset.kind === 'problem') return note(asset.message);
     const { bytes, type, width, height } = asset;
     if (bytes.length > space)

@@ -6,8 +6,8 @@ import { parseTitled } from './markdown.ts';
 import { createReferences } from './references.ts';
 
 /** The bytes of a picture as formats show it. */
-export function createPicture({ contentFolder, path }: PictureJob): Rendered {
-  const asset = readAsset(contentFolder, path);
+export function createPicture({ path, ...job }: PictureJob): Rendered {
+  const asset = readAsset(job, path);
   if (asset.kind === 'problem') throw new UnrenderableError(asset.message);
   return { bytes: asset.bytes, notes: [] };
 }

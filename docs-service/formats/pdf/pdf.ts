@@ -68,7 +68,7 @@ async function render(
   const lang = (job.kind === 'pdf' ? null : job.collection.lang) ?? documents[0]?.lang ?? null;
   const start = documents.map(({ body }) => body.slice(0, 100_000)).join('\n');
   const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)), job.paper);
-  const source = { folder: job.contentFolder, document: documents[0]?.path ?? '-', excluded, type };
+  const source = { places: job, document: documents[0]?.path ?? '-', excluded, type };
   const pictures = new Pictures(source);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
   const parts = markdown.flatMap((one, at) => {
@@ -149,7 +149,7 @@ const codeFonts = [
 async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {
   const damaged = new Set<string>();
   for (const path of paths) {
-    const pictures = new Pictures({ folder: job.contentFolder, document: '-', excluded: new Set() });
+    const pictures = new Pictures({ places: job, document: '-', excluded: new Set() });
     const picture = pictures.placeFile(path, { width: 100, height: 100 });
     const node = { ...picture?.node, width: picture?.width, height: picture?.height };
     const definition = {

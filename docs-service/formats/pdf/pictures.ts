@@ -1,3 +1,4 @@
+import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import { tryPictureSource } from '../../content/links.ts';
 import { pictureName, readAsset } from '../markdown/assets.ts';
 import type { ImagePiece, LinePicture } from './inlines.ts';
@@ -14,8 +15,7 @@ export interface PlacedPicture extends LinePicture {
 }
 
 interface PictureSource {
-  /** The content folder. */
-  readonly folder: string;
+  readonly places: ContentPlaces;
   /** The path of the first document in it. */
   readonly document: string;
   /** Pictures that must not be shown, by their paths. */
@@ -79,7 +79,7 @@ export class Pictures {
   #open(source: string): Original | undefined {
     const path = pictureName(source);
     if (this.#source.excluded.has(source)) return this.#refuse(`The picture ${path} is damaged.`);
-    const asset = readAsset(this.#source.folder, source);
+    const asset = readAsset(this.#source.places, source);
     if (asset.kind === 'problem') return this.#refuse(asset.message);
     const { type, bytes, width, height, hash } = asset;
     this.#bytes += bytes.length;

@@ -22,6 +22,7 @@ const maxEntries = 100;
 export function atomFeed({ collection, href, library, changed }: FeedOptions): string {
   const { definition, documents } = collection;
   const entries = documents
+    .filter(({ hidden }) => !hidden)
     .map((document) => ({ document, updated: updatedOf(document, changed) }))
     .sort((one, other) => other.updated - one.updated || (one.document.slug < other.document.slug ? -1 : 1))
     .slice(0, maxEntries);

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { count } from '../../../protocol/base/text.ts';
+import type { Document } from '../../content/document.ts';
+import { UnrenderableError } from '../../formats/renderJob.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
@@ -9,32 +11,41 @@ import { seesDrafts } from '../authorization.ts';
 import { createEtag, revalidate } from '../conditional.ts';
 import { linkAddress, readingPath } from '../documentView.ts';
 import type { Services } from '../services.ts';
-import { type LlmsList, type LlmsSection, llmsText } from './llmsText.ts';
+import { type LlmsSection, type LlmsTexts, llmsFullText, llmsText } from './llmsText.ts';
 
 /** Documents that are read from the index at once. */
 const pieceSize = 500;
 
-/** `GET /llms.txt`: what the asker may read. It is made while it is sent, so its length does not matter. */
+/**
+ * `GET /llms.txt`: what the asker may read; and `/llms-full.txt`, with the texts. They are made while they are sent, so
+ * their lengths do not matter.
+ */
 export function createLlmsRoute(services: Services): FastifyPluginAsync {
-  const { index, readPublic, authorization, owner, baseUrl, site } = services;
+  const { index, readPublic, publicSearch, authorization, owner } = services;
+  const { everything, publicList } = listsOf(services);
   // Other instances, and this one after a restart, count the changes of the library anew.
   const instance = randomUUID();
   return async (app) => {
     app.addHook('onSend', async (_request, reply) => {
       reply.header('vary', 'Authorization, Cookie, Origin');
     });
-    app.get('/llms.txt', { schema: { hide: true } }, async (request, reply) =>
-      send(request, reply, await listFor(request, reply)),
-    );
+    for (const [path, textFor] of [
+      ['/llms.txt', llmsText],
+      ['/llms-full.txt', llmsFullText],
+    ] as const)
+      app.get(path, { schema: { hide: true } }, async (request, reply) =>
+        send(request, reply, { ...(await listFor(request, reply)), textFor }),
+      );
   };
 
-  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Asked> {
+  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Omit<Asked, 'textFor'>> {
     const isOwner = request.headers.authorization === undefined && (await owner.isSignedIn(request));
     if (isOwner) authorization.countOwnerRequest(reply);
     else if (request.headers.authorization === undefined) {
       const library = await readPublic();
       if (library.collections.length > 0) {
         authorization.countVisit(request, reply);
+        if (request.routeOptions.url?.endsWith('/llms-full.txt')) await publicSearch.catchUp();
         return { key: stampOf(library), list: publicList(library) };
       }
     }
@@ -43,6 +54,18 @@ export function createLlmsRoute(services: Services): FastifyPluginAsync {
     const key = JSON.stringify([index.generation, isOwner, drafts]);
     return { key, list: await everything({ isOwner, drafts }) };
   }
+
+  function send(request: FastifyRequest, reply: FastifyReply, { key, list, textFor }: Asked): FastifyReply {
+    const etag = createEtag(instance, request.routeOptions.url ?? '', key);
+    if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
+    authorization.countDownload(request, reply);
+    return reply.send(Readable.from(textFor(list)));
+  }
+}
+
+function listsOf({ index, publicSearch, renditions, baseUrl, site }: Services) {
+  return { everything, publicList };
 
   async function everything({ isOwner, drafts }: { readonly isOwner: boolean; readonly drafts: boolean }) {
     const { total } = await index.list({ drafts, limit: 1, offset: 0 });
@@ -53,39 +76,48 @@ export function createLlmsRoute(services: Services): FastifyPluginAsync {
       sections: sectionsOf(index, drafts),
       addressOf: (slug: string) =>
         isOwner ? `${readingPath({ root: baseUrl.href }, slug)}.md` : linkAddress(baseUrl, slug, 'markdown'),
+      textOf: async (slug: string) => {
+        const document = await index.read(slug);
+        return document === undefined || (document.draft && !drafts) ? undefined : markdownOf(document);
+      },
     };
   }
 
-  function publicList({ collections, documents }: PublicLibrary): LlmsList {
+  async function markdownOf(document: Document): Promise<string | undefined> {
+    try {
+      const markdown = await renditions.markdown(document);
+      const bytes = (await markdown.cached()) ?? (await markdown.render(new AbortController().signal));
+      return new TextDecoder().decode(bytes);
+    } catch (error) {
+      if (error instanceof UnrenderableError) return undefined;
+      throw error;
+    }
+  }
+
+  function publicList({ collections, documents }: PublicLibrary): LlmsTexts {
     return {
       title: site.title,
       summary: `The public part of a library: ${count(documents.length, 'document')}.`,
       about: 'Each link leads to a page with the text of a document.',
       sections: openSections(collections),
       addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
+      textOf: (slug) => publicSearch.textOf(slug),
     };
-  }
-
-  function send(request: FastifyRequest, reply: FastifyReply, { key, list }: Asked): FastifyReply {
-    const etag = createEtag(instance, key);
-    if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    authorization.countDownload(request, reply);
-    return reply.send(Readable.from(llmsText(list)));
   }
 }
 
 interface Asked {
   /** What the list depends on. */
   readonly key: string;
-  readonly list: LlmsList;
+  readonly list: LlmsTexts;
+  readonly textFor: typeof llmsFullText | typeof llmsText;
 }
 
 /** It stays the same when something else changes, so that strangers do not see when that is. */
 function stampOf({ collections, documents }: PublicLibrary): string {
   return JSON.stringify([
     collections.map(({ definition, documents }) => [definition.title, documents.map(({ slug }) => slug)]),
-    documents.map(({ slug, title, description }) => [slug, title, description]),
+    documents.map(({ slug, title, description, contentHash }) => [slug, title, description, contentHash]),
   ]);
 }
 

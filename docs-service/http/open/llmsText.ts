@@ -1,4 +1,4 @@
-import { cutText } from '../../../protocol/base/text.ts';
+import { count, cutText } from '../../../protocol/base/text.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
 import { visibleText } from '../../formats/markdown/xmlText.ts';
 
@@ -10,6 +10,12 @@ export interface LlmsList {
   readonly about: string;
   readonly sections: AsyncIterable<LlmsSection>;
   readonly addressOf: (slug: string) => string;
+}
+
+/** The same with the texts of the documents. */
+export interface LlmsTexts extends LlmsList {
+  /** In Markdown. Undefined if there is no text to show. */
+  readonly textOf: (slug: string) => Promise<string | undefined>;
 }
 
 export interface LlmsSection {
@@ -28,7 +34,7 @@ export async function* llmsText({ title, summary, about, sections, addressOf }: 
   for await (const section of sections) {
     let heading = `\n## ${literal(section.title)}\n\n`;
     for await (const documents of section.documents) {
-      const fresh = documents.filter(({ slug }) => !listed.has(slug));
+      const fresh = documents.filter(({ slug, hidden }) => !hidden && !listed.has(slug));
       if (fresh.length === 0) continue;
       for (const { slug } of fresh) listed.add(slug);
       yield heading + fresh.map((document) => `${entry(document, addressOf)}\n`).join('');
@@ -36,6 +42,33 @@ export async function* llmsText({ title, summary, about, sections, addressOf }: 
     }
   }
 }
+
+/** In UTF-16 units: about what the largest models read at once. */
+const maxTexts = 2_000_000;
+
+/** The documents one after another, in pieces, each once. What is beyond the limit is counted. */
+export async function* llmsFullText({ title, summary, sections, addressOf, textOf }: LlmsTexts) {
+  yield `# ${literal(title)}\n\n> ${summary}\n`;
+  const listed = new Set<string>();
+  let left = maxTexts;
+  let more = 0;
+  for await (const section of sections)
+    for await (const documents of section.documents)
+      for (const { slug, title: name, hidden } of documents) {
+        if (hidden || listed.has(slug)) continue;
+        listed.add(slug);
+        const text = left > 0 ? await textOf(slug) : '';
+        if (text === undefined) continue;
+        left -= text.length;
+        if (left <= 0) more += 1;
+        else
+          yield `\n${rule}\nTitle: ${literal(name) || slug}\nAddress: ${addressOf(slug)}\n\n${text.trim()}\n`;
+      }
+  if (more > 0)
+    yield `\n${rule}\n${count(more, 'further document')} would be too much for one file: llms.txt names all of them.\n`;
+}
+
+const rule = '-'.repeat(80);
 
 function entry(
   { slug, title, description, draft }: DocumentMetadata,

@@ -67,8 +67,14 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
   const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>`;
   return {
     before: `${before}<div class="with-tree">\n${tree}<div class="reader">\n${crumbs}\n`,
-    after: `${around === undefined ? treeSteps(site, folders, document.slug) : neighbours(site, around)}</div></div>${after}`,
+    after: `${editLink(site, document)}${around === undefined ? treeSteps(site, folders, document.slug) : neighbours(site, around)}</div></div>${after}`,
   };
+}
+
+function editLink({ editAddress }: Site, { path }: Document): string {
+  if (editAddress === undefined) return '';
+  const address = editAddress.replaceAll('{path}', path.split('/').map(encodeURIComponent).join('/'));
+  return `<p class="meta whole"><a href="${escapeHtml(address)}">Edit this page</a></p>\n`;
 }
 
 function collectionSteps(site: Site, { definition, place, size }: Neighbours): readonly string[] {

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path/posix';
-import { type Folder, type Folders, folderName, folderSteps } from '../../library/folders.ts';
+import { type Folder, type Folders, folderName, folderSteps, topFolder } from '../../library/folders.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
@@ -22,7 +22,7 @@ const maxEntries = 200;
  * folders are links, so a large library makes no large page. Empty if there is nothing to choose.
  */
 export function folderTree({ folders, folder, ...place }: Place): string {
-  const root = folders.get('');
+  const root = topFolder(folders);
   if (root === undefined || root.documents.length + root.folders.length < 2) return '';
   const open = new Set(folderSteps(folder));
   const level = ({ path, ...inside }: Folder): string => {

@@ -1,7 +1,7 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import type { Folders } from '../../library/folders.ts';
+import { type Folders, topFolder } from '../../library/folders.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { escapeHtml, foundIn, page, pageAround, type Site } from '../pages.ts';
 import {
@@ -42,7 +42,7 @@ export type ResultsView = View & SearchAnswer;
  */
 export function libraryPage(view: LibraryView): { readonly before: string; readonly after: string } {
   const { site, items, collections, total, filter, hasStart } = view;
-  const root = view.folders.get('');
+  const root = topFolder(view.folders);
   const isAll = filter.type === undefined && filter.tag === undefined;
   const { before, after } = pageAround({
     site,

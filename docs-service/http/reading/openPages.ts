@@ -1,8 +1,8 @@
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document } from '../../content/document.ts';
-import { folderPagePaths, pathSlugs } from '../../content/slug.ts';
+import { pathSlugs } from '../../content/slug.ts';
 import type { Rendition } from '../../formats/renditionMaker.ts';
-import type { Folders } from '../../library/folders.ts';
+import { type Folders, readFolders, startPaths } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentFilter, DocumentPage, Paging, SearchPage } from '../../search/documentIndex.ts';
@@ -36,7 +36,7 @@ interface Moved {
 
 /** For strangers. Everything here comes from what is public, so that nothing else can be shown or counted. */
 export function openPages(
-  { index, publicSearch, renditions, site }: Services,
+  { index, publicSearch, renditions, findAlias, site }: Services,
   { collections, documents, has }: PublicLibrary,
 ): ReadersLibrary {
   const read = async (slug: string | undefined) => {
@@ -57,15 +57,17 @@ export function openPages(
     search: (query) => publicSearch.search(query),
     collections: async () => collections.map(({ definition }) => definition),
     folders: async () => new Map(),
-    startPage() {
-      const paths = folderPagePaths('');
+    async startPage() {
+      const paths = startPaths(await readFolders(index));
       const [start] = paths.flatMap((path) => documents.find((one) => one.path === path) ?? []);
       return read(start?.slug);
     },
     async document(slug) {
       const document = await read(slug);
       if (document !== undefined) return document;
-      const other = documents.find(({ path }) => pathSlugs(path).long === slug);
+      const other =
+        documents.find(({ path }) => pathSlugs(path).long === slug) ??
+        (await findAlias(slug, (one) => has(one.slug)));
       return other && { movedTo: other.slug };
     },
     article: (document) => renditions.openArticle(document, has),

@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { folderPagePaths, isSlug } from '../../content/slug.ts';
+import { isSlug } from '../../content/slug.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import { folderAt, readFolders } from '../../library/folders.ts';
+import { folderAt, readFolders, startPaths } from '../../library/folders.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
+import { tryLeadToAlias } from '../aliasRoute.ts';
 import { sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { atomFeed } from '../open/atomFeed.ts';
@@ -173,6 +174,16 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
       },
     );
 
+    app.get<{ Params: { '*': string } }>(
+      '/*',
+      { config: { isOpen: true, isFallback: true }, schema: { hide: true } },
+      async (request, reply) => {
+        if (await tryLeadToAlias(services, request, reply)) return reply;
+        if (request.visitor !== null) return askToSignIn(request, reply);
+        throw new HttpProblem(404, 'There is no page at this address.');
+      },
+    );
+
     for (const ending of ['epub', 'pdf'] as const)
       app.get(
         `/collections/:name.${ending}`,
@@ -270,8 +281,9 @@ function ownersPages({ index, search, renditions, site, lookups }: Services): Re
     collections: () => index.collections(),
     folders: () => readFolders(index),
     async startPage() {
-      const slugs = await index.slugsOf(folderPagePaths(''));
-      const [slug] = folderPagePaths('').flatMap((path) => slugs.get(path) ?? []);
+      const paths = startPaths(await readFolders(index));
+      const slugs = await index.slugsOf(paths);
+      const [slug] = paths.flatMap((path) => slugs.get(path) ?? []);
       return slug === undefined ? undefined : index.read(slug);
     },
     document: (slug) => lookups.document(slug, true),

@@ -66,7 +66,8 @@ async function namedFiles(client: pg.ClientBase): Promise<readonly NamedFile[]> 
     "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('docs_documents') AND attname IN ('path', 'slug')",
   );
   if (columns.rows.length < 2) return [];
-  return (await client.query<NamedFile>('SELECT path, slug FROM docs_documents')).rows;
+  const draft = "(to_jsonb(docs_documents) ->> 'draft')::boolean IS TRUE AS draft";
+  return (await client.query<NamedFile>(`SELECT path, slug, ${draft} FROM docs_documents`)).rows;
 }
 
 const tables = ['meta', 'documents', 'bodies', 'scopes', 'listing', 'words', 'postings', 'files'].map(

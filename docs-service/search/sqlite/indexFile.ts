@@ -85,8 +85,9 @@ async function makeTables(database: Database): Promise<void> {
 
 function namedFiles(database: Database, table: string): readonly NamedFile[] {
   const columns = columnsOf(database, table);
+  const draft = columns.includes('draft') ? 'draft' : '0 AS draft';
   return ['path', 'slug'].every((name) => columns.includes(name))
-    ? database.prepare<NamedFile>(`SELECT path, slug FROM ${table}`).all()
+    ? database.prepare<NamedFile>(`SELECT path, slug, ${draft} FROM ${table}`).all()
     : [];
 }
 

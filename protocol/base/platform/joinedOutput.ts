@@ -8,8 +8,8 @@ import type { Readable } from 'node:stream';
 import { thisPlatform } from './folder.ts';
 
 /**
- * Makes one pipe of both output streams of a child, whose input is empty, so that what is read has the order in which it was written. On Windows, and where no
- * socket can be made, there are two, and the order is only nearly that.
+ * Makes one pipe of both output streams of a child, whose input is empty, so that what is read has the order in which
+ * it was written. On Windows, and where no socket can be made, there are two, and the order is only nearly that.
  */
 export async function openJoinedOutput(platform = thisPlatform) {
   const pair = platform === 'win32' ? undefined : await openSocketPair().catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Practice, Route } from '../../../daemon/practice/exchange.ts';
 import { practiceCatalog, practiceModels } from '../../../daemon/practice/model.ts';
 import { createLoadedModels, createModelStore } from '../../../daemon/practice/modelStore.ts';
 import { readPages } from '../../../daemon/practice/pages.ts';
-import { createRoutes } from '../../../daemon/practice/routes.ts';
+import { createRoutes } from '../../../daemon/practice/practiceRunner.ts';
 import { serve } from '../../../daemon/practice/server.ts';
 import { createSpeaker } from '../../../daemon/practice/speaker.ts';
 import type { Speaker } from '../../../daemon/practice/speech.ts';

@@ -1,0 +1,94 @@
+import { basename } from 'node:path/posix';
+import ignore, { type Ignore } from 'ignore';
+import { isRecord } from '../../protocol/base/json.ts';
+import { thisPlatform } from '../../protocol/base/platform/folder.ts';
+import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
+
+/** Why a file of Markdown is no document: its name, a line of `.docsignore`, what it is, or where it is. */
+export type LeftOut = 'name' | 'ignored' | 'list' | 'place';
+
+/** Which files and folders are read as documents, as the operator and the authors say. */
+export type ServedFiles = ReturnType<typeof createServedFiles>;
+
+export interface ServedFilesOptions {
+  /** The text of `.docsignore`. */
+  readonly ignored: string;
+  /** The text of Jekyll's `_config.yml`. */
+  readonly config: string;
+  /** The only folder with documents, with a final slash; empty for the content folder. */
+  readonly docs: string;
+}
+
+/** Throws with a sentence if `.docsignore` has too many lines: to read some of them would publish the rest. */
+export function createServedFiles({ ignored, config, docs }: ServedFilesOptions) {
+  const collections = collectionsIn(config);
+  const lines = ignored.replace(/^\ufeff/, '').split(/\r?\n/);
+  if (ignored.length > maxLength || lines.length > maxLines)
+    throw new Error(`.docsignore has more than ${maxLines} lines or ${maxLength / 1_024} KB. Shorten it.`);
+  const bounded = lines.map(withinBounds);
+  const rules: Ignore | undefined =
+    ignored.trim() === '' ? undefined : ignore({ ignoreCase: foldsCase }).add(bounded);
+  const cut = lines.findIndex((line, at) => line !== bounded[at] && !line.startsWith('#'));
+  const message = `Line ${cut + 1} is too long, or has too many wildcards. What is beyond them counts as "*".`;
+  return {
+    problems: cut < 0 ? [] : [{ path: '.docsignore', message }],
+    /**
+     * Undefined if it is read.
+     * @param isList whether it is a list of other files, such as the `SUMMARY.md` of a book
+     */
+    tryReason(
+      path: string,
+      { isFolder, isList }: { readonly isFolder: boolean; readonly isList: boolean },
+    ): LeftOut | undefined {
+      const said = rules?.test(isFolder ? `${path}/` : path);
+      if (said?.ignored) return 'ignored';
+      if (!said?.unignored && isList) return 'list';
+      if (!said?.unignored && isPartial(basename(path)) && !collections.has(path)) return 'name';
+      return isFolder || path.startsWith(docs) ? undefined : 'place';
+    },
+  };
+}
+
+/** Parts of pages, which Docusaurus, Jekyll and Quarto do not serve, by the name of the file or the folder. */
+function isPartial(name: string): boolean {
+  return /^_(?!index\.|posts$|drafts$)/.test(name);
+}
+
+/** As git does by default where the file system does not distinguish upper and lower case. */
+const foldsCase = thisPlatform === 'win32' || thisPlatform === 'darwin';
+
+const maxLength = 65_536;
+const maxLines = 1_000;
+const maxLine = 200;
+const maxSigns = 8;
+
+/**
+ * Rules become regular expressions, and the time that one takes grows with each `*` of a name, and with each `**`, as a
+ * power does: there may be two of both. A longer rule leaves out more than it says, or serves nothing again.
+ */
+function withinBounds(line: string): string {
+  if (line.startsWith('#')) return '';
+  let [signs, stars, deep] = [0, 0, 0];
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === '/') stars = 0;
+    if (/[*?[]/.test(line[at] ?? '')) signs += 1;
+    if (line[at] === '*' && line[at - 1] !== '*') stars += 1;
+    if (line.startsWith('**', at) && line[at - 1] !== '*') deep += 1;
+    if (at < maxLine && signs <= maxSigns && stars <= 2 && deep <= 2) continue;
+    return line.startsWith('!') ? '' : `${line.slice(0, at).replace(/[*\\]+$|\[[^\]]*$/, '')}*`;
+  }
+  return line;
+}
+
+/** The folders of Jekyll's collections, which have a `_` in front. */
+function collectionsIn(config: string): ReadonlySet<string> {
+  try {
+    const { collections } = parseYamlMap(config.slice(0, maxLength), '');
+    const names: readonly unknown[] = Array.isArray(collections)
+      ? collections
+      : Object.keys(isRecord(collections) ? collections : {});
+    return new Set(names.map((name) => `_${String(name)}`));
+  } catch {
+    return new Set();
+  }
+}
