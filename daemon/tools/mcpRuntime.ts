@@ -8,6 +8,7 @@ import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServe
 import type { ChecksContext } from './builtin/checks.ts';
 import { createEditorStore } from './builtin/editorStore.ts';
 import { diskStore } from './builtin/fileStore.ts';
+import { createKeptChecks } from './builtin/suggestedChecks.ts';
 import { McpServer, type McpServerOptions } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore } from './oauth/loginStore.ts';
@@ -50,7 +51,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
     createBuiltinServer(
       entry: BuiltinEntry,
       { editorFiles, ...context }: BuiltinContext,
-      configured: Omit<ChecksContext, 'groups'>,
+      configured: Omit<ChecksContext, 'groups' | 'kept'>,
     ): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
       return createBuiltinServer({
@@ -61,7 +62,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
         platform,
         now,
         sessionsFolder,
-        checks: { ...configured, groups },
+        checks: { ...configured, kept: stores.checks, groups },
       });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
@@ -95,11 +96,14 @@ type StoreOptions = Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>;
 export function openToolStores({ userFolder, env, platform }: StoreOptions) {
   const logins = createLoginStore(join(stateFolder(env, platform), 'logins'));
   const approvals = createKeptApprovals(join(userFolder, 'approvals.json'));
+  // Only one store has its locks in a folder.
+  const checks = createKeptChecks(join(userFolder, 'checks', 'allowed.json'));
   return {
     logins,
     approvals,
+    checks,
     async close(): Promise<void> {
-      await Promise.all([logins.close(), approvals.close()]);
+      await Promise.all([logins.close(), approvals.close(), checks.close()]);
     },
   };
 }

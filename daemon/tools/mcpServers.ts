@@ -23,7 +23,7 @@ import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../ch
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
-import type { ChecksContext } from './builtin/checks.ts';
+import type { CheckRequests, ChecksContext } from './builtin/checks.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
@@ -163,11 +163,22 @@ export class McpServers implements DaemonTools {
 
   /** The edits of the built-in tools. @throws {InvalidParamsError} if there are none. */
   async edits(): Promise<EditHistory> {
-    await this.#readUser();
-    const entry = this.#entries().find(({ kind }) => kind === 'builtin');
-    const { edits } = entry?.kind === 'builtin' ? this.#serverOf(entry, await this.#runtime.get()) : {};
+    const { edits } = await this.#builtin();
     if (edits) return edits;
     throw new InvalidParamsError('session', 'no edits are kept, because the built-in tools are off');
+  }
+
+  /** The checks of the built-in tools. @throws {InvalidParamsError} if they are off. */
+  async checks(): Promise<CheckRequests> {
+    const { checks } = await this.#builtin();
+    if (checks) return checks;
+    throw new InvalidParamsError('builtinTools', 'the built-in tools are off');
+  }
+
+  async #builtin(): Promise<Pick<ToolServer, 'checks' | 'edits'>> {
+    await this.#readUser();
+    const entry = this.#entries().find(({ kind }) => kind === 'builtin');
+    return entry?.kind === 'builtin' ? this.#serverOf(entry, await this.#runtime.get()) : {};
   }
 
   /** Begins a login. @throws {InvalidParamsError} if the server is not one at an address. */
@@ -308,7 +319,7 @@ export class McpServers implements DaemonTools {
     return server;
   }
 
-  readonly #checks: Omit<ChecksContext, 'groups'> = {
+  readonly #checks: Omit<ChecksContext, 'groups' | 'kept'> = {
     configuredChecks: () => [this.#user.checks, this.#options.settings().checks],
     isTrusted: () => this.#options.settings().trusted,
     toolTotal: () => this.#options.settings().timeouts.toolTotal,

@@ -5,17 +5,21 @@ import type { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
 import {
   type ApproveToolResult,
+  allowCheckRequest,
   approveToolRequest,
   type EditsParams,
   type FinishLoginParams,
   finishLoginRequest,
   type ListToolsParams,
   type LoginParams,
+  listChecksRequest,
   listEditsRequest,
   listToolsRequest,
   loginRequest,
   logoutRequest,
   redoEditsRequest,
+  type SuggestedCheck,
+  suggestChecksRequest,
   type ToolCapabilities,
   undoEditsRequest,
 } from '../../protocol/messages/tools.ts';
@@ -41,6 +45,16 @@ export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(redoEditsRequest, redoSchema, async ({ session }, signal) =>
     (await tools.edits()).redo(session, signal),
   );
+  endpoint.onRequest(listChecksRequest, nothingSchema, async () => ({
+    checks: await (await tools.checks()).list(),
+  }));
+  endpoint.onRequest(suggestChecksRequest, nothingSchema, async () => ({
+    suggestions: await (await tools.checks()).suggest(),
+  }));
+  endpoint.onRequest(allowCheckRequest, allowCheckSchema, async (params) => {
+    await (await tools.checks()).allow(params);
+    return {};
+  });
   endpoint.onRequest(logoutRequest, loginSchema, (params, signal) => tools.logout(params, signal));
 }
 
@@ -96,6 +110,11 @@ const listToolsSchema: Schema<ListToolsParams> = exact(
 const session = z.string().check(z.refine(isSessionId, 'it is not the id of a conversation'));
 const editsSchema: Schema<EditsParams> = exact(z.object({ session, prompt: z.int().check(z.gte(1)) }));
 const redoSchema: Schema<Pick<EditsParams, 'session'>> = exact(z.object({ session }));
+
+const nothingSchema: Schema<Record<string, never>> = exact(z.object({}));
+const allowCheckSchema: Schema<Pick<SuggestedCheck, 'folder' | 'name' | 'hash'>> = exact(
+  z.object({ folder: z.string(), name: z.string(), hash: z.string() }),
+);
 
 const loginSchema: Schema<LoginParams> = exact(z.object({ server: z.string() }));
 

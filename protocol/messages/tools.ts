@@ -261,6 +261,39 @@ export const redoEditsRequest: RequestMessage<Pick<EditsParams, 'session'>, Rest
   method: 'runner/edits/redo',
 };
 
+/** A check of the project folder as it counts now. */
+export interface ListedCheck {
+  readonly name: string;
+  readonly folder: string;
+  readonly command: readonly string[];
+}
+
+/** What a file of the project suggests. */
+export interface SuggestedCheck extends ListedCheck {
+  /** The name of the file, in the folder. */
+  readonly file: string;
+  /** Of the whole file: with another content it is another suggestion. */
+  readonly hash: string;
+}
+
+/** Client to daemon: the checks that a model may be offered. */
+export const listChecksRequest: RequestMessage<
+  Record<string, never>,
+  { readonly checks: readonly ListedCheck[] }
+> = { method: 'runner/checks/list' };
+
+/** Client to daemon: what files of the project suggest, without the names that are taken. */
+export const suggestChecksRequest: RequestMessage<
+  Record<string, never>,
+  { readonly suggestions: readonly SuggestedCheck[] }
+> = { method: 'runner/checks/suggest' };
+
+/** Client to daemon: the user takes this suggestion. It counts until its file changes. */
+export const allowCheckRequest: RequestMessage<
+  Pick<SuggestedCheck, 'folder' | 'name' | 'hash'>,
+  Record<string, never>
+> = { method: 'runner/checks/allow' };
+
 /** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ToolCapabilities {
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */

@@ -5,9 +5,16 @@ import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { createCheckOutput } from '../../daemon/tools/builtin/checkOutput.ts';
 import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
+import { createKeptChecks } from '../../daemon/tools/builtin/suggestedChecks.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
-import type { Checks, ToolDecision } from '../../protocol/messages/tools.ts';
+import {
+  allowCheckRequest,
+  type Checks,
+  listChecksRequest,
+  suggestChecksRequest,
+  type ToolDecision,
+} from '../../protocol/messages/tools.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, resultsOf, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
@@ -30,6 +37,8 @@ async function checksIn(
   await writeFiles(top, files);
   const groups = createProcessGroups({ platform: process.platform, env: process.env });
   test.teardown(() => groups.close());
+  const kept = createKeptChecks(join(top, 'own', 'allowed.json'));
+  test.teardown(() => kept.close());
   const state = { checks: { [folder]: checks } as Checks, trusted: true };
   const server = createBuiltinServer({
     entry: { name: 'builtin', kind: 'builtin', folders: [folder] },
@@ -45,6 +54,7 @@ async function checksIn(
       isTrusted: () => state.trusted,
       toolTotal: () => 0,
       groups,
+      kept,
       ...more,
     },
   });
@@ -519,6 +529,59 @@ t.test(
     const stuck = await turn([check], [check], [check], [check], [check]);
     t.match(stuck.answers[1], /Same call as before, same result/);
     t.equal(stuck.result.finishReason, 'toolLoop');
+  },
+);
+
+t.test(
+  'a suggestion of the project counts once the user has taken it, and until its file changes',
+  async (t) => {
+    const manifest = (test: string) =>
+      JSON.stringify({ scripts: { test, lint: 'eslint .', postinstall: 'x' } });
+    const { daemon, folder, home, turn, questions } = await daemonWithChecks(
+      t,
+      { lint: node('console.log("own lint")') },
+      {
+        decide: () => 'once',
+        files: {
+          'package.json': manifest('node -e "console.log(1 + 1)"'),
+          Makefile: 'test: all\n\ttrue\ncheck:\n\ttrue\nlint := no\n',
+          'pyproject.toml': '[tool.ruff]\n',
+          'Cargo.toml': '',
+          'go.mod': 'module x\n',
+        },
+      },
+    );
+    const suggest = () => daemon.request(suggestChecksRequest, {});
+    const { suggestions } = await suggest();
+    t.strictSame(
+      suggestions.map(({ name, command, file }) => [name, command.join(' '), file]),
+      [
+        ['test', 'npm run test', 'package.json'],
+        ['check', 'make check', 'Makefile'],
+        ['vet', 'go vet ./...', 'go.mod'],
+      ],
+      'a name that is taken is not suggested',
+    );
+    const [test] = suggestions;
+    t.ok(test);
+    const round = [['run_check', { name: 'test' }]] as const;
+    t.match((await turn([...round])).answers, [/do not match the schema/], 'a suggestion is no check');
+    const { name = '', hash = '' } = test ?? {};
+    for (const wrong of [{ hash: 'x' }, { name: 'lint' }, { folder: home }])
+      await t.rejects(daemon.request(allowCheckRequest, { folder, name, hash, ...wrong }));
+    await daemon.request(allowCheckRequest, { folder, name, hash });
+    const { checks } = await daemon.request(listChecksRequest, {});
+    t.strictSame(
+      checks.map((one) => one.name),
+      ['test', 'lint'],
+    );
+    t.match((await turn([...round])).answers, [/^exit code 0 after [\s\S]*\n2$/]);
+    t.match(questions.at(-1), { command: ['npm', 'run', 'test'] });
+    await writeFile(join(folder, 'package.json'), manifest('touch ran'));
+    t.match((await turn([...round])).answers, [/do not match the schema/], 'another script is another check');
+    t.match((await suggest()).suggestions[0], { name: 'test' });
+    const { mode } = await stat(join(home, 'runner', 'checks', 'allowed.json'));
+    if (process.platform !== 'win32') t.equal(mode & 0o077, 0);
   },
 );
 

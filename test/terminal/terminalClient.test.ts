@@ -1245,6 +1245,8 @@ t.test('slash commands', async (t) => {
     completeResource: async () => [],
     knownTools: ['files'],
     tools: new Set<string>(),
+    checks: async () => ({ checks: [], suggestions: [] }),
+    allowCheck: async () => undefined,
     listTools: async () => 'a table\n',
     lastAnswer: undefined,
     lastPrompt: undefined,
@@ -1541,7 +1543,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
     ['/mo', ['/model ']],
     ['/he', ['/help']],
-    ['/c', ['/context ', '/copy', '/clear']],
+    ['/c', ['/context ', '/check', '/copy', '/clear']],
     ['/context ', ['auto']],
     ['/s', ['/system ', '/set ', '/sessions ', '/save ', '/stats', '/seek']],
     ['/nope', []],
@@ -1589,7 +1591,11 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
   const failing = { ...state, models: () => Promise.reject(new Error('no runner')) };
   t.strictSame((await completeLine('/model ', failing))?.candidates, []);
   const fixed = { ...state, product: async () => 'llama.cpp' as const };
-  t.strictSame((await completeLine('/c', fixed))?.candidates, ['/copy', '/clear'], 'its window is fixed');
+  t.strictSame(
+    (await completeLine('/c', fixed))?.candidates,
+    ['/check', '/copy', '/clear'],
+    'its window is fixed',
+  );
   t.strictSame((await completeLine('/context ', fixed))?.candidates, []);
 });
 

@@ -1851,6 +1851,49 @@ t.test('a check of the command line is asked with its command, and its end is sh
   }
 });
 
+t.test('/check lists the checks of the folder, and takes a suggestion after a yes', async (t) => {
+  const suggested = {
+    name: 'lint',
+    folder: '/p',
+    command: ['npm', 'run', 'lint'],
+    file: 'package.json',
+    hash: 'h',
+  };
+  const allowed: unknown[] = [];
+  const run = startTerminal({
+    ...withServers,
+    isScreen: true,
+    args: ['chat', '--tools', 'builtin'],
+    answers: {
+      'runner/checks/list': () => ({ checks: [{ name: 'test', folder: '/p', command: ['npm', 'test'] }] }),
+      'runner/checks/suggest': () => ({ suggestions: [suggested] }),
+      'runner/checks/allow': ({ params }) => {
+        allowed.push(params);
+        return {};
+      },
+    },
+  });
+  await run.stdout.until(/m:1b › $/);
+  run.type('/check\r');
+  await run.stdout.until(/test +npm test\r?\nlint +npm run lint +package\.json suggests it: "\/check lint"/);
+  run.type('/check nothing\r');
+  await run.stdout.until(/Nothing suggests a check "nothing"/);
+  run.type('/check lint\r');
+  await run.stdout.until(
+    /with your rights[\s\S]*let models run "npm run lint" here, until package\.json changes\?/,
+  );
+  run.type('n\r');
+  await run.stdout.until(/Nothing was changed/);
+  t.strictSame(allowed, []);
+  run.type('/check lint\r');
+  await run.stdout.until(/changed[\s\S]*until package\.json changes\? \[y\/N\] $/);
+  run.type('y\r');
+  await run.stdout.until(/The check lint counts from the next prompt on/);
+  t.strictSame(allowed, [{ folder: '/p', name: 'lint', hash: 'h' }]);
+  run.type('\u0004');
+  t.equal(await run.ended, 0);
+});
+
 t.test('an edit is asked with its change, which is folded if it is long', async (t) => {
   const lines = Array.from({ length: 60 }, (_, index) => `+line ${index + 1}`);
   const small = '@@ -1,2 +1,2 @@\n \tkept\n-old \u001b[31m\n+新しい行\n\\ No newline at end of file\n';

@@ -25,13 +25,17 @@ import {
 } from '../../../protocol/messages/sessions.ts';
 import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import {
+  allowCheckRequest,
   type EditsParams,
   type EditsResult,
   type FileDiff,
+  listChecksRequest,
   listEditsRequest,
   listToolsRequest,
   type RestoredEdits,
   redoEditsRequest,
+  type SuggestedCheck,
+  suggestChecksRequest,
   undoEditsRequest,
 } from '../../../protocol/messages/tools.ts';
 import { clipboardSequence } from '../cli/clipboard.ts';
@@ -418,6 +422,16 @@ export class OpenConversation implements ConversationState {
     } catch {
       return undefined;
     }
+  }
+
+  async checks() {
+    const { daemon } = this.#connection;
+    const { checks } = await daemon.request(listChecksRequest, {});
+    return { checks, ...(await daemon.request(suggestChecksRequest, {})) };
+  }
+
+  async allowCheck({ folder, name, hash }: SuggestedCheck) {
+    await this.#connection.daemon.request(allowCheckRequest, { folder, name, hash });
   }
 
   async listTools() {

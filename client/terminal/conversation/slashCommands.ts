@@ -4,6 +4,7 @@ import { count } from '../../../protocol/base/text.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
+import type { ListedCheck, SuggestedCheck } from '../../../protocol/messages/tools.ts';
 import { usageOf } from '../../shared/promptUsage.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
@@ -52,6 +53,12 @@ export interface ConversationState extends WithLastTurn, WithSession {
   readonly tools: Set<string>;
   /** A table of servers and tools. Starts the servers that do not run. */
   listTools(): Promise<string>;
+  /** The commands that models may run in this folder, and those that its files suggest. */
+  checks(): Promise<{
+    readonly checks: readonly ListedCheck[];
+    readonly suggestions: readonly SuggestedCheck[];
+  }>;
+  allowCheck(check: SuggestedCheck): Promise<void>;
 }
 
 /** What Tab offers for the words of a command. */
@@ -161,6 +168,14 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
       summary: 'shows the tools, or switches a server',
       offers: 'tools',
       run: changeTools,
+    },
+  ],
+  [
+    'check',
+    {
+      usage: '/check [NAME]',
+      summary: 'shows the commands that it may run, or takes one that is suggested',
+      run: changeChecks,
     },
   ],
   [
@@ -287,6 +302,36 @@ async function changeTools(state: ConversationState, words: string): Promise<Sla
   else if (what === 'off') state.tools.delete(name);
   else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };
   return { text: `The tools of ${showLine(name)} are ${what}.` };
+}
+
+async function changeChecks(state: ConversationState, word: string): Promise<SlashResult> {
+  const { checks, suggestions } = await state.checks();
+  const wanted = suggestions.find(({ name }) => name === word);
+  if (wanted) return askAboutCheck(state, wanted);
+  if (word !== '' && !checks.some(({ name }) => name === word))
+    return { text: `Nothing suggests a check "${showLine(word)}". "/check" lists what there is.` };
+  const shown = ({ name, command }: ListedCheck) => showLine(`${name.padEnd(12)} ${command.join(' ')}`);
+  return {
+    text: [
+      ...(checks.length === 0 ? ['A model may run no command in this folder.'] : checks.map(shown)),
+      ...suggestions.map((one) => `${shown(one)}   ${one.file} suggests it: "/check ${one.name}"`),
+    ].join('\n'),
+  };
+}
+
+function askAboutCheck(state: ConversationState, wanted: SuggestedCheck): SlashResult {
+  const { command, file, name } = wanted;
+  return {
+    text: 'A check runs the code of the project with your rights. You are asked before each call.',
+    confirm: {
+      question: `let models run "${showLine(command.join(' '))}" here, until ${file} changes? [y/N] `,
+      async yes() {
+        await state.allowCheck(wanted);
+        return { text: `The check ${name} counts from the next prompt on.` };
+      },
+      no: 'Nothing was changed.',
+    },
+  };
 }
 
 const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';

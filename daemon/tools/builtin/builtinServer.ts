@@ -55,9 +55,8 @@ const widest: CallContext = { characters: 32_000, replaceable: 32_000 };
 
 /** The tools for files of the workspace, as a tool server that runs in the daemon. */
 export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
-  const { entry, showsDiffs } = options;
+  const { entry, showsDiffs, sessionsFolder } = options;
   const workspace = workspaceOf(options);
-  const { sessionsFolder } = options;
   const journal = sessionsFolder === undefined ? undefined : createEditJournal(sessionsFolder);
   const parts = { ...options, workspace, journal, known: createKnownFiles() };
   const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
@@ -107,6 +106,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
     },
     prepare,
     ...(journal && { edits: createEditHistory({ ...parts, journal }) }),
+    ...(checks && { checks: checks.requests }),
     async call(request: ToolRequest, { signal }: CallOptions) {
       const prepared = await prepare(request, signal);
       return prepared.call(signal).finally(prepared.end);

@@ -6,13 +6,15 @@ import type { ProcessGroups } from '../../../protocol/base/platform/processGroup
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import { cutText, withoutMiddle } from '../../../protocol/base/text.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
-import type { Checks } from '../../../protocol/messages/tools.ts';
+import type { Checks, ListedCheck, SuggestedCheck } from '../../../protocol/messages/tools.ts';
+import { InvalidParamsError } from '../../base/errors.ts';
 import type { CallBounds, CallContext, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
 import { pathWord } from '../../config/settingSchemas.ts';
 import { inheritedEnv } from '../serverTransport.ts';
 import { fingerprintOf, type McpTool } from '../toolList.ts';
 import { type CheckRun, runCheck } from './checkRun.ts';
 import { argumentsAsMeant, commandOf } from './forgivenCall.ts';
+import { type KeptChecks, suggestedChecks } from './suggestedChecks.ts';
 import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
 /** A command that the user lets models run in a folder of the project. */
@@ -34,6 +36,8 @@ export interface ChecksContext {
   readonly isTrusted: () => boolean;
   /** The longest that any call may take, in ms; 0 means no limit. */
   readonly toolTotal: () => number;
+  /** The suggestions that the user has taken. */
+  readonly kept: KeptChecks;
   readonly groups: ProcessGroups;
 }
 
@@ -48,12 +52,13 @@ const runCheckName = 'run_check';
 
 /** Runs checks, one at a time. */
 export function createChecks(options: CheckCallsOptions) {
-  const { workspace, configuredChecks, isTrusted, toolTotal } = options;
+  const { workspace, configuredChecks, isTrusted, toolTotal, kept } = options;
   const queue = new SerialQueue();
   const configured = async (): Promise<readonly Check[]> => {
-    const sources = configuredChecks().filter((source) => Object.keys(source).length > 0);
-    if (sources.length === 0 || !isTrusted()) return [];
-    return checksOf((await workspace()).folders, sources, toolTotal());
+    if (!isTrusted()) return [];
+    const { folders } = await workspace();
+    const sources = [await kept.read(folders), ...configuredChecks()];
+    return checksOf(folders, sources, toolTotal());
   };
   /** The user may have changed it since a model was offered it. */
   const requireSame = async (check: Check): Promise<void> => {
@@ -71,6 +76,7 @@ export function createChecks(options: CheckCallsOptions) {
   };
   return {
     configured,
+    requests: createCheckRequests(options, configured),
     /**
      * A check as it was offered, for which approvals hold.
      * @throws {FileProblemError} if it cannot run.
@@ -104,6 +110,34 @@ export function createChecks(options: CheckCallsOptions) {
     },
   };
 }
+
+/** What a client asks about checks. */
+function createCheckRequests(
+  { workspace, isTrusted, kept }: CheckCallsOptions,
+  configured: () => Promise<readonly Check[]>,
+) {
+  const suggest = async (): Promise<readonly SuggestedCheck[]> => {
+    if (!isTrusted()) return [];
+    const taken = (await configured()).map(({ name }) => name);
+    const found = await Promise.all((await workspace()).folders.map(suggestedChecks));
+    return found.flat().filter(({ name }) => !taken.includes(name));
+  };
+  return {
+    list: async (): Promise<readonly ListedCheck[]> =>
+      (await configured()).map(({ name, folder, command }) => ({ name, folder, command })),
+    suggest,
+    /** @throws {InvalidParamsError} if nothing suggests it any more. */
+    async allow({ folder, name, hash }: Pick<SuggestedCheck, 'folder' | 'name' | 'hash'>): Promise<void> {
+      const found = (await suggest()).find(
+        (one) => one.folder === folder && one.name === name && one.hash === hash,
+      );
+      if (!found) throw new InvalidParamsError('name', 'its file has changed, or suggests no such check');
+      await kept.add(found);
+    },
+  };
+}
+
+export type CheckRequests = ReturnType<typeof createCheckRequests>;
 
 const ignored = '\n[This check takes no path. All of it was run.]';
 const usualSeconds = 120;
