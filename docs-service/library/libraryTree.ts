@@ -46,8 +46,8 @@ export class LibraryTree {
 
   /** Other files, or files of another program, are read in another way. */
   get reading(): string {
-    const { docs, places } = this.#folder;
-    return JSON.stringify([docs, places.otherFolders, this.#marks]);
+    const { docs, places, site } = this.#folder;
+    return JSON.stringify([docs, places.otherFolders, this.#marks, this.#marks?.isJekyll ? [...site] : []]);
   }
 
   look(scan: FolderScan): void {
@@ -106,6 +106,7 @@ export class LibraryTree {
       tryPicture: (written, from) => this.#tryPicture(written, from),
       tryOther: (path) => tryOtherPlace(this.#folder.places, path),
       docs: this.#folder.docs,
+      site: this.#folder.site,
     };
   }
 

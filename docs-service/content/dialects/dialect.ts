@@ -7,6 +7,8 @@ export interface TreeMarks {
   readonly isVault: boolean;
   /** It has `_config.yml`. */
   readonly isJekyll: boolean;
+  /** What stands for `{{ site.name }}`, which is a text of Jekyll's configuration. */
+  readonly site?: ReadonlyMap<string, string>;
   /** It has `book.toml` or a `SUMMARY.md`. */
   readonly isBook: boolean;
   /** The file that the name in a wikilink means, if one is known. */
