@@ -87,6 +87,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
         find(['sidebar_class_name']).some(({ value }) => value === 'hidden') ||
         undefined,
       aliases: aliasesOf(find, isNamed),
+      targets: dialect.targets.size === 0 ? undefined : [...dialect.targets].slice(0, maxTargets),
     }),
     type: take(fields.type) ?? null,
     tags: tagsOf(path, [...find(tagKeys), { key: 'tags', value: [...dialect.tags] }], warn),
@@ -122,7 +123,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(isOwn ? {} : { sourceHash }),
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
     ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
-    ...(document.aliases === undefined ? {} : { aliases: document.aliases }),
+    ...presentOnly({ aliases: document.aliases, targets: document.targets }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
 }
@@ -146,6 +147,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 const maxUnnamed = 200;
+const maxTargets = 500;
 
 type Warn = (key: string, message: string, kind?: WarningKind) => void;
 

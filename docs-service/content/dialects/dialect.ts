@@ -48,6 +48,8 @@ export class Dialect {
   readonly isMdx: boolean;
   /** Tags in its prose. */
   readonly tags = new Set<string>();
+  /** Names of places, for links from any document. */
+  readonly targets = new Set<string>();
   /** Names in wikilinks that no file has yet. */
   readonly unnamed = new Set<string>();
   /** Addresses of pictures that are nowhere yet. */
