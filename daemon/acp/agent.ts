@@ -72,6 +72,7 @@ interface AgentParts {
     | 'servers'
     | 'sessions'
     | 'takesTools'
+    | 'findWindow'
     | 'log'
   >;
   readonly version: string;

@@ -39,9 +39,11 @@ export function toolCallOf(
 }
 
 /** The file that a call of ours is about, so that an editor can follow it. */
-export function locationsOf({ arguments: { path } }: ToolCall, tool: DaemonTool | undefined, cwd: string) {
+export function locationsOf({ arguments: given }: ToolCall, tool: DaemonTool | undefined, cwd: string) {
+  const { path, start_line: line } = given;
   const isOurs = tool?.server === builtinServer && typeof path === 'string';
-  return isOurs ? { locations: [{ path: resolve(cwd, path) }] } : {};
+  const at = typeof line === 'number' && line > 0 ? { line } : {};
+  return isOurs ? { locations: [{ path: resolve(cwd, path), ...at }] } : {};
 }
 
 /** The call is allowed and runs. */
@@ -111,20 +113,32 @@ function titleOf(
   { name, arguments: given }: ToolCall,
   tool: Pick<DaemonTool, 'server' | 'title'> | undefined,
 ): string {
-  const { path } = given;
-  const isOurs = tool?.server === builtinServer && typeof path === 'string';
-  const words = Object.entries(isOurs ? {} : given)
+  const ours = tool?.server === builtinServer ? titleOfOurs(tool.title ?? name, given) : undefined;
+  const words = Object.entries(ours === undefined ? given : {})
     .slice(0, 20)
     .map(([key, value]) => `${shortOf(key, maxCalled)}=${shortOf(value)}`)
     .toSorted((a, b) => a.length - b.length);
   const called = shortOf(tool?.title ?? name, maxCalled);
-  const ours = isOurs && called.replace(/a file( or folder)?$/, () => path);
-  const shown = ours || (tool ? `${called} (${tool.server})` : called);
+  const shown = ours ?? (tool ? `${called} (${tool.server})` : called);
   const line = plainText(`${shown} ${words.join(', ')}`.trim().replace(/\s+/g, ' ')).replace(
     directionMarks,
     '',
   );
   return cut(line, maxTitle);
+}
+
+/** The act itself: `Read src/a.ts (lines 1-120)`, `Search "total" in src`. */
+function titleOfOurs(title: string, given: ToolCall['arguments']): string {
+  const { path, query, pattern, start_line: first, end_line: last } = given;
+  const act = title.split(' ')[0];
+  const sought = [query, pattern].find((value) => typeof value === 'string');
+  const place = typeof path === 'string' ? path : undefined;
+  if (sought !== undefined)
+    return `${act} ${JSON.stringify(shortOf(sought, maxCalled))}${place === undefined ? '' : ` in ${place}`}`;
+  const lines = [first, last].some((line) => typeof line === 'number')
+    ? ` (lines ${first ?? 1}-${last ?? ''})`
+    : '';
+  return `${act} ${place ?? 'the project folder'}${lines}`;
 }
 
 /** Characters that change the direction of a text, so that it reads differently. */
@@ -140,7 +154,8 @@ function cut(text: string, max: number): string {
 }
 
 /** What the server says about its tool chooses an icon, and decides nothing else. */
-function kindOf(tool: Pick<DaemonTool, 'annotations'> | undefined): ToolKind {
+function kindOf(tool: Pick<DaemonTool, 'annotations' | 'server' | 'title'> | undefined): ToolKind {
+  if (tool?.server === builtinServer && tool.title?.startsWith('Search')) return 'search';
   const { readOnlyHint, openWorldHint } = tool?.annotations ?? {};
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';

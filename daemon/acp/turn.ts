@@ -15,7 +15,10 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<Core, 'chat' | 'asTurns' | 'servers' | 'places' | 'takesTools' | 'configuration'>;
+  readonly core: Pick<
+    Core,
+    'chat' | 'asTurns' | 'servers' | 'places' | 'takesTools' | 'findWindow' | 'configuration'
+  >;
   readonly tools: SessionTools;
   readonly ask: AskApproval;
   /** Undefined if the user cannot be asked what a tool server wants to know. */
@@ -40,6 +43,7 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   // The client has no tools of its own, so the call of an unknown tool ends the turn.
   toolCalls: 'end_turn',
   toolLimit: 'max_turn_requests',
+  toolLoop: 'max_turn_requests',
   cancelled: 'cancelled',
 };
 
@@ -66,6 +70,10 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     if (result.finishReason === 'toolLimit')
       await updates.notice({
         message: `All ${params.maxRounds} rounds of tools are used, so the work may be half done. Say "go on" to go on, or set "rounds" higher.`,
+      });
+    if (result.finishReason === 'toolLoop')
+      await updates.notice({
+        message: 'The model made the same calls again and again, so it had to answer without tools.',
       });
     if (result.finishReason !== 'cancelled') await updates.usage(result.usage, known);
     return stopReasons[result.finishReason];
@@ -105,6 +113,7 @@ function answerWithTools(
   const chat = createToolLoop({
     chat: core.chat,
     takesTools: core.takesTools,
+    findWindow: core.findWindow,
     tools: {
       has: (servers) => running.has(servers),
       async offer(...wanted) {

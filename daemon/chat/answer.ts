@@ -56,6 +56,10 @@ export class Answer {
   readonly #toolCalls: ToolCall[] = [];
   /** Calls that were met. Only the whole answer shows which of them count. */
   readonly #met: MetCall[] = [];
+  /** Calls that were mended, or that were still open at the end of the answer. */
+  readonly #doubtful = new Set<CallPart>();
+  /** Whether the last call may lack its end, if the answer was cut. */
+  hasDoubtfulEnd = false;
   /** Calls whose arguments neither the runner nor we could read. They are no part of the message. */
   unread: ToolCall[] = [];
   readonly #thoughts = new LongText();
@@ -158,7 +162,7 @@ export class Answer {
     if (event.type === 'thinking') this.#think(event.text);
     if (event.type === 'context') this.#echoes.add(event.text);
     if (event.type === 'toolCall')
-      this.#meet({ call: event.call, from: event.fromThinking ? 'thinking' : 'text' });
+      this.#meet({ call: event.call, from: event.fromThinking ? 'thinking' : 'text' }, this.#isOver);
     if (event.type === 'warning') this.#warn(event);
   }
 
@@ -183,7 +187,8 @@ export class Answer {
     else this.#text.add('thinking', added);
   }
 
-  #meet(call: MetCall): void {
+  #meet(call: MetCall, isDoubtful = false): void {
+    if (isDoubtful) this.#doubtful.add(call.call);
     if (this.#met.length < maxCalls) this.#met.push(call);
     // Releasing the withheld text at the end may find more calls.
     else if (!this.#isOver) throw tooLong(`${maxCalls.toLocaleString('en')} tool calls`);
@@ -209,8 +214,10 @@ export class Answer {
       if (from !== 'runner' && !this.#options.expectsCallsInText)
         this.#notice('tool-call-recovered', message);
       this.#call(call);
+      this.hasDoubtfulEnd = this.#doubtful.has(call);
     }
     this.unread = this.unread.filter(({ name }) => !written.has(name));
+    this.hasDoubtfulEnd ||= this.unread.length > 0;
     for (const { name } of this.unread) {
       const message = `The arguments of a call of ${name || 'a tool'} could not be read, so nothing was called.`;
       this.#notice('tool-call-malformed', message);
@@ -228,7 +235,7 @@ export class Answer {
         'tool-call-recovered',
         `The arguments of a call of ${name} were no JSON; they were mended.`,
       );
-      this.#meet({ call: { ...call, name, arguments: given }, from: 'runner' });
+      this.#meet({ call: { ...call, name, arguments: given }, from: 'runner' }, true);
     } else {
       const { id = this.#options.createId() } = call;
       this.unread.push({ id, name, arguments: {} });

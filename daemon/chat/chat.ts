@@ -29,6 +29,7 @@ import {
   sentContext,
 } from './chatRequest.ts';
 import { createDeltaPump, createNotices, type DeltaPump, type Notices, type SendDelta } from './deltas.ts';
+import { createLoopWatch } from './loops.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
 import { PromptFit } from './promptFit.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
@@ -65,9 +66,11 @@ export type Chat = (
   signal: AbortSignal,
 ) => Promise<RoundResult>;
 
-interface RoundResult extends ChatResult {
+export interface RoundResult extends ChatResult {
   /** Calls whose arguments cannot be read, for a loop that answers them. They do not cross the wire. */
   readonly unread?: readonly ToolCall[];
+  /** The limit of tokens has cut the last call, which may have been mended. It does not cross the wire. */
+  readonly isCut?: boolean;
 }
 
 export function createChat(dependencies: ChatDependencies): Chat {
@@ -100,6 +103,7 @@ class Round {
   readonly #notices: Notices;
   #answer: Answer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
+  #isCut = false;
 
   constructor(dependencies: ChatDependencies, options: RoundOptions) {
     this.#dependencies = dependencies;
@@ -128,6 +132,7 @@ class Round {
     const { unread } = this.#answer;
     return {
       ...(unread.length === 0 ? {} : { unread }),
+      ...(this.#isCut ? { isCut: true } : {}),
       finishReason,
       message: this.#answer.message(),
       usage: this.#usage,
@@ -255,6 +260,7 @@ class Round {
     this.#answer = this.#createAnswer(plan.tools);
     let last: ChatPart | undefined;
     const yieldNow = createYielder();
+    const watch = plan.tools.length > 0 ? createLoopWatch() : undefined;
     try {
       for await (const parts of runner.chat(request, this.#stop.signal)) {
         const [first] = parts;
@@ -270,13 +276,25 @@ class Round {
             const pause = yieldNow();
             if (pause) await pause;
           }
+          watch?.add(part.thinking + part.content);
         }
+        if (watch?.isLooping) return this.#stopLoop();
         await pump.ready();
       }
     } catch (error) {
       throw await fit.withFigures(error);
     }
     return this.#finish(last, fit, size);
+  }
+
+  /** The model would go on for ever. What it has written stays. */
+  #stopLoop(): FinishReason {
+    this.#end('length');
+    this.#notices.add(
+      'answer-loops',
+      'The model wrote the same text again and again, so its answer was stopped. Ask again, or in other words.',
+    );
+    return 'length';
   }
 
   #createFit(size: PromptSize, request: ChatRequest): PromptFit {
@@ -308,6 +326,7 @@ class Round {
     const contextLength = await fit.allocated(promptTokens);
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
     if (end === 'length') fit.noticeCut(promptTokens + completionTokens);
+    this.#isCut = end === 'length' && this.#answer.hasDoubtfulEnd;
     if (this.#answer.hasToolCalls) return 'toolCalls';
     await this.#checkFormat(end);
     return end;

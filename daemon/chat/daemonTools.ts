@@ -28,6 +28,24 @@ export interface DaemonToolOffer {
   /** In a stable order. */
   readonly tools: readonly DaemonTool[];
   readonly problems: readonly Advised[];
+  /** What the model should know of its work with the built-in tools: a part of the system message. */
+  readonly instructions?: string;
+  /** A sentence for a model that has called a tool which nobody offers. */
+  readonly adviceOn?: (name: string) => string | undefined;
+}
+
+/** What a call may give back, in characters: the window of the model decides. */
+export interface CallBounds {
+  /** Of the result, with its notes. */
+  readonly characters: number;
+  /** Of a file whose whole text is replaced. */
+  readonly replaceable: number;
+}
+
+/** A call of a turn. */
+export interface CallContext extends CallBounds {
+  /** Whose edits can be taken back. Absent if the conversation is not kept. */
+  readonly turn?: { readonly session: string; readonly prompt: number; readonly id: string } | undefined;
 }
 
 /** A tool under the name that the model sees. */
@@ -37,6 +55,10 @@ export interface DaemonTool extends Tool {
   readonly ownName: string;
   readonly title?: string;
   readonly annotations?: ToolAnnotations;
+  /** Other names under which models call it. They count if nobody offers a tool of that name. */
+  readonly otherNames?: readonly string[];
+  /** The arguments as they are meant, before they are checked and shown. Absent: as they are. */
+  readonly asMeant?: (given: ToolArguments) => ToolArguments;
   /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
   problemWith(given: ToolArguments): string | undefined;
   /** What the user can answer. Absent: everything. */
@@ -48,13 +70,19 @@ export interface DaemonTool extends Tool {
    * Looks what a call would do, before the user is asked. A tool that has nothing to look at has no such function.
    * Rejects with the reason of an aborted signal.
    */
-  prepare?(given: ToolArguments, signal: AbortSignal): Promise<PreparedCall | undefined>;
+  prepare?(
+    given: ToolArguments,
+    signal: AbortSignal,
+    context?: CallContext,
+  ): Promise<PreparedCall | undefined>;
   /** Resolves even if the call failed. Rejects with the reason of an aborted signal. */
   call(given: ToolArguments, signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
 }
 
 /** What a call reports and asks while it runs. */
 export interface CallListener {
+  /** What the result may be. */
+  readonly bounds?: CallBounds | undefined;
   readonly onProgress?: ((progress: CallProgress) => void) | undefined;
   /** Absent if the user cannot be asked. */
   readonly elicit?: ElicitForCall | undefined;
@@ -70,8 +98,12 @@ export type ElicitForCall = (
 export interface PreparedCall {
   /** A sentence for the model that says why the call cannot run; then nobody is asked. */
   readonly problem?: string;
+  /** The arguments as the call will run; absent: as they were given. */
+  readonly given?: ToolArguments;
   /** What it would change. */
   readonly diff?: FileDiff;
+  /** The user is asked even if the tool is allowed. */
+  readonly isAskedAnyway?: boolean;
   call(signal: AbortSignal): Promise<CallOutcome>;
   /** It was called, or will not be: other calls no longer wait for it. */
   end(): void;

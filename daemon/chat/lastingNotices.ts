@@ -65,11 +65,15 @@ function stateOf({ code, message, advice }: Notice, { model, options }: ChatPara
     case 'thinking-unsupported':
     case 'tool-choice-ignored':
     case 'context-reduced':
+    case 'window-asked':
+    case 'window-small':
       // The advice may name the time of the next attempt.
       return `${code} ${advice?.problem ?? message}`;
     case 'context-nearly-full':
       // The figures grow with each turn.
       return `${code} ${model} ${options?.['num_ctx']} ${advice?.code}`;
+    case 'tools-too-large':
+      return `${code} ${model}`;
     default:
       return undefined;
   }

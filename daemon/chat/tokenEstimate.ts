@@ -22,6 +22,8 @@ export function createTokenEstimate() {
   return {
     estimate: (id: string, { characters, images }: CountedSize) =>
       Math.ceil(characters / (ratios.get(id) ?? usualRatio)) + images * tokensPerImage,
+    /** The characters of a text of so many tokens. */
+    characters: (id: string, tokens: number) => tokens * (ratios.get(id) ?? usualRatio),
     /** The runner counted `tokens` for this prompt. */
     calibrate(id: string, { characters, images }: CountedSize, tokens: number): void {
       // Short prompts are mostly template, and the share of the text is unknown beside images, so neither is used.

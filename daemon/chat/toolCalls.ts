@@ -1,10 +1,18 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { withoutMiddle } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/tools.ts';
-import type { AskApproval, AskElicitation, CallOutcome, DaemonTool, PreparedCall } from './daemonTools.ts';
+import type {
+  AskApproval,
+  AskElicitation,
+  CallContext,
+  CallOutcome,
+  DaemonTool,
+  PreparedCall,
+} from './daemonTools.ts';
 
 export interface RunOptions {
   readonly tools: readonly DaemonTool[];
@@ -16,6 +24,8 @@ export interface RunOptions {
   readonly spent?: boolean;
   /** The ids of calls whose arguments cannot be read. */
   readonly unread?: ReadonlySet<string>;
+  /** The call that the limit of tokens has cut, and how many the answer has. */
+  readonly cut?: { readonly id: string; readonly tokens: number };
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   /** Settles when the report was written. Those that come meanwhile are left out, except the last. */
@@ -23,6 +33,14 @@ export interface RunOptions {
   /** Absent if nobody can be asked. */
   readonly askElicitation?: AskElicitation;
   readonly onResult: (result: ToolResult) => Promise<void>;
+  /** What the results of this round may be; absent if nobody knows the window of the model. */
+  readonly bounds?: CallContext;
+  /** What the model gets in place of the outcome of a call; `isUnknown` if nobody offers its tool. */
+  readonly onOutcome?: (call: ToolCall, outcome: CallOutcome, isUnknown: boolean) => CallOutcome;
+  /** The right names of tools that the model was told already. */
+  readonly told?: Set<string>;
+  /** A sentence about a tool that nobody offers. */
+  readonly adviceOn?: (name: string) => string | undefined;
 }
 
 /** What stands in place of the result of a call that did not end. */
@@ -53,15 +71,46 @@ export async function runCalls(calls: readonly ToolCall[], options: RunOptions):
   const approvals = new SerialQueue();
   return Promise.all(
     calls.map(async (call, index) => {
-      const tool = tools.find(({ name }) => name === call.name);
-      const outcome = await outcomeOf({ call, index, tool }, options, approvals);
-      const { images, ...result } = outcome;
+      const tool = toolOf(call, tools);
+      const asMeant = tool
+        ? { ...call, name: tool.name, arguments: tool.asMeant?.(call.arguments) ?? call.arguments }
+        : call;
+      const found = bounded(await outcomeOf({ call: asMeant, index, tool }, options, approvals), options);
+      const outcome = options.onOutcome?.(asMeant, found, tool === undefined) ?? found;
+      const { images, ...result } = withToolName(outcome, { call, tool, told: options.told });
       const shown = images === undefined ? {} : { images };
       await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
       const { content } = result;
       return { role: 'tool' as const, content, toolCallId: call.id, toolName: call.name, ...shown };
     }),
   );
+}
+
+/** The tool of that name, or else the only one that models call so. */
+function toolOf({ name }: ToolCall, tools: readonly DaemonTool[]): DaemonTool | undefined {
+  const others = () => tools.filter(({ otherNames }) => otherNames?.includes(name));
+  return tools.find((tool) => tool.name === name) ?? others()[0];
+}
+
+interface NamedCall {
+  readonly call: ToolCall;
+  readonly tool: DaemonTool | undefined;
+  readonly told: RunOptions['told'];
+}
+
+/** A model that calls a tool by another name is told the right one, once in a turn. */
+function withToolName(outcome: CallOutcome, { call, tool, told }: NamedCall): CallOutcome {
+  if (tool === undefined || tool.name === call.name || told?.has(tool.name)) return outcome;
+  told?.add(tool.name);
+  return { ...outcome, content: `[The tool is called ${tool.name}.]\n${outcome.content}` };
+}
+
+/** No result is longer than there is room for. */
+function bounded(outcome: CallOutcome, { bounds }: RunOptions): CallOutcome {
+  const most = bounds?.characters ?? Number.POSITIVE_INFINITY;
+  return outcome.content.length <= most
+    ? outcome
+    : { ...outcome, content: withoutMiddle(outcome.content, most) };
 }
 
 interface WantedCall {
@@ -102,10 +151,11 @@ async function outcomeOf(
 function callTool(
   tool: DaemonTool,
   call: ToolCall,
-  { onProgress, askElicitation, streamId, signal }: RunOptions,
+  { onProgress, askElicitation, streamId, signal, bounds }: RunOptions,
 ): Promise<CallOutcome> {
   const report = onProgress && newestOnly(onProgress);
   return tool.call(call.arguments, signal, {
+    bounds,
     onProgress: (progress) => report?.({ streamId, id: call.id, ...progress }),
     elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open, call.id)),
   });
@@ -140,14 +190,18 @@ function failed(content: string): CallOutcome {
 /** The reason why a call cannot run, found before the user is asked. */
 function problemOf(
   { call, index, tool }: WantedCall,
-  { tools, spent, unread }: RunOptions,
+  { tools, spent, unread, cut, adviceOn }: RunOptions,
 ): string | undefined {
   if (spent) return 'No more tools can be called in this turn. Answer with what is known.';
   if (index >= maxCalls)
     return `Only the first ${maxCalls} calls of an answer are run. Call fewer tools at once.`;
+  if (cut?.id === call.id)
+    return `The call was cut after ${cut.tokens.toLocaleString('en-US')} tokens. Make a smaller edit.`;
   if (unread?.has(call.id))
     return 'The arguments of this call are no JSON, so it was not run. Call it again, with one JSON object.';
   if (tool) return tool.problemWith(call.arguments);
+  const advice = adviceOn?.(call.name);
+  if (advice !== undefined) return advice;
   const names = tools.slice(0, maxNamed).map(({ name }) => name);
   return `There is no tool ${JSON.stringify(call.name.slice(0, 64))}. ${
     names.length === 0
@@ -178,7 +232,11 @@ async function permissionFor(
 ): Promise<Permission> {
   const { tool } = asked;
   // One after another, so that the questions come in the order of the calls.
-  if (await approvals.run('check', () => tool.isApproved())) return prepare(asked, options);
+  if (await approvals.run('check', () => tool.isApproved())) {
+    const permission = await prepare(asked, options);
+    if (permission.prepared?.isAskedAnyway !== true) return permission;
+    permission.prepared.end();
+  }
   const { askApproval, signal } = options;
   if (!askApproval) {
     const refusal = `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
@@ -187,10 +245,11 @@ async function permissionFor(
   return approvals.run('approval', async () => {
     signal.throwIfAborted();
     // The previous answer may have allowed this call as well.
-    if (await tool.isApproved()) return prepare(asked, options);
+    const isApproved = await tool.isApproved();
     signal.throwIfAborted();
     const permission = await prepare(asked, options);
     if (permission.refusal !== undefined) return permission;
+    if (isApproved && permission.prepared?.isAskedAnyway !== true) return permission;
     const refusal = await askUser(asked, { ...options, askApproval }, permission.prepared);
     if (refusal === undefined) return permission;
     permission.prepared?.end();
@@ -199,8 +258,8 @@ async function permissionFor(
 }
 
 /** What cannot run at all is refused before anybody is asked. */
-async function prepare({ call, tool }: AskedCall, { signal }: RunOptions): Promise<Permission> {
-  const prepared = await tool.prepare?.(call.arguments, signal);
+async function prepare({ call, tool }: AskedCall, { signal, bounds }: RunOptions): Promise<Permission> {
+  const prepared = await tool.prepare?.(call.arguments, signal, bounds);
   if (!prepared) return {};
   return prepared.problem === undefined ? { prepared } : { refusal: prepared.problem };
 }
@@ -212,7 +271,8 @@ async function askUser(
   prepared: PreparedCall | undefined,
 ): Promise<string | undefined> {
   const { server, title, description, annotations, decisions } = tool;
-  const about = { streamId, toolCall: call, server, title, description, annotations, decisions };
+  const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
+  const about = { streamId, toolCall, server, title, description, annotations, decisions };
   const question = withoutUndefined<ApproveToolParams>({ ...about, diff: prepared?.diff });
   const given = await orAborted(askApproval(question, signal), signal).catch(() => 'deny' as const);
   const decision = decisions === undefined || decisions.includes(given) ? given : 'deny';

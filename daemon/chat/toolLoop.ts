@@ -12,15 +12,28 @@ import {
 } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
-import { type Chat, toolsDisabled } from './chat.ts';
-import type { AskApproval, AskElicitation, DaemonToolOffer, DaemonTools } from './daemonTools.ts';
+import { type Chat, type RoundResult, toolsDisabled } from './chat.ts';
+import type {
+  AskApproval,
+  AskElicitation,
+  CallBounds,
+  CallContext,
+  DaemonToolOffer,
+  DaemonTools,
+} from './daemonTools.ts';
 import type { SendDelta } from './deltas.ts';
+import { CallRepeats } from './loops.ts';
+import { PromptRoom } from './promptRoom.ts';
+import { createRemovals } from './removals.ts';
 import { callEndings, type RunOptions, runCalls } from './toolCalls.ts';
+import type { FindWindow, TurnWindow } from './turnWindow.ts';
 
 interface ToolLoopDependencies {
   /** One round: the model answers, and no tool of the daemon is called. */
   readonly chat: Chat;
   readonly tools: DaemonTools;
+  /** Absent: nobody knows the window, and results have their own bounds alone. */
+  readonly findWindow?: FindWindow;
   /** False if the model has no tools: then no server is started for it. */
   readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
@@ -64,6 +77,20 @@ interface LoopOptions {
 type Content<T = ChatDelta> = T extends ChatDelta ? Omit<T, 'streamId' | 'seq'> : never;
 
 const noOffer: DaemonToolOffer = { tools: [], problems: [] };
+function unknownWindow(): TurnWindow {
+  const removals = createRemovals();
+  return { tokens: undefined, isFixed: false, removals, estimate: () => 0, characters: () => 0 };
+}
+
+interface RoundOfCalls {
+  readonly offer: DaemonToolOffer;
+  readonly bounds?: CallBounds;
+  /** Absent: what is repeated does not matter any more. */
+  readonly repeats?: CallRepeats;
+  readonly cut?: RunOptions['cut'];
+  /** The rounds are used up. */
+  readonly spent?: true;
+}
 
 /** The state of one turn, over all of its rounds. */
 class Loop {
@@ -73,8 +100,12 @@ class Loop {
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
   readonly #ids: Set<string>;
+  /** For what the turn changes. */
+  #id: string | undefined;
   /** Of calls whose arguments cannot be read. */
   readonly #unread = new Set<string>();
+  /** The names of tools that the model knows by now. */
+  readonly #told = new Set<string>();
   #seq = 0;
   #completionTokens = 0;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
@@ -90,24 +121,40 @@ class Loop {
     const { params, signal } = this.#options;
     const rounds = Math.min(params.maxRounds ?? defaultRounds, maxToolRounds);
     const offer = await this.#offer();
-    if (!offer) return this.#result('cancelled', { role: 'assistant', content: '' });
+    const room = offer && (await this.#room(offer));
+    if (!offer || !room) return this.#result('cancelled', { role: 'assistant', content: '' });
+    const daemonTools = { ...offer, tools: room.tools };
+    const described = [
+      ...(params.tools ?? []),
+      ...room.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    ];
+    const repeats = new CallRepeats((id) => room.isRemoved(id));
+    let wasCut = false;
     for (let round = 0; round < rounds; round += 1) {
-      const { finishReason, message } = await this.#runRound([
-        ...(params.tools ?? []),
-        ...offer.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-      ]);
+      const { finishReason, message, isCut = false, usage } = await this.#runRound(described, room);
       const calls = message.toolCalls ?? [];
       // The client answers the calls of its own tools.
       const clientTools = new Set(params.tools?.map(({ name }) => name));
       const daemonCalls = calls.filter(({ name }) => !clientTools.has(name));
-      await this.#runCalls(daemonCalls, offer);
+      const toolsOf = daemonCalls.map(({ name }) => room.tools.find((tool) => tool.name === name));
+      const bounds = room.boundsFor(toolsOf, this.#added, described);
+      const last = isCut ? daemonCalls.at(-1) : undefined;
+      const cut = last && { id: last.id, tokens: usage.completionTokens };
+      await this.#runCalls(daemonCalls, withoutUndefined({ offer: daemonTools, bounds, cut, repeats }));
       if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
       if (daemonCalls.length < calls.length || daemonCalls.length === 0)
         return this.#result(finishReason, message);
+      if (isCut && wasCut) return this.#result('length', message);
+      wasCut = isCut;
+      if (repeats.endRound()) return this.#answerWithoutTools(room, 'toolLoop');
     }
-    const { finishReason, message } = await this.#runRound([]);
-    await this.#runCalls(message.toolCalls ?? [], noOffer, true);
-    return this.#result(finishReason === 'cancelled' ? 'cancelled' : 'toolLimit', message);
+    return this.#answerWithoutTools(room, 'toolLimit');
+  }
+
+  async #answerWithoutTools(room: PromptRoom, reason: 'toolLimit' | 'toolLoop'): Promise<ChatResult> {
+    const { finishReason, message } = await this.#runRound([], room);
+    await this.#runCalls(message.toolCalls ?? [], { offer: noOffer, spent: true });
+    return this.#result(finishReason === 'cancelled' ? 'cancelled' : reason, message);
   }
 
   /** Adds the answer so far to the error: the last message as always, and all messages that the turn has added. */
@@ -139,10 +186,29 @@ class Loop {
     }
   }
 
-  /** Asks the model once, with the history and all that the turn has added. */
-  async #runRound(tools: NonNullable<ChatParams['tools']>): Promise<ChatResult> {
+  /** Undefined if the turn was cancelled meanwhile. */
+  async #room(offer: DaemonToolOffer): Promise<PromptRoom | undefined> {
     const { runner, params, signal } = this.#options;
-    const { hostedTools: _, maxRounds: __, tools: ___, toolChoice, ...rest } = params;
+    const { findWindow } = this.#dependencies;
+    const asks = offer.instructions !== undefined;
+    try {
+      const isNeeded = findWindow !== undefined && offer.tools.length > 0;
+      const window = isNeeded ? await findWindow(runner, params, { asks, signal }) : unknownWindow();
+      const room = new PromptRoom({ window, offer, params });
+      for (const notice of room.notices) await this.#say(notice);
+      return room;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Asks the model once, with the history and all that the turn has added, as far as there is room. */
+  async #runRound(tools: NonNullable<ChatParams['tools']>, room: PromptRoom): Promise<RoundResult> {
+    const { runner, params, signal } = this.#options;
+    const { hostedTools: _, maxRounds: __, tools: ___, options: ____, toolChoice, ...rest } = params;
+    const { messages, notice } = room.messages(this.#added, tools);
+    if (notice && !this.#notices.some(({ code }) => code === notice.code)) await this.#say(notice);
     // A call in each round would never come to an answer.
     const choice = toolChoice === 'required' && this.#added.length > 0 ? undefined : toolChoice;
     const calls: ToolCall[] = [];
@@ -150,7 +216,8 @@ class Loop {
       runner,
       {
         ...rest,
-        messages: [...params.messages, ...this.#added],
+        messages,
+        ...(room.options === undefined ? {} : { options: room.options }),
         ...(choice === undefined ? {} : { toolChoice: choice }),
         ...(tools.length === 0 ? {} : { tools }),
       },
@@ -210,17 +277,31 @@ class Loop {
   }
 
   /** Adds the message that answers each call, whether or not it ran. */
-  async #runCalls(calls: readonly ToolCall[], { tools }: DaemonToolOffer, spent?: true): Promise<void> {
+  async #runCalls(
+    calls: readonly ToolCall[],
+    { offer, repeats, bounds, ...round }: RoundOfCalls,
+  ): Promise<void> {
     const { params, signal } = this.#options;
     const { onDidAllow, onProgress } = this.#dependencies;
-    const turn = { streamId: params.streamId, signal, spent, unread: this.#unread };
+    const { tools, adviceOn } = offer;
+    const context = bounds && withoutUndefined<CallContext>({ ...bounds, turn: this.#turn() });
+    const turn = { streamId: params.streamId, signal, unread: this.#unread, told: this.#told };
     const options = withoutUndefined<RunOptions>({
-      ...{ ...turn, tools, onDidAllow, onProgress },
+      ...{ ...turn, ...round, bounds: context, tools, adviceOn, onDidAllow, onProgress },
+      onOutcome: repeats && ((...outcome) => repeats.note(...outcome)),
       askApproval: this.#dependencies.askApproval(),
       askElicitation: this.#dependencies.askElicitation?.(),
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
     this.#added.push(...(await runCalls(calls, options)));
+  }
+
+  /** Undefined if the conversation is not kept. */
+  #turn(): CallContext['turn'] {
+    const { session, messages } = this.#options.params;
+    if (session === undefined) return undefined;
+    this.#id ??= this.#dependencies.createId();
+    return { session, prompt: messages.filter(({ role }) => role === 'user').length, id: this.#id };
   }
 
   #result(finishReason: ChatResult['finishReason'], message: Message): ChatResult {

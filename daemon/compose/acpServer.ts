@@ -99,7 +99,10 @@ function startTools(
       const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };
       return { ...given, builtinTools: false, timeouts };
     },
-    ...toolServerOptions(core, options, options.userFile),
+    ...toolServerOptions(core, options, {
+      userFile: options.userFile,
+      sessionsFolder: options.sessionsFolder,
+    }),
     openStores: options.openStores,
     elicitModes,
     builtin: {

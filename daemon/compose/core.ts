@@ -7,6 +7,7 @@ import { type Chat, createChat } from '../chat/chat.ts';
 import { createLastingNotices } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolCallId, unknownMarks } from '../chat/toolUtilities.ts';
+import { createWindows, type FindWindow } from '../chat/turnWindow.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
 import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
 import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
@@ -79,6 +80,8 @@ export interface Core {
   readonly chat: Chat;
   /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
   readonly asTurns: (chat: Chat) => Chat;
+  /** The window of a turn with tools. */
+  readonly findWindow: FindWindow;
   /** False if the model is known to have no tools. Some models must be asked for. */
   readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   readonly sessions: LazySessions;
@@ -156,11 +159,12 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     models.forgetList(runner);
     modelChanges.note();
   };
+  const estimate = createTokenEstimate();
   const chat = createChat({
     findPrivacy,
     knowledge,
     toolSupport,
-    estimate: createTokenEstimate(),
+    estimate,
     learn: (...asked) => models.learn(...asked),
     onDidMissModel: noteModels,
     defaults: settings,
@@ -220,6 +224,7 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     modelChanges,
     toolRefusals,
     chat,
+    findWindow: createWindows({ knowledge, estimate, defaults: settings }),
     findPrivacy,
     asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, places, log })),
     async takesTools(runner, model, signal) {
@@ -281,8 +286,22 @@ interface ToolServerContext {
 export function toolServerOptions(
   { readUserConfig, secrets, headersFor, log }: Core,
   { platform, env, now, version }: ToolServerContext,
-  userFile: { readonly path: string },
+  {
+    userFile,
+    sessionsFolder,
+  }: { readonly userFile: { readonly path: string }; readonly sessionsFolder: string | undefined },
 ): Omit<McpServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
   const userFolder = dirname(userFile.path);
-  return { readUserConfig, secrets, headersFor, log, platform, env, now, version, userFolder };
+  return {
+    readUserConfig,
+    secrets,
+    headersFor,
+    log,
+    platform,
+    env,
+    now,
+    version,
+    userFolder,
+    sessionsFolder,
+  };
 }

@@ -165,7 +165,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
     client,
     tools: new McpServers({
       settings,
-      ...toolServerOptions(core, options, options.user),
+      ...toolServerOptions(core, options, { userFile: options.user, sessionsFolder: options.sessionsFolder }),
       elicitModes: () => (client.elicits ? ['form', 'url'] : []),
       builtin: {
         findPrivacy: core.findPrivacy,
@@ -241,6 +241,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     chat: round,
     tools,
     takesTools,
+    findWindow: core.findWindow,
     askApproval,
     askElicitation: () => (features.client.elicits ? elicitation : undefined),
     onProgress,

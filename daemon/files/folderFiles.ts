@@ -24,6 +24,8 @@ interface WalkOptions {
   readonly isWanted: (name: string) => boolean;
   /** How deep to go; 0 means only the folder itself. */
   readonly depth: number;
+  /** In ms; by default 2,000. What is done with the files counts too. */
+  readonly time?: number;
   readonly left: LeftOut;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -34,8 +36,8 @@ interface WalkOptions {
  * the folder, and links to folders.
  */
 export async function* filesOf(options: WalkOptions): AsyncGenerator<FolderFile> {
-  const { root, depth, left, now, signal } = options;
-  const end = now() + maxTime;
+  const { root, depth, left, now, signal, time = maxTime } = options;
+  const end = now() + time;
   const yieldNow = createYielder();
   const folders: Folder[] = [{ name: '', depth: 0, rules: await rulesAbove(root) }];
   let seen = 0;

@@ -110,6 +110,7 @@ export class ModelCapabilities {
     found.isShown = show.isPartial !== true;
     if (show.capabilities) found.shown = new Set(show.capabilities);
     if (show.turns) found.turns = show.turns;
+    if (show.system !== undefined) found.system = show.system;
     const hasParser = /^PARSER /m.test(show.modelfile ?? '');
     if (show.template !== undefined && !found.hasTemplate && !hasParser)
       this.#templateShown.fire({ model, template: show.template });
@@ -225,6 +226,11 @@ export class ModelCapabilities {
     return this.#entry(server, model).turns;
   }
 
+  /** Its own message of the system, as far as that is known. */
+  system(server: Server, model: string): string | undefined {
+    return this.#entry(server, model).system;
+  }
+
   /** Whether `show` has been asked since the model's digest last changed. */
   isShown(server: Server, model: string): boolean {
     return this.#entry(server, model).isShown === true;
@@ -324,6 +330,7 @@ interface Known {
   startsInThinking?: number;
   isRemote?: boolean;
   turns?: Turns;
+  system?: string;
   maximumContext?: number;
   allocatedContext?: number;
   modelfileContext?: number;

@@ -20,7 +20,8 @@ interface RecordTurnsDependencies {
  * answer is not lost: a notice says that the turn was not kept.
  */
 export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDependencies): Chat {
-  return async (client, { session: id, replacesLastTurn = false, ...params }, send, signal) => {
+  return async (client, { replacesLastTurn = false, ...params }, send, signal) => {
+    const { session: id } = params;
     if (id === undefined) return chat(client, params, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));

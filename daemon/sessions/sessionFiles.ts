@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isOpenToOthers, makePrivate, makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
@@ -151,6 +151,10 @@ export class SessionFiles {
 
   async delete(id: string): Promise<void> {
     await orDiskProblem(unlink(this.#pathOf(id)));
+    // What the built-in tools have changed in it is of no use without it.
+    await rm(join(this.#options.folder, `${id}.edits`), { recursive: true, force: true }).catch(
+      () => undefined,
+    );
   }
 
   /**

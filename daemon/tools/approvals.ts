@@ -13,8 +13,8 @@ interface ApprovedTool {
   readonly entry: ServerEntry;
   /** The folder in which the entry starts, if that decides which program it is. */
   readonly folder: string | undefined;
-  /** The server's own name for it. */
-  readonly tool: string;
+  /** The server's own name for it, with those of the tools that the same approval is for. */
+  readonly tools: readonly string[];
   readonly fingerprint: string;
   /** No approval lasts, and none of a whole server counts: only its client's, which names the tool. */
   readonly isAskedEachTime: boolean;
@@ -51,12 +51,12 @@ export function createApprovals(kept: KeptApprovals) {
 }
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
-  const { entry, tool, isAskedEachTime } = approved;
+  const { entry, tools: names, isAskedEachTime } = approved;
   const given = (isAskedEachTime ? [client] : [user, client]).flatMap((approvals) => {
     const tools = Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined;
     return tools === 'always' ? ['*'] : (tools ?? []);
   });
-  if (!given.includes(tool) && (isAskedEachTime || !given.includes('*'))) return false;
+  if (!names.some((name) => given.includes(name)) && (isAskedEachTime || !given.includes('*'))) return false;
   // Nobody else has its name.
   if (entry.kind === 'builtin') return true;
   const meant = entryOf(entry.name);
@@ -70,10 +70,10 @@ function asWritten(entry: ServerEntry): object {
 }
 
 /** Covers the whole entry: another command, argument, variable, address or header is another server. */
-async function keyOf({ entry, folder, tool, fingerprint }: ApprovedTool): Promise<string> {
+async function keyOf({ entry, folder, tools, fingerprint }: ApprovedTool): Promise<string> {
   const place = folder && (await folderKey(folder));
   return createHash('sha256')
-    .update(JSON.stringify([asWritten(entry), place, tool, fingerprint]))
+    .update(JSON.stringify([asWritten(entry), place, tools.join(), fingerprint]))
     .digest('hex');
 }
 

@@ -20,6 +20,8 @@ export type McpRuntime = ReturnType<typeof createMcpRuntime>;
 export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'groups' | 'root' | 'tokens'> {
   /** A folder of the user's alone. */
   readonly userFolder: string;
+  /** Where conversations are kept; absent if none is. */
+  readonly sessionsFolder?: string | undefined;
   /** Removes a secret from every message from now on. */
   readonly hide: (secret: string) => void;
   /** Absent: the runtime opens its own. */
@@ -28,7 +30,7 @@ export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'gro
 
 /** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
 export function createMcpRuntime(options: McpRuntimeOptions) {
-  const { env, platform, log, hide, now, onDidChange } = options;
+  const { env, platform, log, hide, now, onDidChange, sessionsFolder } = options;
   const groups = createProcessGroups({ platform, env });
   const stores = options.stores ?? openToolStores(options);
   const { logins: store } = stores;
@@ -46,7 +48,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
       }),
     createBuiltinServer(entry: BuiltinEntry, { editorFiles, ...context }: BuiltinContext): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
-      return createBuiltinServer({ ...context, store, entry, env, platform });
+      return createBuiltinServer({ ...context, store, entry, env, platform, now, sessionsFolder });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),

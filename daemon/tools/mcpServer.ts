@@ -61,7 +61,7 @@ export class McpServer implements ToolServer {
           throw this.#errors.of(`was restarted, and its tool ${request.name} has changed. Ask again`);
         return session.call(request, options);
       });
-      return readToolResult(answer);
+      return readToolResult(answer, options.bounds);
     } catch (error) {
       options.signal.throwIfAborted();
       if (!(error instanceof McpServerError)) throw error;

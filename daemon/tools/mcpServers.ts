@@ -18,7 +18,7 @@ import {
 import { InvalidParamsError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
-import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
+import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
@@ -26,12 +26,12 @@ import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts'
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
-import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
+import type { AskableServer, EditHistory, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<
     McpRuntimeOptions,
-    'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'userFolder' | 'version'
+    'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'sessionsFolder' | 'userFolder' | 'version'
   > {
   /** What the editor has passed, as it is now. */
   readonly settings: () => {
@@ -137,7 +137,7 @@ export class McpServers implements DaemonTools {
       log,
       warnOnce: this.#warnOnce,
     });
-    return { tools, problems };
+    return withoutUndefined<DaemonToolOffer>({ tools, problems, ...ownAdvice(states, tools) });
   }
 
   /** The servers that can be asked for prompts and resources. None is started; `known` are those that were used. */
@@ -155,6 +155,15 @@ export class McpServers implements DaemonTools {
     return this.#entries().some(
       ({ name, kind }) => kind !== 'disabled' && (servers === 'all' || servers.includes(name)),
     );
+  }
+
+  /** The edits of the built-in tools. @throws {InvalidParamsError} if there are none. */
+  async edits(): Promise<EditHistory> {
+    await this.#readUser();
+    const entry = this.#entries().find(({ kind }) => kind === 'builtin');
+    const { edits } = entry?.kind === 'builtin' ? this.#serverOf(entry, await this.#runtime.get()) : {};
+    if (edits) return edits;
+    throw new InvalidParamsError('session', 'no edits are kept, because the built-in tools are off');
   }
 
   /** Begins a login. @throws {InvalidParamsError} if the server is not one at an address. */
@@ -304,6 +313,18 @@ export class McpServers implements DaemonTools {
   }
 }
 
+/** What the built-in tools add to an offer, if the model has any of them. */
+function ownAdvice(
+  states: readonly ServerState[],
+  offered: readonly DaemonTool[],
+): Pick<DaemonToolOffer, 'instructions' | 'adviceOn'> | undefined {
+  const own = offered.filter(({ server }) => server === builtinServer);
+  const { instructions, adviceOn } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
+  if (own.length === 0 || !instructions || !adviceOn) return undefined;
+  const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
+  return { instructions: instructions(nameOf), adviceOn };
+}
+
 function choiceOf(names: readonly string[]): string {
   return names.length === 0 ? '' : `; there are: ${names.slice(0, 50).join(', ')}`;
 }
@@ -317,7 +338,16 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
   return `the tool server "${name}" is a program on this machine, which needs no login`;
 }
 
-function toListed({ entry, server: _, tools, ...state }: ServerState): ListedToolServer {
-  const listed = tools.map(({ fingerprint: __, isAskedEachTime: ___, ...tool }): ListedTool => tool);
+function toListed({
+  entry,
+  server: _,
+  instructions: __,
+  adviceOn: ___,
+  tools,
+  ...state
+}: ServerState): ListedToolServer {
+  const listed = tools.map(({ name, title, description, inputSchema, annotations }) =>
+    withoutUndefined<ListedTool>({ name, title, description, inputSchema, annotations }),
+  );
   return { name: entry.name, ...state, tools: listed };
 }

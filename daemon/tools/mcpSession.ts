@@ -6,7 +6,7 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
-import type { CallListener, ElicitMode } from '../chat/daemonTools.ts';
+import type { CallContext, CallListener, ElicitMode } from '../chat/daemonTools.ts';
 import { RunningCalls } from './elicitation/runningCalls.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
@@ -32,6 +32,8 @@ export interface ToolRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** As the server listed it: it may say that an argument also goes into a header. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Only built-in tools heed them; the results of others are cut. */
+  readonly bounds?: CallContext | undefined;
 }
 
 /** A request of MCP that changes nothing. */

@@ -6,19 +6,24 @@ import { type ElicitResult, elicitRequest } from '../../protocol/messages/elicit
 import {
   type ApproveToolResult,
   approveToolRequest,
+  type EditsParams,
   type FinishLoginParams,
   finishLoginRequest,
   type ListToolsParams,
   type LoginParams,
+  listEditsRequest,
   listToolsRequest,
   loginRequest,
   logoutRequest,
+  redoEditsRequest,
   type ToolCapabilities,
+  undoEditsRequest,
 } from '../../protocol/messages/tools.ts';
 import type { Log } from '../base/log.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { AskApproval, AskElicitation } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
+import { isSessionId } from '../sessions/sessionId.ts';
 import type { McpServers } from './mcpServers.ts';
 
 export function serveTools(endpoint: Endpoint, tools: McpServers): void {
@@ -26,6 +31,15 @@ export function serveTools(endpoint: Endpoint, tools: McpServers): void {
   endpoint.onRequest(loginRequest, loginSchema, (params, signal) => tools.login(params, signal));
   endpoint.onRequest(finishLoginRequest, finishLoginSchema, (params, signal) =>
     tools.finishLogin(params, signal),
+  );
+  endpoint.onRequest(listEditsRequest, editsSchema, async ({ session, prompt }) =>
+    (await tools.edits()).list(session, prompt),
+  );
+  endpoint.onRequest(undoEditsRequest, editsSchema, async ({ session, prompt }, signal) =>
+    (await tools.edits()).undo(session, prompt, signal),
+  );
+  endpoint.onRequest(redoEditsRequest, redoSchema, async ({ session }, signal) =>
+    (await tools.edits()).redo(session, signal),
   );
   endpoint.onRequest(logoutRequest, loginSchema, (params, signal) => tools.logout(params, signal));
 }
@@ -77,6 +91,11 @@ export function elicitThrough(endpoint: Endpoint, questions: SerialQueue): AskEl
 const listToolsSchema: Schema<ListToolsParams> = exact(
   z.object({ servers: z.exactOptional(z.array(z.string())) }),
 );
+
+/** It becomes a part of a path. */
+const session = z.string().check(z.refine(isSessionId, 'it is not the id of a conversation'));
+const editsSchema: Schema<EditsParams> = exact(z.object({ session, prompt: z.int().check(z.gte(1)) }));
+const redoSchema: Schema<Pick<EditsParams, 'session'>> = exact(z.object({ session }));
 
 const loginSchema: Schema<LoginParams> = exact(z.object({ server: z.string() }));
 

@@ -23,6 +23,10 @@ export interface McpTool extends ListedTool {
   readonly fingerprint: string;
   /** No approval lasts: the user is asked about each call. Only built-in tools are so. */
   readonly isAskedEachTime?: boolean;
+  /** One approval is for all tools of these names, which have the same fingerprint. Only built-in tools have it. */
+  readonly approvedWith?: readonly string[];
+  /** Arguments of another form, which is not described to models any more. */
+  readonly acceptedSchema?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolPage {

@@ -1,8 +1,9 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
 import type { Log } from '../base/log.ts';
-import type { DaemonTool } from '../chat/daemonTools.ts';
+import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
+import { argumentsAsMeant, otherToolNames } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
@@ -52,10 +53,27 @@ function toDaemonTool(
   { entry, folder, server, tool }: Offered,
   { approvals, named, checkArguments, log }: OfferOptions,
 ): DaemonTool {
-  const { name, title, description, inputSchema, annotations, fingerprint, isAskedEachTime = false } = tool;
+  const {
+    name,
+    title,
+    description,
+    inputSchema,
+    annotations,
+    acceptedSchema,
+    isAskedEachTime = false,
+  } = tool;
+  const { fingerprint, approvedWith = [name] } = tool;
   const { prepare } = server;
-  const approved = { entry, folder, tool: name, fingerprint, isAskedEachTime };
-  const requestOf = (given: ToolRequest['arguments']) => ({ name, arguments: given, inputSchema });
+  const approved = { entry, folder, tools: approvedWith, fingerprint, isAskedEachTime };
+  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
+    ...{ name, arguments: given, inputSchema, bounds },
+  });
+  const isOurs = entry.kind === 'builtin';
+  const problemWith = (given: ToolRequest['arguments']) => {
+    const problem = checkArguments(inputSchema, given);
+    const isAccepted = problem !== undefined && acceptedSchema && !checkArguments(acceptedSchema, given);
+    return isAccepted ? undefined : problem;
+  };
   return {
     name,
     description,
@@ -64,7 +82,11 @@ function toDaemonTool(
     ownName: name,
     ...(title === undefined ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
-    problemWith: (given) => checkArguments(inputSchema, given),
+    ...(isOurs && {
+      otherNames: otherToolNames[name] ?? [],
+      asMeant: (given: ToolRequest['arguments']) => argumentsAsMeant(name, given),
+    }),
+    problemWith,
     isApproved: () => approvals.isApproved(approved, named()),
     async allow(decision) {
       await approvals.allow(approved, decision).catch((error) => {
@@ -72,7 +94,7 @@ function toDaemonTool(
       });
     },
     ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
-    ...(prepare ? { prepare: (given, signal) => prepare(requestOf(given), signal) } : {}),
+    ...(prepare ? { prepare: (given, signal, bounds) => prepare(requestOf(given, bounds), signal) } : {}),
     call: (given, signal, listener) => server.call(requestOf(given), { signal, ...listener }),
   };
 }

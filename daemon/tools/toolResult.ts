@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
-import { cutText } from '../../protocol/base/text.ts';
-import type { CallOutcome } from '../chat/daemonTools.ts';
+import { cutText, withoutMiddle } from '../../protocol/base/text.ts';
+import type { CallBounds, CallOutcome } from '../chat/daemonTools.ts';
 import { tryStringify } from './toolList.ts';
 
 /** Of the text, in characters, with the note on what is left out. */
@@ -32,7 +32,7 @@ const result = z.object({
 });
 
 /** Reads the texts, links, images and structured content of a server's answer, and nothing else. */
-export function readToolResult(answer: unknown): CallOutcome {
+export function readToolResult(answer: unknown, bounds?: CallBounds): CallOutcome {
   const parsed = result.safeParse(answer);
   if (!parsed.success)
     return failedOutcome('The tool server sent an answer that is not the result of a tool.');
@@ -51,7 +51,7 @@ export function readToolResult(answer: unknown): CallOutcome {
       ? (tryStringify(structuredContent) ?? '[structured content that is nested too deep is left out]')
       : texts.join('\n');
   return {
-    content: boundedContent(toUSVString(joined)),
+    content: boundedContent(toUSVString(joined), bounds?.characters),
     isError,
     ...(images.length === 0 ? {} : { images }),
   };
@@ -79,10 +79,7 @@ function textOf(value: unknown, takeImage: (data: string) => boolean): readonly 
   return [`[${cutText(part.type, 64)} is left out: models here read text and images]`];
 }
 
-/** At most 32,000 characters. A note at the end says how much is left out. */
-function boundedContent(text: string): string {
-  if (text.length <= maxLength) return text;
-  const note = (left: number) => `\n[${left.toLocaleString('en-US')} characters are left out here.]`;
-  const kept = cutText(text, maxLength - note(text.length).length);
-  return kept + note(text.length - kept.length);
+/** At most 32,000 characters, or as many as there is room for. */
+function boundedContent(text: string, max = maxLength): string {
+  return withoutMiddle(text, Math.min(max, maxLength));
 }

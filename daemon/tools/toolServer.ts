@@ -1,4 +1,4 @@
-import type { ListedToolServer } from '../../protocol/messages/tools.ts';
+import type { EditsResult, ListedToolServer, RestoredEdits } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
@@ -17,7 +17,16 @@ export interface ToolServer {
    * @throws {Error} a sentence, or the reason of an aborted signal.
    */
   ask?(request: ServerRequest, options: AskOptions): Promise<unknown>;
+  /** The edits of a conversation, if it has made any. */
+  readonly edits?: EditHistory;
   close(): Promise<void>;
+}
+
+/** What the built-in tools have changed, turn by turn. */
+export interface EditHistory {
+  list(session: string, prompt: number): Promise<EditsResult>;
+  undo(session: string, prompt: number, signal: AbortSignal): Promise<RestoredEdits>;
+  redo(session: string, signal: AbortSignal): Promise<RestoredEdits>;
 }
 
 export interface AskOptions {
@@ -40,4 +49,8 @@ export interface ServerState extends Omit<ListedToolServer, 'name' | 'tools'> {
   /** Absent if the server cannot be used. */
   readonly server?: ToolServer;
   readonly tools: readonly McpTool[];
+  /** What a model should know of its work with the tools; `nameOf` has the names of those that it is offered. */
+  readonly instructions?: (nameOf: (tool: string) => string | undefined) => string;
+  /** For a call of a tool that nobody offers. */
+  readonly adviceOn?: (name: string) => string | undefined;
 }

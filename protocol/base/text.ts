@@ -6,6 +6,20 @@ export function cutText(text: string, max: number): string {
   return text.slice(0, isHalf ? max - 1 : max);
 }
 
+/**
+ * At most `max` UTF-16 units of a text: a quarter from its beginning and the rest from its end, where programs say what
+ * went wrong. A note before them says how much is left out.
+ */
+export function withoutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const note = (left: number) =>
+    `[${left.toLocaleString('en-US')} characters are left out after the first part.]\n`;
+  const room = Math.max(0, max - note(text.length).length - 3);
+  const head = cutText(text, Math.floor(room / 4));
+  const tail = text.slice(text.length - (room - head.length)).replace(/^[\udc00-\udfff]/, '');
+  return `${note(text.length - head.length - tail.length)}${head}\n…\n${tail}`;
+}
+
 /** A number with its noun: `1 document`, `2,000 documents`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? noun : plural}`;

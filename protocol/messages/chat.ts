@@ -105,8 +105,11 @@ export interface ChatParams extends ServerParams {
   readonly replacesLastTurn?: boolean;
 }
 
-/** `toolLimit`: the rounds of calls were used up, so the model answered without tools. */
-export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'cancelled';
+/**
+ * `toolLimit`: the rounds of calls were used up, so the model answered without tools. `toolLoop`: it did so because its
+ * calls went round in circles.
+ */
+export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'toolLimit' | 'toolLoop' | 'cancelled';
 
 export const defaultRounds = 40;
 export const maxToolRounds = 200;
@@ -132,6 +135,16 @@ export type NoticeCode =
   | 'context-exceeded'
   /** The request asked for a larger window than the model can have. */
   | 'context-reduced'
+  /** The model is asked for a larger window than it has by itself, because built-in tools need room. */
+  | 'window-asked'
+  /** The window is small for work with the built-in tools. */
+  | 'window-small'
+  /** The tools take more than a quarter of the window. */
+  | 'tools-too-large'
+  /** Old results of tools were removed from the prompt, because there was no room for them. */
+  | 'results-removed'
+  /** The model repeated a text without end, so its answer was stopped. */
+  | 'answer-loops'
   /** The request asked for thinking, but the model has no thinking mode. */
   | 'thinking-unsupported'
   /** A tool call that the model wrote as text was taken as a call. */

@@ -211,6 +211,38 @@ export interface LogoutResult {
 /** Client to daemon: forgets the login, and revokes it if the server offers that. */
 export const logoutRequest: RequestMessage<LoginParams, LogoutResult> = { method: 'runner/tools/logout' };
 
+export interface EditsParams {
+  /** The `id` of a kept conversation. */
+  readonly session: string;
+  /** How many prompts of the user the conversation has: those of the turn are meant. */
+  readonly prompt: number;
+}
+
+/** What the built-in tools have changed in a turn, each file once. */
+export interface EditsResult {
+  readonly files: readonly FileDiff[];
+  /** How many edits there were; 0 if the turn has made none. */
+  readonly count: number;
+}
+
+export interface RestoredEdits {
+  /** The names of the files. */
+  readonly restored: readonly string[];
+  /** Files that are not as the edits left them, and stay. `reason` is a sentence. */
+  readonly left: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Client to daemon: the edits of the last turn, if it is the one with this prompt. */
+export const listEditsRequest: RequestMessage<EditsParams, EditsResult> = { method: 'runner/edits/list' };
+
+/** Client to daemon: takes these edits back. Nothing that anybody else has changed is overwritten. */
+export const undoEditsRequest: RequestMessage<EditsParams, RestoredEdits> = { method: 'runner/edits/undo' };
+
+/** Client to daemon: brings back what was taken back last in the conversation. */
+export const redoEditsRequest: RequestMessage<Pick<EditsParams, 'session'>, RestoredEdits> = {
+  method: 'runner/edits/redo',
+};
+
 /** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ToolCapabilities {
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */

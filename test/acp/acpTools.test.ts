@@ -369,9 +369,12 @@ t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t
       t.match(toolUpdates(acp.updates).at(-1), { rawOutput: { content: want[1] } });
       t.equal(questions.length - asked, outcome ? 1 : 0, 'how often the user is asked');
     });
-  runner.on('/api/chat', 41).toolCalls([echo('more')]);
+  for (let round = 0; round < 41; round += 1) runner.toolCalls([echo(`more ${round}`)]);
   t.same(await ask(sessionId), { stopReason: 'max_turn_requests' }, 'the rounds are used up');
   t.equal(recorded('good').filter(({ called }) => called === 'echo').length, 42);
+  runner.on('/api/chat', 5).toolCalls([echo('the same')]);
+  t.same(await ask(sessionId), { stopReason: 'max_turn_requests' });
+  t.match(JSON.stringify(acp.updates), /the same calls again and again/);
 });
 
 t.test('a question names the server and the short arguments, whatever the tool calls itself', async (t) => {
@@ -627,14 +630,14 @@ async function startInFolder(
 
 t.test('an edit is a difference of the protocol, allowed once or denied', async (t) => {
   const answers = ['deny', 'always', 'once'];
-  const { acp, edit, at, onDisk, questions, runner } = await startInFolder(
+  const { acp, ask, edit, at, onDisk, questions, runner, sessionId } = await startInFolder(
     t,
     { 'a.txt': 'one\r\ntwo\r\n' },
     { decide: () => chosen(answers.shift() ?? 'once') },
   );
   t.match(await edit('a.txt', 'one', '1'), { status: 'failed', rawOutput: { content: /did not allow/ } });
   t.match(toolUpdates(acp.updates)[0], { locations: [{ path: at('a.txt') }] }, 'an editor follows it');
-  t.same(offeredTo(runner), ['read_file', 'edit_file']);
+  t.same(offeredTo(runner), ['list_files', 'search_files', 'read_file', 'edit_file', 'write_file']);
   const diff = { type: 'diff', path: at('a.txt'), oldText: 'one\r\ntwo\r\n', newText: '1\r\ntwo\r\n' };
   t.match(questions[0], {
     toolCall: {
@@ -652,6 +655,19 @@ t.test('an edit is a difference of the protocol, allowed once or denied', async 
     'it stays on the screen',
   );
   t.equal(onDisk('a.txt'), '1\r\ntwo\r\n');
+  for (const [name, given, title, kind] of [
+    ['search_files', { query: 'two', path: 'a.txt' }, 'Search "two" in a.txt', 'search'],
+    ['list_files', {}, 'List the project folder', 'read'],
+    ['read_file', { path: 'a.txt', start_line: 2, end_line: 2 }, 'Read a.txt (lines 2-2)', 'read'],
+  ] as const) {
+    runner.toolCalls([{ id: title, name, arguments: given }]);
+    runner.say('So.');
+    await ask(sessionId);
+    t.match(
+      toolUpdates(acp.updates).find((update) => update.toolCallId === title),
+      { title, kind },
+    );
+  }
   t.match(await edit('new.txt', '', 'new\n'), { content: [{ oldText: null, newText: 'new\n' }] });
   t.equal(onDisk('new.txt'), 'new\n');
 });

@@ -8,6 +8,7 @@ import {
   readlink,
   realpath,
   rename,
+  rm,
   stat,
   symlink,
   unlink,
@@ -18,7 +19,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
-import { builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
+import { builtinInstructions, builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
 import { createEditorStore } from '../../daemon/tools/builtin/editorStore.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
 import {
@@ -28,16 +29,26 @@ import {
   type FileStore,
   type StoredText,
 } from '../../daemon/tools/builtin/fileStore.ts';
+import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
-import { applyEdits, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
+import { applyEdits as applied, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
-import { listToolsRequest, type ToolDecision } from '../../protocol/messages/tools.ts';
-import { golden, withoutProse } from '../support/golden.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
+import { createSessionRequest, deleteSessionRequest } from '../../protocol/messages/sessions.ts';
+import {
+  listEditsRequest,
+  listToolsRequest,
+  redoEditsRequest,
+  type ToolDecision,
+  undoEditsRequest,
+} from '../../protocol/messages/tools.ts';
+import { golden } from '../support/golden.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 const edit = (old: string, wanted: string): TextEdit => ({ old, new: wanted });
+const applyEdits = (...given: Parameters<typeof applied>) => applied(...given).text;
 
 t.test('edits change what they name, and keep line ends', async (t) => {
   const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: string }[] = [
@@ -101,43 +112,19 @@ t.test('edits change what they name, and keep line ends', async (t) => {
 
 t.test('edits that cannot be meant change nothing, and say why', async (t) => {
   const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: RegExp }[] = [
-    { name: 'missing', text: 'a\n', edits: [edit('x', 'y')], want: /"old" of the edit does not occur/ },
-    {
-      name: 'another indentation',
-      text: 'if (x) {\n\treturn 1;\n}\n',
-      edits: [edit('if (x) {\n  return 1;', 'if (x) {\n  return 2;')],
-      want: /Line 1 is the same apart from blanks/,
-    },
-    {
-      name: 'a later line, with blank lines around',
-      text: 'if (x)\n a\n b\n',
-      edits: [edit('\n\na\nb\n', 'c')],
-      want: /Line 2 is the same apart from blanks/,
-    },
-    { name: 'only blanks', text: 'a\n\nb', edits: [edit(' \n\t', 'c')], want: /Read the file again/ },
-    {
-      name: 'many lines with other blanks',
-      text: ' a\n'.repeat(50),
-      edits: [edit('a\n'.repeat(50), 'b')],
-      want: /Line 1 is the same/,
-    },
-    {
-      name: 'too many to compare',
-      text: ' a\n'.repeat(51),
-      edits: [edit('a\n'.repeat(51), 'b')],
-      want: /Read the file again/,
-    },
+    { name: 'missing', text: 'a\n', edits: [edit('x', 'y')], want: /^old_string does not occur/ },
+    { name: 'only blanks', text: 'a\n\nb', edits: [edit(' \n\t', 'c')], want: /^old_string does not occur/ },
     {
       name: 'a part of the lines',
       text: ' a\n b\n',
       edits: [edit('a\nc', 'b')],
-      want: /Read the file again/,
+      want: /^old_string does not occur/,
     },
     {
       name: 'twice',
       text: 'a\nb\na\n',
       edits: [edit('b', 'c'), edit('a', 'x')],
-      want: /"old" of edit 2 occurs more than once \(lines 1, 3\)/,
+      want: /old_string of edit 2 occurs more than once \(lines 1, 3\)/,
     },
     { name: 'twice, over itself', text: 'aaa', edits: [edit('aa', 'b')], want: /more than once/ },
     { name: 'five times', text: 'a\n'.repeat(5), edits: [edit('a', 'b')], want: /\(lines 1, 2, 3, 4, 5\)/ },
@@ -244,11 +231,11 @@ t.test('lines are read within bounds, and what is left out is said', async (t) =
       name: 'a part',
       text: 'a\nb\nc\n',
       range: { from: 2, to: 2 },
-      want: /^b\n\[Lines 2 to 2 of 3\. Read on with from: 3\.\]$/,
+      want: /^b\n\[Lines 2 to 2 of 3\. Read on with start_line: 3\.\]$/,
     },
     { name: 'the end', text: 'a\nb\nc', range: { from: 3 }, want: /^c\n\[Lines 3 to 3 of 3\.\]$/ },
     { name: 'beyond', text: 'a\n', range: { from: 9 }, want: /^\[The file has only one line\.\]$/ },
-    { name: 'backwards', text: 'a\nb\n', range: { from: 2, to: 1 }, want: /"to" is less than "from"/ },
+    { name: 'backwards', text: 'a\nb\n', range: { from: 2, to: 1 }, want: /^b\n\[Lines 2 to 2 of 2\.\]$/ },
     { name: 'beyond two', text: 'a\nb', range: { from: 3 }, want: /^\[The file has only 2 lines\.\]$/ },
     { name: 'nothing', text: '', range: {}, want: /^\[The file is empty\.\]$/ },
     { name: 'a line end', text: '\n', range: {}, want: /^\[The file has only line ends\.\]$/ },
@@ -270,23 +257,23 @@ t.test('lines are read within bounds, and what is left out is said', async (t) =
       name: 'a second line that does not fit',
       text: `a\n${'x'.repeat(31_798)}\nb`,
       range: {},
-      want: /^a\n\[Lines 1 to 1 of 3\. Read on with from: 2\.\]$/,
+      want: /^a\n\[Lines 1 to 1 of 3\. Read on with start_line: 2\.\]$/,
     },
     {
       name: 'many',
       text: many,
       range: {},
-      want: /line 2000\n\[Lines 1 to 2000 of 5,000\. Read on with from: 2001\.\]$/,
+      want: /line 2000\n\[Lines 1 to 2000 of 5,000\. Read on with start_line: 2001\.\]$/,
     },
     {
       name: 'a long line',
       text: `${'x'.repeat(50_000)}\nb\n`,
       range: {},
-      want: /x\n\[Lines 1 to 1 of 2\. Line 1 is longer and was cut\. Read on with from: 2\.\]$/,
+      want: /x\n\[Lines 1 to 1 of 2\. Line 1 is longer and was cut\. Read on with start_line: 2\.\]$/,
     },
   ];
-  for (const { name, text, range, want } of cases) t.match(readLines(text, range), want, name);
-  t.ok(readLines('x'.repeat(999).concat('\n').repeat(100), {}).length <= 32_000);
+  for (const { name, text, range, want } of cases) t.match(readLines(text, range).content, want, name);
+  t.ok(readLines('x'.repeat(999).concat('\n').repeat(100), {}).content.length <= 32_000);
 });
 
 t.test('a difference is found for any texts, also for those that are too different to compare', async (t) => {
@@ -385,7 +372,11 @@ t.test('a path stays in the workspace', async (t) => {
     ['new/deep/b.txt', 'new/deep/b.txt', false],
     ['..c.txt', '..c.txt', false],
   ] as const)
-    t.strictSame(await workspace.find(path), { path: join(root, name), name, isThere }, path);
+    t.strictSame(
+      await workspace.find(path),
+      { path: join(root, name), name, isThere, isFolder: false, root },
+      path,
+    );
   const refused: readonly (readonly [string, RegExp])[] = [
     ['../outside.txt', /outside of the workspace/],
     ['../workshop/b.txt', /outside of the workspace/],
@@ -395,7 +386,6 @@ t.test('a path stays in the workspace', async (t) => {
     ['out-link', /outside of the workspace/],
     ['up/outside.txt', /outside of the workspace/],
     ['up/new.txt', /outside of the workspace/],
-    ['.', /is a folder/],
     ['a.txt/b', /a part of it is a file/],
     ['dangling', /a link to a file that does not exist/],
     ['', /not the path of a file/],
@@ -637,25 +627,32 @@ t.test('an editor that has files is read from and written to, as far as it can',
   await t.rejects(slow.read(fileOf('a.txt'), stop.signal), { message: 'Stop.' });
 });
 
-t.test('the tools say what paths are relative to', (t) => {
-  const descriptions = (folders: readonly string[]) =>
-    builtinTools(folders, true).map(({ name, description }) => [name, description]);
-  for (const [folders, want] of [
-    [['/w/one'], /Paths are relative to the folder one of the project\./],
-    [['/w/one', '/w/two'], /Paths are relative to \/w\/one; a file of \/w\/two is named by its whole path\./],
-    [['/a', '/b', '/c'], /Paths are relative to \/a; a file of \/b or \/c is named by/],
-  ] as const)
-    t.match(descriptions(folders), [
-      ['read_file', want],
-      ['edit_file', want],
-    ]);
+t.test('the tools are described, and the text for the system names those that are offered', (t) => {
+  const several = builtinTools(['/a', '/b', '/c'], true).map(({ description }) => description);
+  t.match(several[2], /Paths are relative to \/a; a file of \/b or \/c is named by its whole path\.$/);
   const tools = builtinTools(['/w/one'], true);
-  const described = tools.map(({ fingerprint: _, ...tool }) => withoutProse(tool));
-  const { actual, accepted } = golden('builtinTools.json', described);
+  const { actual, accepted } = golden(
+    'builtinTools.json',
+    tools.map(({ fingerprint: _, ...tool }) => tool),
+  );
   t.equal(actual, accepted);
-  t.strictSame(builtinTools(['/w/one'], false), tools.slice(0, 1));
-  const prints = [...tools, ...builtinTools(['/w/two'], true)].map(({ fingerprint }) => fingerprint);
-  t.equal(new Set(prints).size, 4, 'an approval is for one tool in one project');
+  t.strictSame(builtinTools(['/w/one'], false), tools.slice(0, 3));
+  const prints = tools.map(({ fingerprint }) => fingerprint);
+  t.equal(new Set(prints).size, 3, 'one for reading, one for edits, one for new files');
+  const all = builtinInstructions(['/w/one'], (name) => name);
+  t.match(all, /^You work on the project in the folder "one" with tools\./);
+  t.match(all, /Find before you guess: list_files, search_files, then read_file\./);
+  t.match(all, /Copy old_string/);
+  const reading = builtinInstructions(['/w/o"ne'], (name) =>
+    /edit|write/.test(name) ? undefined : `b_${name}`,
+  );
+  t.match(reading, /in the folder "o\\"ne"/);
+  t.match(reading, /b_list_files, b_search_files, then b_read_file/);
+  t.notMatch(reading, /old_string|After the last edit/);
+  const size = JSON.stringify(
+    tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+  );
+  t.ok(size.length + all.length < 800 * 3.4, 'small models have little room');
   t.end();
 });
 
@@ -666,13 +663,15 @@ function serverOf(folders: readonly string[], more: Partial<Parameters<typeof cr
     store: diskStore,
     env: {},
     platform: process.platform,
+    now: Date.now,
     findPrivacy: async () => undefined,
     openDocuments: () => [],
     showsDiffs: () => true,
     ...more,
   });
+  /** As the loop passes them on. */
   const requestOf = (name: string, given: Record<string, unknown>) => ({
-    ...{ name, arguments: given, inputSchema: {} },
+    ...{ name, arguments: argumentsAsMeant(name, given), inputSchema: {} },
   });
   const never = new AbortController().signal;
   return {
@@ -698,7 +697,7 @@ t.test('the tools are called as those of any server', async (t) => {
   });
   t.match(await call('read_file', { path: 'a.txt' }), { content: 'a', isError: false });
   t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), {
-    content: 'Changed a.txt (+1 -1 lines).',
+    content: 'Changed a.txt, line 1 (+1 -1).',
     isError: false,
   });
   t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), { isError: true });
@@ -719,17 +718,16 @@ t.test('the tools are called as those of any server', async (t) => {
   );
   const many = Array.from({ length: 101 }, () => edit('none', 'a'));
   for (const [name, given] of [
-    ['read_file', { path: 5 }],
-    ['read_file', { path: 'a.txt', from: 0 }],
-    ['read_file', { path: 'a.txt', to: 0.5 }],
+    ['read_file', { path: {} }],
+    ['read_file', { path: 'a.txt', end_line: 1.5 }],
     ['edit_file', { path: 'a.txt', edits: [] }],
     ['edit_file', { path: 'a.txt', edits: many }],
   ] as const)
     await t.rejects(call(name, given), { name: '$ZodError' }, JSON.stringify(given).slice(0, 80));
   t.match(await call('edit_file', { path: 'a.txt', edits: many.slice(1) }), {
-    content: /^"old" of edit 1 does not occur/,
+    content: /^old_string of edit 1 does not occur/,
   });
-  t.match(await call('read_file', { path: 'a.txt', from: 1, to: 1 }), { content: 'c' });
+  t.match(await call('read_file', { path: 'a.txt', start_line: 1, end_line: 1 }), { content: 'c' });
 });
 
 t.test('texts of up to a million characters are edited', async (t) => {
@@ -744,17 +742,17 @@ t.test('texts of up to a million characters are edited', async (t) => {
   const change = async (path: string, old: string, wanted: string) =>
     (await call('edit_file', { path, edits: [edit(old, wanted)] })).content;
   const tooLong = (name: string) => `${name} is longer than a million characters, which are not edited here.`;
-  t.equal(await change('most.txt', 'b', 'c'), 'Changed most.txt (+1 -1 lines).');
+  t.equal(await change('most.txt', 'b', 'c'), 'Changed most.txt, line 1 (+1 -1).');
   t.equal(await change('most.txt', 'c', 'cd'), tooLong('most.txt'));
   t.equal(await change('more.txt', 'a'.repeat(most + 1), 'b'), tooLong('more.txt'));
-  t.equal(await change('long.txt', '', 'x'.repeat(most)), 'Created long.txt (+1 -0 lines).');
+  t.equal(await change('long.txt', '', 'x'.repeat(most)), 'Created long.txt (+1 -0).');
   t.equal(await change('longer.txt', '', 'x'.repeat(most + 1)), tooLong('longer.txt'));
-  const none = 'There is no file none.txt. To make it, give one edit with an empty "old" and the whole text';
+  const none = 'There is no file or folder none.txt.';
   t.match(await change('none.txt', 'a', 'b'), none);
   t.match(await call('edit_file', { path: 'none.txt', edits: [edit('', 'a'), edit('a', 'b')] }), {
     content: none,
   });
-  t.equal(await change('lines.txt', '', 'a\r\nb\n'), 'Created lines.txt (+2 -0 lines).');
+  t.equal(await change('lines.txt', '', 'a\r\nb\n'), 'Created lines.txt (+2 -0).');
   t.equal(await readFile(join(folder, 'lines.txt'), 'utf8'), 'a\r\nb\n', 'as it was given');
 });
 
@@ -776,7 +774,7 @@ t.test('an edit waits for its turn at the file, and sees what came before it', a
     ...{ path: join(folder, 'new.txt'), name: 'new.txt', after: 'one\n', unified: '@@ -0,0 +1,1 @@\n+one\n' },
   });
   const waiting = prepare('edit_file', { path: 'new.txt', edits: [edit('one', 'two')] });
-  t.strictSame(await creation.call(signal), { content: 'Created new.txt (+1 -0 lines).', isError: false });
+  t.strictSame(await creation.call(signal), { content: 'Created new.txt (+1 -0).', isError: false });
   const second = await waiting;
   t.equal(second.diff?.before, 'one\n');
   second.end();
@@ -813,7 +811,10 @@ t.test('the folder of a project may come later, and is not that of a user', asyn
     message: /^The folder .*project of the workspace does not exist\.$/,
   });
   await mkdir(folder);
-  t.match(await state(), { state: 'ready', tools: [{ name: 'read_file' }, { name: 'edit_file' }] });
+  t.match(await state(), {
+    state: 'ready',
+    tools: [{ name: 'list_files' }, { name: 'search_files' }, { name: 'read_file' }],
+  });
   for (const env of [{ HOME: folder }, { USERPROFILE: folder }, { HOME: '/none', USERPROFILE: folder }])
     t.match(await serverOf([folder], { env }).state(), {
       ...{ state: 'failed', tools: [], message: /it is your home folder/ },
@@ -855,11 +856,11 @@ t.test('a model reads and edits a file, and the user sees the difference', async
     { decide: () => 'once' },
   );
   t.equal(await call('read_file', { path: 'src/a.ts' }), 'const a = 1;\nconst b = 2;');
-  t.strictSame(offeredTo(runner), ['read_file', 'edit_file']);
+  t.strictSame(offeredTo(runner), ['list_files', 'search_files', 'read_file', 'edit_file', 'write_file']);
   t.match(questions, [{ server: 'builtin', diff: undefined, decisions: undefined }]);
   t.equal(
     await call('edit_file', { path: 'src/a.ts', edits: [edit('b = 2', 'b = 3')] }),
-    'Changed src/a.ts (+1 -1 lines).',
+    'Changed src/a.ts, line 2 (+1 -1).',
   );
   t.strictSame(questions[1]?.diff, {
     path: join(folder, 'src', 'a.ts'),
@@ -872,11 +873,133 @@ t.test('a model reads and edits a file, and the user sees the difference', async
   t.equal(await read('src/a.ts'), 'const a = 1;\nconst b = 3;\n');
   t.equal(
     await call('edit_file', { path: 'new/b.ts', edits: [edit('', 'export {};\n')] }),
-    'Created new/b.ts (+1 -0 lines).',
+    'Created new/b.ts (+1 -0).',
   );
   t.notOk('before' in (questions[2]?.diff ?? {}), 'a new file');
   t.equal(await read('new/b.ts'), 'export {};\n');
   t.strictSame(await readdir(join(folder, 'new')), ['b.ts'], 'nothing else is left beside it');
+});
+
+t.test('a conversation in a small window loses old results, also in its next turn', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 9 }, (_, at) => [`f${at}.txt`, `${at} ${'word '.repeat(900)}\n`]),
+  );
+  const { runner, daemon, ask } = await startInFolder(t, files, { approvals: { builtin: 'always' } });
+  const { session } = await daemon.request(createSessionRequest, {});
+  const options = { num_ctx: 8_192 };
+  const turn = async (messages: readonly Message[]) =>
+    (await ask({ messages, options, session: session.id })).result.messages ?? [];
+  for (const path of Object.keys(files))
+    runner.toolCalls([{ id: path, name: 'read_file', arguments: { path } }]);
+  runner.say('So.');
+  const one: Message = { role: 'user', content: 'one' };
+  const added = await turn([one]);
+  t.equal(
+    added.filter(({ content }) => content.includes('word word')).length,
+    9,
+    'what is kept has everything',
+  );
+  runner.say('Yes.');
+  await turn([one, ...added, { role: 'user', content: 'two' }]);
+  const sent = (index: number) => (runner.bodies('/api/chat').at(index) as { messages: Message[] }).messages;
+  const removed = (index: number) =>
+    sent(index).filter(({ content }) => content.startsWith('[removed')).length;
+  t.ok(removed(-2) > 2);
+  t.ok(removed(-1) >= removed(-2), 'removed once, removed always');
+  t.match(sent(-1)[0]?.content, /^You work on the project in the folder/);
+});
+
+t.test('the edits of a turn are taken back and brought back, and nobody else is overwritten', async (t) => {
+  const sessionsFolder = await realpath(await temporaryFolder(t));
+  const { runner, daemon, ask, read, folder } = await startInFolder(
+    t,
+    { 'a.txt': 'one\r\ntwo\r\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': '\ufeffd\n' },
+    {
+      decide: () => 'once',
+      pair: { sessionsFolder },
+    },
+  );
+  const { session } = await daemon.request(createSessionRequest, {});
+  const { id } = session;
+  const edited = (path: string, old: string, wanted: string) => ({
+    ...{ id: `${path}${old}`, name: 'edit_file' },
+    arguments: { path, old_string: old, new_string: wanted },
+  });
+  const messages: Message[] = [];
+  const turn = async (...calls: readonly { id: string; name: string; arguments: object }[]) => {
+    runner.toolCalls(calls as never);
+    runner.say('So.');
+    messages.push({ role: 'user', content: `prompt ${messages.length}` });
+    messages.push(...((await ask({ messages: [...messages], session: id })).result.messages ?? []));
+  };
+  const list = (prompt: number) => daemon.request(listEditsRequest, { session: id, prompt });
+  const undo = (prompt: number) => daemon.request(undoEditsRequest, { session: id, prompt });
+  const redo = () => daemon.request(redoEditsRequest, { session: id });
+
+  await turn(edited('a.txt', 'one', '1'), edited('a.txt', 'two', '2'), edited('d.txt', 'd', 'D'));
+  await turn(
+    edited('a.txt', '1', 'first'),
+    edited('b.txt', 'b', 'B'),
+    edited('c.txt', 'c', 'C'),
+    { id: 'new', name: 'write_file', arguments: { path: 'new/e.txt', content: 'e\n' } },
+    { id: 'other', name: 'write_file', arguments: { path: 'f.txt', content: 'f\n' } },
+  );
+  t.match(await list(1), { count: 0, files: [] }, 'they are not of the last turn');
+  const { count, files } = await list(2);
+  t.equal(count, 5);
+  t.match(
+    files.map(({ name, before, after }) => [name, before, after]),
+    [
+      ['a.txt', '1\r\n2\r\n', 'first\r\n2\r\n'],
+      ['b.txt', 'b\n', 'B\n'],
+      ['c.txt'],
+      ['f.txt'],
+      ['new/e.txt', undefined, 'e\n'],
+    ],
+  );
+  await writeFile(join(folder, 'b.txt'), 'of the user\n');
+  await unlink(join(folder, 'c.txt'));
+  await writeFile(join(folder, 'f.txt'), 'more\n');
+  t.match(await undo(2), {
+    restored: ['a.txt', 'new/e.txt'],
+    left: [
+      { name: 'b.txt', reason: 'b.txt has changed since.' },
+      { name: 'c.txt', reason: 'c.txt has changed since.' },
+      { name: 'f.txt', reason: 'f.txt has changed since.' },
+    ],
+  });
+  t.strictSame((await readdir(folder)).sort(), ['a.txt', 'b.txt', 'd.txt', 'f.txt', 'new']);
+  t.equal(await read('a.txt'), '1\r\n2\r\n');
+  t.equal(await read('b.txt'), 'of the user\n');
+  t.match(await undo(2), { restored: [], left: [] }, 'once');
+  t.match(await undo(1), { restored: ['a.txt', 'd.txt'], left: [] });
+  t.equal(await read('a.txt'), 'one\r\ntwo\r\n');
+  t.equal(await read('d.txt'), '\ufeffd\n', 'with its mark');
+  t.match(await redo(), { restored: ['a.txt', 'd.txt'] }, 'in the order in which they were made');
+  t.match(await redo(), { restored: ['a.txt', 'new/e.txt'], left: [{}, {}, {}] });
+  t.equal(await read('a.txt'), 'first\r\n2\r\n');
+  t.equal(await read('new/e.txt'), 'e\n');
+  t.match(await redo(), { restored: [], left: [] });
+
+  await undo(2);
+  await turn(edited('a.txt', '2', 'second'));
+  t.match(await redo(), { restored: [], left: [] }, 'a newer edit ends that');
+  const kept = await readdir(join(sessionsFolder, `${id}.edits`));
+  t.equal(kept.length, 4);
+  t.equal(
+    (await stat(join(sessionsFolder, `${id}.edits`, kept[0] ?? ''))).mode & 0o077,
+    0,
+    'for the user alone',
+  );
+  await t.rejects(daemon.request(listEditsRequest, { session: '../../x', prompt: 1 }), { code: -32602 });
+  await rm(join(folder, 'a.txt'));
+  await symlink('/etc/hostname', join(folder, 'a.txt'));
+  t.match(await undo(3), { restored: [], left: [{ name: 'a.txt', reason: /outside of the workspace/ }] });
+  await daemon.request(deleteSessionRequest, { id });
+  t.notOk(
+    (await readdir(sessionsFolder)).some((name) => name.startsWith(id)),
+    'they go with their conversation',
+  );
 });
 
 t.test('the user answers for one edit at a time, and for reading for good', async (t) => {
@@ -888,7 +1011,9 @@ t.test('the user answers for one edit at a time, and for reading for good', asyn
   );
   await call('read_file', { path: 'a.txt' });
   await call('read_file', { path: 'a.txt' });
-  t.equal(questions.length, 1);
+  t.equal(await call('list_files', {}), 'a.txt (2 B)');
+  t.match(await call('search_files', { query: 'a' }), /a\.txt:1: a$/);
+  t.equal(questions.length, 1, 'one approval is for all that reads');
   for (let edits = 0; edits < 3; edits += 1)
     t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), /^The user did not allow/);
   t.equal(questions.length, 4);
@@ -911,23 +1036,22 @@ t.test('what cannot be done is refused with a sentence, and nobody is asked', as
     ['read_file', { path: '.env' }, /may hold a secret/],
     ['read_file', { path: 'out.log' }, /the user excluded it/],
     ['read_file', { path: '../x' }, /outside of the workspace/],
-    ['read_file', { path: 'a.txt', from: 0 }, /do not match the schema/],
+    ['read_file', { path: 'a.txt', start_line: 'first' }, /do not match the schema/],
     ['edit_file', { path: 'a.txt', edits: [] }, /do not match the schema/],
     ['edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }, /more than once/],
-    ['edit_file', { path: 'a.txt', edits: [edit('a\na', 'a\na')] }, /would not change/],
-    ['edit_file', { path: 'none.txt', edits: [edit('a', 'b')] }, /There is no file none\.txt/],
+    ['edit_file', { path: 'a.txt', edits: [edit('a\na', 'a\na')] }, /would stay as it is/],
+    ['edit_file', { path: 'none.txt', edits: [edit('a', 'b')] }, /There is no file or folder none\.txt/],
     ['edit_file', { path: '.env', edits: [edit('planted', 'b')] }, /may hold a secret/],
     ['edit_file', { path: 'image.png', edits: [edit('a', 'b')] }, /binary/],
     ['edit_file', { path: 'wide.txt', edits: [edit('a', 'b')] }, /UTF-16/],
     ['edit_file', { path: '.git/hooks/pre-commit', edits: [edit('', 'b')] }, /nothing in \.git is/],
-    ['edit_file', { path: 'big.txt', edits: [edit('', 'b'.repeat(1_048_570))] }, /at most 1,048,576/],
   ];
   for (const [name, given, want] of cases)
     t.match(await call(name, given), want, JSON.stringify(given).slice(0, 80));
   t.strictSame(questions, []);
   t.strictSame((await readdir(folder)).sort(), ['.env', 'a.txt', 'image.png', 'out.log', 'wide.txt']);
   t.match(await call('read_file', { path: 'image.png' }), /binary/, 'asked, and then found out');
-  t.match(await call('read_file', { path: 'none.txt' }), /none\.txt cannot be read: there is no such file\./);
+  t.match(await call('read_file', { path: 'none.txt' }), /There is no file or folder none\.txt/);
 });
 
 t.test('a file that changes between the question and the answer is not written', async (t) => {
@@ -1025,7 +1149,7 @@ t.test('a file keeps its mode, its mark, its line ends and its links', async (t)
   t.equal(await read('win.txt'), '\ufeffa\r\nc\r\nd');
   t.equal(
     await call('edit_file', { path: 'link.txt', edits: [edit('a', 'b')] }),
-    'Changed target.txt (+1 -1 lines).',
+    'Changed target.txt, line 1 (+1 -1).',
   );
   t.equal(await readlink(join(folder, 'link.txt')), 'target.txt');
   t.equal(await read('target.txt'), 'b\n');
@@ -1114,8 +1238,8 @@ t.test(
     await poll(async () => isRefused(), Boolean);
     const blind = await startInFolder(t, {}, { decide: () => 'once', client: {} });
     const { servers } = await blind.daemon.request(listToolsRequest, {});
-    t.match(servers, [{ name: 'builtin', state: 'ready', tools: [{ name: 'read_file' }] }]);
-    t.equal(servers[0]?.tools.length, 1, 'a client that shows no differences is not offered edits');
+    t.match(servers, [{ name: 'builtin', state: 'ready', tools: [{ name: 'list_files' }] }]);
+    t.equal(servers[0]?.tools.length, 3, 'a client that shows no differences is not offered edits');
     t.notOk('fingerprint' in (servers[0]?.tools[0] ?? {}));
     const own = await startInFolder(
       t,
@@ -1184,7 +1308,7 @@ t.test('without anybody to ask, an edit runs only if the command line names it',
     const { call } = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: {}, ...options });
     t.match(await call('edit_file', given), want, name);
   }
-  for (const builtin of ['always', ['*'], ['edit_file', '*']] as const) {
+  for (const builtin of ['always', ['*'], ['edit_file', '*'], ['search_files']] as const) {
     const reader = await startInFolder(t, { 'a.txt': 'a\n' }, { approvals: { builtin } });
     t.equal(await reader.call('read_file', { path: 'a.txt' }), 'a');
   }

@@ -1,5 +1,6 @@
 import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import t from 'tap';
 import { type ErrorDetails, RunnerError } from '../../daemon/base/errors.ts';
 import type {
@@ -9,11 +10,15 @@ import type {
   DaemonToolOffer,
 } from '../../daemon/chat/daemonTools.ts';
 import { placeContext } from '../../daemon/chat/leadingContext.ts';
+import { createLoopWatch } from '../../daemon/chat/loops.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
+import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
+import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
+import { createWindows, type FindWindow } from '../../daemon/chat/turnWindow.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import type {
@@ -26,7 +31,7 @@ import type {
   ToolCall,
   Usage,
 } from '../../protocol/messages/chat.ts';
-import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
+import type { ApproveToolParams, FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
 
 const server = { name: 'one', url: 'http://127.0.0.1:1' };
 
@@ -504,6 +509,7 @@ interface ScriptedRound {
   readonly notices?: readonly Notice[];
   readonly finishReason?: FinishReason;
   readonly usage?: Usage;
+  readonly isCut?: boolean;
   readonly fails?: Error;
 }
 
@@ -516,6 +522,7 @@ interface TurnOptions {
   readonly askApproval?: AskApproval;
   readonly signal?: AbortSignal;
   readonly onRound?: () => void;
+  readonly findWindow?: FindWindow;
   /** The kind of delta that the client does not take. */
   readonly goneAt?: ChatDelta['kind'];
 }
@@ -582,6 +589,7 @@ async function turnOf(rounds: readonly ScriptedRound[], options: TurnOptions = {
       return takesTools;
     },
     askApproval: () => askApproval,
+    ...(options.findWindow ? { findWindow: options.findWindow } : {}),
     createId: () => `new-${created++}`,
   });
   const request: ChatParams = {
@@ -593,7 +601,7 @@ async function turnOf(rounds: readonly ScriptedRound[], options: TurnOptions = {
     if (streamId !== 's' || seq !== deltas.length) throw new Error(`It is number ${seq} of ${streamId}.`);
     deltas.push(delta);
   };
-  const runner = { server } as Runner;
+  const runner = { server, facts: {} } as Runner;
   const result = await chat(runner, request, send, signal).catch((error: unknown) => error);
   return { asked, log, deltas, result };
 }
@@ -741,7 +749,7 @@ t.test('arguments that are no JSON are mended, or are none', (t) => {
 });
 
 t.test('the rounds of a turn are counted, and the last one has no tools', async (t) => {
-  const endless = Array.from({ length: 200 }, (_, at) => ({ calls: [call(`c${at}`)] }));
+  const endless = Array.from({ length: 200 }, (_, at) => ({ calls: [call(`c${at}`, 'look', { at })] }));
   const roundsOf = async (maxRounds?: number) => {
     const { asked, result } = await turnOf(endless, maxRounds === undefined ? {} : { params: { maxRounds } });
     const withTools = asked.filter(({ tools }) => tools !== undefined).length;
@@ -759,11 +767,11 @@ t.test('the rounds of a turn are counted, and the last one has no tools', async 
   const refused = 'No more tools can be called in this turn. Answer with what is known.';
   const { result, deltas } = await turnOf(endless, { params: { maxRounds: 1 } });
   t.match(result, {
-    message: assistantWith('', call('c1')),
+    message: assistantWith('', call('c1', 'look', { at: 1 })),
     messages: [
-      assistantWith('', call('c0')),
-      answered('c0', 'look {}'),
-      assistantWith('', call('c1')),
+      assistantWith('', call('c0', 'look', { at: 0 })),
+      answered('c0', 'look {"at":0}'),
+      assistantWith('', call('c1', 'look', { at: 1 })),
       answered('c1', refused),
     ],
   });
@@ -777,6 +785,458 @@ t.test('the rounds of a turn are counted, and the last one has no tools', async 
   t.match(cut.result, { finishReason: 'cancelled' }, 'also without tools');
   const stopped = await turnOf([{ content: 'as', finishReason: 'length' }]);
   t.match(stopped.result, { finishReason: 'length' });
+});
+
+/** A window of so many tokens, which the configuration has. */
+const windowOf = (contextLength: number) =>
+  createWindows({
+    knowledge: new ModelCapabilities(),
+    estimate: createTokenEstimate(),
+    defaults: () => ({ contextLength }),
+  });
+
+t.test('results are as long as the window allows, one and all of a round', async (t) => {
+  const long = toolOf('look', {
+    call: async () => ({ content: `begin${'x'.repeat(50_000)}end`, isError: false }),
+  });
+  for (const [window, calls, most] of [
+    [8_192, 1, 8_192 / 5],
+    [8_192, 3, 8_192 / 3],
+    [32_768, 1, 32_768 / 5],
+    [200_000, 1, 32_000 / 3.8 + 1],
+  ] as const) {
+    const round = { calls: Array.from({ length: calls }, (_, at) => call(`c${at}`, 'look', { at })) };
+    const { asked } = await turnOf([round], { offer: { tools: [long] }, findWindow: windowOf(window) });
+    const results = asked[1]?.messages?.filter(({ role }) => role === 'tool') ?? [];
+    const size = results.reduce((sum, { content }) => sum + content.length, 0) / 3.8;
+    t.ok(size <= most && size > most * 0.95, `${calls} in ${window}: ${size} of ${most}`);
+    for (const { content } of results)
+      t.match(content, /^\[[\d,]+ characters are left out after the first part\.\]\nbegin[\s\S]*end$/);
+  }
+});
+
+t.test('old results are removed in one go, stay removed, and no prompt leaves its room', async (t) => {
+  for (const window of [4_096, 8_192, 16_384]) {
+    const rounds = Array.from({ length: 40 }, (_, at) => ({
+      calls: [call(`c${at}`, 'look', { path: `src/${at}.ts`, text: 'y'.repeat(60) })],
+      thinking: 'hm '.repeat(40),
+    }));
+    const looked = toolOf('look', {
+      call: async ({ path }) => ({ content: `${path} ${'x'.repeat(5_000)}`, isError: false }),
+    });
+    const { asked, deltas, result } = await turnOf([...rounds, { content: 'Done.' }], {
+      offer: { tools: [looked] },
+      findWindow: windowOf(window),
+    });
+    t.match(result, { finishReason: 'toolLimit' });
+    t.equal(asked.length, 41);
+    const reserve = Math.max(1_024, window / 8);
+    const sizes = asked.map(({ messages = [], tools = [] }) =>
+      Math.ceil(promptSizeOf(messages, tools).characters / 3.8),
+    );
+    t.ok(Math.max(...sizes) <= window - reserve, `${Math.max(...sizes)} of ${window}`);
+    const removed = asked.map(({ messages = [] }) =>
+      messages.flatMap(({ content, toolCallId = '' }) =>
+        /^\[removed to save room; call look/.test(content) ? [toolCallId] : [],
+      ),
+    );
+    const gone = new Set<string>();
+    let batches = 0;
+    for (const [at, ids] of removed.entries()) {
+      const sent = new Set(asked[at]?.messages?.map(({ toolCallId }) => toolCallId));
+      t.ok(
+        [...gone].every((id) => ids.includes(id) || !sent.has(id)),
+        `round ${at}: what was removed stays so`,
+      );
+      if (ids.some((id) => !gone.has(id))) batches += 1;
+      for (const id of ids) gone.add(id);
+    }
+    t.ok(gone.size > 20, `${gone.size} in ${batches} goes`);
+    // In a small window, hardly more than the newest rounds has room.
+    if (window > 4_096) t.ok(batches < gone.size);
+    for (const { messages = [] } of asked)
+      for (const { toolCalls = [] } of messages)
+        for (const made of toolCalls)
+          t.equal(String(made.arguments['text']).length, 60, 'calls are never shortened');
+    const newest = asked.at(-1)?.messages?.at(-1)?.content ?? '';
+    t.match(newest, /src\/39\.ts x/, 'the newest stays');
+    t.equal(asked.at(-1)?.messages?.[0]?.content.startsWith('hi'), true, 'and the prompt');
+    const notices = deltas.filter((delta) => Object(delta).notice?.code === 'results-removed');
+    t.equal(notices.length, 1);
+  }
+});
+
+t.test('what was removed in a turn is removed from the next one too', async (t) => {
+  const findWindow = windowOf(8_192);
+  const big = toolOf('look', {
+    call: async ({ at }) => ({ content: `${at}${'x'.repeat(5_500)}`, isError: false }),
+  });
+  const turn = (messages: readonly Message[], rounds: readonly ScriptedRound[]) =>
+    turnOf(rounds, { offer: { tools: [big] }, findWindow, params: { messages, session: 's1' } });
+  const prompt = (content: string): Message => ({ role: 'user', content });
+  const calls = Array.from({ length: 8 }, (_, at) => ({ calls: [call(`c${at}`, 'look', { at })] }));
+  const first = await turn([prompt('one')], [...calls, { content: 'So.' }]);
+  const { messages = [] } = first.result as ChatResult;
+  t.equal(messages.filter(({ content }) => content.length > 2_000).length, 8, 'the record has everything');
+  const marks = (sent: readonly Message[] = []) =>
+    sent.filter(({ content }) => content.startsWith('[removed')).length;
+  const second = await turn([prompt('one'), ...messages, prompt('two')], [{ content: 'Yes.' }]);
+  t.ok(marks(second.asked[0]?.messages) >= marks(first.asked.at(-1)?.messages));
+  t.ok(marks(first.asked.at(-1)?.messages) > 3);
+
+  const said = (at: number) => [
+    prompt(`prompt ${at} ${'p'.repeat(4_000)}`),
+    { role: 'assistant', content: 'So.' } as const,
+  ];
+  const history = Array.from({ length: 8 }, (_, at) => said(at)).flat();
+  const sent = (
+    await turn([...history, prompt('now')], [{ calls: [call('z', 'look', { at: 1 })] }, { content: 'So.' }])
+  ).asked;
+  const whole =
+    sent
+      .at(-1)
+      ?.messages?.map(({ content }) => content)
+      .join('\n') ?? '';
+  t.match(whole, /^\[Removed to save room: the user asked "prompt 0 p+/);
+  t.match(whole, /prompt 7 p{4000}/, 'the newest stay');
+  const shorter = (await turn([prompt('another')], [{ content: 'So.' }])).asked[0]?.messages;
+  t.strictSame(shorter, [prompt('another')], 'a conversation that became shorter keeps its prompt');
+});
+
+t.test('whatever a conversation is, making room for it keeps its order and its newest prompt', async () => {
+  const text = fc.integer({ min: 0, max: 3_000 }).map((length) => 'x'.repeat(length));
+  const round = fc.record({ calls: fc.integer({ min: 1, max: 3 }), result: text, thinking: fc.option(text) });
+  const turns = fc.array(
+    fc.record({ prompt: text, rounds: fc.array(round, { maxLength: 6 }), answer: text }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  );
+  fc.assert(
+    fc.property(turns, fc.integer({ min: 500, max: 6_000 }), (all, high) => {
+      let made = 0;
+      const messages = all.flatMap(({ prompt, rounds, answer }): Message[] => [
+        { role: 'user', content: prompt },
+        ...rounds.flatMap(({ calls, result, thinking }): Message[] => {
+          const toolCalls = Array.from({ length: calls }, () =>
+            call(`c${made++}`, 'look', { path: 'src/a.ts' }),
+          );
+          const results = toolCalls.map(({ id }) => answered(id, result) as Message);
+          return [
+            { role: 'assistant', content: '', toolCalls, ...(thinking ? { thinking } : {}) },
+            ...results,
+          ];
+        }),
+        { role: 'assistant', content: answer },
+      ]);
+      const sizeOf = (sent: readonly Message[]) => promptSizeOf(sent, []).characters / 4;
+      const removals = createRemovals();
+      const room = { sizeOf, tokensOf: (characters: number) => characters / 4, high, low: high / 2 };
+      makeRoom(messages, removals, room);
+      const kept = withoutRemoved(messages, removals);
+      // Every result has its call, and every call its results.
+      const called = kept.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+      const given = kept.flatMap(({ toolCallId }) => toolCallId ?? []);
+      const isPaired = JSON.stringify(called) === JSON.stringify(given);
+      const newest = all.at(-1)?.prompt ?? '';
+      const hasPrompt = kept.some(({ role, content }) => role === 'user' && content.startsWith(newest));
+      const again = withoutRemoved(messages, removals);
+      return isPaired && hasPrompt && JSON.stringify(again) === JSON.stringify(kept);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('a prompt that nothing can make shorter ends the turn with its figures', async (t) => {
+  const rounds = [{ calls: [call('a', 'look', { text: 'x'.repeat(20_000) })] }];
+  const { result } = await turnOf(rounds, { findWindow: windowOf(4_096) });
+  t.match(result, { kind: 'context-exceeded', message: /holds 4096, although everything old was removed/ });
+  t.equal((result as RunnerError).details.messages?.length, 2, 'what the turn has added goes with it');
+});
+
+t.test('the window of an agent is asked for, unless somebody has chosen one', async (t) => {
+  const instructions = 'You work.';
+  interface Case {
+    readonly name: string;
+    readonly maximum?: number;
+    readonly allocated?: number;
+    readonly modelfile?: number;
+    readonly configured?: number;
+    readonly options?: Record<string, unknown>;
+    readonly isFixed?: true;
+    readonly want: readonly [asked: unknown, notice: string | undefined];
+  }
+  const cases: readonly Case[] = [
+    { name: 'nobody has', want: [16_384, 'window-asked'] },
+    { name: 'a smaller maximum', maximum: 8_192, want: [8_192, 'window-asked'] },
+    { name: 'a small window is loaded', allocated: 4_096, maximum: 32_768, want: [16_384, 'window-asked'] },
+    { name: 'a large one is loaded', allocated: 32_768, maximum: 65_536, want: [32_768, undefined] },
+    { name: 'the user asks', options: { num_ctx: 8_000 }, want: [8_000, undefined] },
+    { name: 'the configuration says', configured: 12_000, want: [undefined, undefined] },
+    { name: 'the Modelfile says', modelfile: 5_000, want: [undefined, 'window-small'] },
+    { name: 'a fixed one', isFixed: true, allocated: 4_096, want: [undefined, 'window-small'] },
+    { name: 'a fixed one that nobody knows', isFixed: true, want: [undefined, undefined] },
+  ];
+  const capabilities = (of: Case) => {
+    const knowledge = new ModelCapabilities();
+    const { maximum, allocated, modelfile } = of;
+    const shown = {
+      ...(maximum && { maximumContext: maximum }),
+      ...(modelfile && { configuredContext: modelfile }),
+    };
+    knowledge.learnShown(server, 'm', { ...shown, system: 'Speak like a pirate.' });
+    if (allocated) knowledge.learnRunning(server, [{ name: 'm', allocatedContext: allocated } as never]);
+    return knowledge;
+  };
+  for (const each of cases) {
+    const { name, configured, options, isFixed, allocated, want } = each;
+    const findWindow: FindWindow = (runner, ...rest) => {
+      const listed = allocated === undefined ? [] : [{ name: 'm', allocatedContext: allocated }];
+      const facts = isFixed ? { hasFixedWindows: true } : {};
+      return createWindows({
+        knowledge: capabilities(each),
+        estimate: createTokenEstimate(),
+        defaults: () => (configured === undefined ? {} : { contextLength: configured }),
+      })({ ...runner, facts, running: async () => listed } as unknown as Runner, ...rest);
+    };
+    const messages: readonly Message[] = [
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'hi' },
+    ];
+    const { asked, result } = await turnOf([{ content: 'So.' }], {
+      offer: { instructions },
+      findWindow,
+      params: { messages, ...(options ? { options } : {}) },
+    });
+    t.equal(asked[0]?.options?.['num_ctx'], want[0], name);
+    t.strictSame(
+      (result as ChatResult).notices.map(({ code }) => code),
+      want[1] ? [want[1]] : [],
+      name,
+    );
+    const system = asked[0]?.messages?.filter(({ role }) => role === 'system').map(({ content }) => content);
+    t.strictSame(
+      system,
+      [instructions, 'Speak like a pirate.', 'Be short.'],
+      'ours, the model’s, the user’s',
+    );
+  }
+  const tiny = await turnOf([{ content: 'So.' }], { offer: { instructions }, findWindow: windowOf(2_048) });
+  t.match(tiny.result, {
+    kind: 'context-exceeded',
+    message: /3072 tokens at least.* Set a context length of 16384\./,
+  });
+  t.equal(tiny.asked.length, 0);
+  const without = await turnOf([{ content: 'So.' }], { findWindow: windowOf(2_048) });
+  t.match(without.result, { finishReason: 'stop' }, 'other tools work in any window');
+  t.equal(without.asked[0]?.options, undefined);
+});
+
+t.test('tools that take too much of the window are named, and then left out', async (t) => {
+  const wide = (name: string, length: number) =>
+    toolOf(name, { description: 'd'.repeat(length), server: name });
+  const ours = toolOf('look', { server: 'builtin' });
+  const offer = { tools: [ours, wide('files', 6_000), wide('git', 3_000)], instructions: 'You work.' };
+  const some = await turnOf([{ content: 'So.' }], { offer, findWindow: windowOf(8_192) });
+  t.match((some.result as ChatResult).notices, [
+    { code: 'tools-too-large', message: /\(files 1\d+, git \d+, builtin \d+\)/ },
+  ]);
+  t.equal(some.asked[0]?.tools?.length, 3);
+  const most = await turnOf([{ content: 'So.' }], { offer, findWindow: windowOf(4_096) });
+  t.match((most.result as ChatResult).notices, [
+    { code: 'window-small' },
+    { message: /left out of this turn/ },
+  ]);
+  t.strictSame(
+    most.asked[0]?.tools?.map(({ name }) => name),
+    ['look'],
+  );
+});
+
+t.test('calls that go round in circles end the turn', async (t) => {
+  const long = 'x'.repeat(200);
+  const same = (id: string, given: Record<string, unknown> = {}) => ({ calls: [call(id, 'look', given)] });
+  const looked = (content: (given: Record<string, unknown>, times: number) => string, isError = false) => {
+    let times = 0;
+    return toolOf('look', { call: async (given) => ({ content: content(given, times++), isError }) });
+  };
+  const repeat = (length: number, round: (at: number) => ScriptedRound) =>
+    Array.from({ length }, (_, at) => round(at));
+  const unknown = (at: number) => ({ calls: [call(`u${at}`, 'nothing_such', { at })] });
+  const cases: readonly {
+    readonly name: string;
+    readonly rounds: readonly ScriptedRound[];
+    readonly tool: DaemonTool;
+    readonly want: readonly [rounds: number, reason: FinishReason];
+    readonly last?: RegExp;
+  }[] = [
+    {
+      name: 'the same call',
+      rounds: repeat(9, (at) => same(`c${at}`)),
+      tool: looked(() => long),
+      want: [5, 'toolLoop'],
+      last: /^Do something else, or answer\.$/,
+    },
+    {
+      name: 'the same call with other results',
+      rounds: repeat(9, (at) => same(`c${at}`)),
+      tool: looked((_, times) => `${long}${times}`),
+      want: [10, 'stop'],
+    },
+    {
+      name: 'two calls in turn',
+      rounds: repeat(9, (at) => same(`c${at}`, { at: at % 2 })),
+      tool: looked(({ at }) => `${at}${long}`),
+      want: [7, 'toolLoop'],
+    },
+    {
+      name: 'three calls in turn',
+      rounds: repeat(9, (at) => same(`c${at}`, { at: at % 3 })),
+      tool: looked(({ at }) => `${at}${long}`),
+      want: [10, 'stop'],
+    },
+    {
+      name: 'failures',
+      rounds: repeat(9, (at) => same(`c${at}`, { at })),
+      tool: looked(({ at }) => `No ${at}.`, true),
+      want: [7, 'toolLoop'],
+    },
+    { name: 'unknown tools', rounds: repeat(9, unknown), tool: looked(() => ''), want: [4, 'toolLoop'] },
+    {
+      name: 'failures with a success between',
+      rounds: repeat(9, (at) =>
+        at % 4 === 3 ? { calls: [call(`w${at}`, 'work', { at })] } : same(`c${at}`, { at }),
+      ),
+      tool: looked(({ at }) => `No ${at}.`, true),
+      want: [10, 'stop'],
+    },
+    {
+      name: 'the same call twice in one answer',
+      rounds: [
+        { calls: repeat(6, (at) => ({ calls: [call(`c${at}`)] })).flatMap(({ calls = [] }) => calls) },
+      ],
+      tool: looked(() => long),
+      want: [2, 'stop'],
+    },
+  ];
+  for (const { name, rounds, tool, want, last } of cases) {
+    const offer = { tools: [tool, toolOf('work')] };
+    const { asked, result } = await turnOf([...rounds, { content: 'So.' }], { offer });
+    t.strictSame([asked.length, (result as ChatResult).finishReason], want, name);
+    if (want[1] === 'toolLoop') t.equal(asked.at(-1)?.tools, undefined, 'the last answer has no tools');
+    const results = asked.at(-1)?.messages?.filter(({ role }) => role === 'tool') ?? [];
+    if (last) t.match(results.at(-1)?.content, last);
+    if (last) t.equal(results[1]?.content, 'Same call as before, same result; it stands above.');
+  }
+  const twice = await turnOf([same('a'), same('b'), { content: 'So.' }], {
+    offer: { tools: [looked(() => long)] },
+  });
+  t.match(
+    twice.deltas.filter((delta) => Object(delta).kind === 'toolResult'),
+    [{}, { toolResult: { content: /^Same call/ } }],
+  );
+});
+
+t.test('a call that the limit of tokens has cut is not run', async (t) => {
+  const calls = [call('a', 'look', { at: 1 }), call('b', 'look', { at: 2 })];
+  const usage = { promptTokens: 9, completionTokens: 2_048 };
+  const cut = { calls, isCut: true, usage };
+  const once = await turnOf([cut, { content: 'So.' }]);
+  t.match(once.asked[1]?.messages?.slice(-2), [
+    answered('a', 'look {"at":1}'),
+    answered('b', 'The call was cut after 2,048 tokens. Make a smaller edit.'),
+  ]);
+  const again = { ...cut, calls: [call('c', 'look', { at: 3 })] };
+  const twice = await turnOf([cut, again, { content: 'never' }]);
+  t.match(twice.result, { finishReason: 'length' });
+  t.equal(twice.asked.length, 2);
+  const between = await turnOf([cut, { calls: [call('d')] }, again, { content: 'So.' }]);
+  t.match(between.result, { finishReason: 'stop' });
+});
+
+t.test(
+  'a tool is found under the names that models have for it, and the right one is said once',
+  async (t) => {
+    const look = toolOf('look', {
+      otherNames: ['peek', 'glance'],
+      asMeant: ({ where, ...given }) => ({ ...given, ...(where === undefined ? {} : { path: where }) }),
+    });
+    const questions: ApproveToolParams[] = [];
+    const offer = { tools: [{ ...look, isApproved: async () => false }, toolOf('glance')] };
+    const rounds = [
+      { calls: [call('a', 'peek', { where: 'x' })] },
+      { calls: [call('b', 'peek', { path: 'y' }), call('c', 'glance')] },
+      { content: 'So.' },
+    ];
+    const askApproval: AskApproval = async (question) => {
+      questions.push(question);
+      return 'once';
+    };
+    const { asked } = await turnOf(rounds, { offer, askApproval });
+    t.strictSame(
+      asked[2]?.messages?.filter(({ role }) => role === 'tool').map(({ content }) => content),
+      ['[The tool is called look.]\nlook {"path":"x"}', 'look {"path":"y"}', 'glance {}'],
+    );
+    t.match(questions, [{ toolCall: { id: 'a', name: 'look', arguments: { path: 'x' } } }, {}]);
+    t.match(
+      asked[1]?.messages?.[1],
+      { toolCalls: [call('a', 'peek', { where: 'x' })] },
+      'its own call stays as it is',
+    );
+    const advised = await turnOf([{ calls: [call('a', 'bash')] }, { content: 'So.' }], {
+      offer: { adviceOn: (name) => (name === 'bash' ? 'No command is run here.' : undefined) },
+    });
+    t.match(advised.asked[1]?.messages?.at(-1), answered('a', 'No command is run here.', 'bash'));
+  },
+);
+
+t.test('a call that is asked anyway is asked although its tool is allowed', async (t) => {
+  const ran: string[] = [];
+  const tool = toolOf('look', {
+    prepare: async ({ at }) => ({
+      isAskedAnyway: at === 2,
+      end: () => undefined,
+      call: async () => {
+        ran.push(String(at));
+        return { content: `It ran ${at}.`, isError: false };
+      },
+    }),
+  });
+  const rounds = [
+    { calls: [call('a', 'look', { at: 1 }), call('b', 'look', { at: 2 })] },
+    { content: 'So.' },
+  ];
+  let questions = 0;
+  const askApproval = async (): Promise<ToolDecision> => {
+    questions += 1;
+    return 'deny';
+  };
+  await turnOf(rounds, { offer: { tools: [tool] }, askApproval });
+  t.strictSame([questions, ran], [1, ['1']]);
+  const { result } = await turnOf(rounds, { offer: { tools: [tool] } });
+  t.match((result as ChatResult).messages?.at(2), {
+    content: /is not allowed here, and nobody can be asked/,
+  });
+});
+
+t.test('a text that repeats itself without end is noticed, and tables are not', (t) => {
+  const sentence = 'The quick brown fox jumps over the lazy dog near the river bank. ';
+  const isLooping = (text: string) => {
+    const watch = createLoopWatch();
+    for (let at = 0; at < text.length; at += 7) watch.add(text.slice(at, at + 7));
+    return watch.isLooping;
+  };
+  const prose = Array.from(
+    { length: 400 },
+    (_, at) => `Line ${at} of a longer text that goes on and on.\n`,
+  ).join('');
+  t.equal(isLooping(prose + sentence.repeat(14)), true);
+  t.equal(isLooping(sentence.repeat(9) + prose), false, 'nine times');
+  t.equal(isLooping(prose), false);
+  t.equal(isLooping(`${'-'.repeat(2_000)}\n${'0, '.repeat(1_000)}`), false, 'rows of short pieces');
+  t.equal(isLooping('ha '.repeat(4_000)), true);
+  t.end();
 });
 
 t.test('each notice of a turn is sent once, whichever round it comes from', async (t) => {

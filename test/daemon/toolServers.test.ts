@@ -906,8 +906,12 @@ t.test('a result is read up to its limits', (t) => {
   t.equal(content, `[image, image/png]\n${tooMuch}`);
   const textOf = (text: string) => readToolResult({ content: [{ type: 'text', text }] }).content;
   t.equal(textOf('x'.repeat(32_000)).length, 32_000);
-  t.match(textOf('x'.repeat(32_001)), /^x{31900,}\n\[\d\d characters are left out here\.\]$/);
-  t.match(textOf('x'.repeat(50_000)), /x\n\[18,0\d\d characters are left out here\.\]$/);
+  const note = 'characters are left out after the first part';
+  t.match(
+    textOf(`${'x'.repeat(32_000)}y`),
+    new RegExp(`^\\[\\d\\d ${note}\\.\\]\\nx{7900,}\\n…\\nx{23900,}y$`),
+  );
+  t.match(textOf('x'.repeat(50_000)), new RegExp(`^\\[18,0\\d\\d ${note}\\.\\]\\nx`));
   t.same(readToolResult({ content: [], isError: true }), { content: '', isError: true });
   t.same(readToolResult({}), { content: '', isError: false });
   const both = { content: [{ type: 'text', text: 'a' }], structuredContent: { b: 1 } };
@@ -1175,7 +1179,7 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
   });
   const given = { command: 'x' };
   const entry = readServerEntry('a', given);
-  const tool = { entry, folder: undefined, tool: 'read', fingerprint: '1', isAskedEachTime: false };
+  const tool = { entry, folder: undefined, tools: ['read'], fingerprint: '1', isAskedEachTime: false };
   const eachTime = { ...tool, isAskedEachTime: true };
   const none = { user: {}, client: {}, ...named(given) };
   const nobody = { client: {}, entryOf: () => undefined };
@@ -1213,7 +1217,7 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
   t.equal(await open().isApproved(tool, none), true);
   for (const other of [
     { fingerprint: '2' },
-    { tool: 'write' },
+    { tools: ['write'] },
     { folder: '/w' },
     { entry: readServerEntry('b', given) },
   ])

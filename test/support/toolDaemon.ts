@@ -11,7 +11,7 @@ import type { ChatOptions } from './daemonClient.ts';
 import type { PairOptions } from './daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from './daemonWithRunner.ts';
 import type { StandInModel } from './runner/standInModel.ts';
-import type { RunnerStandIn } from './runnerStandIn.ts';
+import type { RecordedRequest, RunnerStandIn } from './runnerStandIn.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 const models = [
@@ -33,6 +33,8 @@ export interface ToolOptions extends InitializationOptions {
   readonly decide?: (question: ApproveToolParams) => ToolDecision | Promise<ToolDecision>;
   readonly userConfig?: unknown;
   readonly pair?: PairOptions;
+  /** Called with each request before it is answered, so that a model can react to what it reads. */
+  readonly onRequest?: (request: RecordedRequest) => void;
   /** Beside `able` and `seer`. */
   readonly models?: readonly StandInModel[];
 }
@@ -41,7 +43,7 @@ export interface ToolOptions extends InitializationOptions {
 export async function startWithTools(
   test: Teardown,
   kinds: readonly string[],
-  { decide, userConfig, pair, models: more = [], ...options }: ToolOptions = {},
+  { decide, userConfig, pair, onRequest, models: more = [], ...options }: ToolOptions = {},
 ) {
   const home = await temporaryFolder(
     test,
@@ -60,6 +62,7 @@ export async function startWithTools(
     },
     {
       standIn: {
+        ...(onRequest ? { onRequest } : {}),
         models: [...models, ...more].map((model) => ({
           ...model,
           contextLength: 131_072,

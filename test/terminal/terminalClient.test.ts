@@ -868,6 +868,11 @@ t.test('calls and results are shown in part', async (t) => {
   const edit = { path: 'p', edits: [{}] };
   t.equal(describeCall(call(edit)), 'tool call: t p (1 edit)');
   t.ok(isCallCut(call(edit)), 'the texts are left out');
+  const texts = { path: 'p', old_string: 'a', new_string: 'b' };
+  t.equal(describeCall(call(texts)), 'tool call: t p');
+  t.equal(describeCall(call({ ...texts, replace_all: true })), 'tool call: t p (wherever it occurs)');
+  const whole = { ...call({ path: 'p', content: 'a\nb\n' }), name: 'write_file' };
+  t.equal(describeCall(whole), 'tool call: write_file p (2 lines)');
   for (const other of [
     { ...edit, more: 1 },
     { ...edit, path: 1 },
@@ -982,6 +987,10 @@ t.test('the statistics of an answer are one line', async (t) => {
     'm · 20 tokens · 10.0 tokens/s · context 23 of 4096 · no more rounds of tools',
   );
   t.equal(describeUsage('m', { finishReason: 'stop' }, statsAfter(60, 1)), 'm · 1 token · context 4 of 4096');
+  t.match(
+    describeUsage('m', { finishReason: 'toolLoop' }, stats),
+    / · stopped: the same calls again and again$/,
+  );
   t.equal(describeUsage('m', { finishReason: 'cancelled' }, stats), 'm · cancelled');
   const uncounted = { ...stats, promptTokens: 0, completionTokens: 0, windowTokens: 0 };
   const beginning =
@@ -1241,10 +1250,47 @@ t.test('slash commands', async (t) => {
     lastPrompt: undefined,
     undo: async () => undefined,
     undoToEdit: async () => undefined,
+    lastEdits: async () => ({ files: [], count: 0 }),
+    undoEdits: async () => ({ restored: [], left: [] }),
+    redoEdits: async () => ({ restored: [], left: [] }),
+    describeDiff: ({ name }) => `the change of ${name}`,
     copy: async () => true,
   };
   for (const command of ['/retry', '/undo', '/edit', '/copy', '/save a.md'])
     t.equal((await runSlashCommand(command, state)).text, 'There is no turn yet.', command);
+  const diffOf = (name: string) => ({ path: `/p/${name}`, name, after: '', unified: '' });
+  const withEdits: ConversationState = {
+    ...state,
+    lastPrompt: { role: 'user', content: 'Fix it.' },
+    undo: async () => ({ role: 'user', content: 'Fix it.' }),
+    lastEdits: async () => ({ files: [diffOf('a.ts'), diffOf('b.ts')], count: 3 }),
+    undoEdits: async () => ({
+      restored: ['a.ts'],
+      left: [{ name: 'b.ts', reason: 'b.ts has changed since.' }],
+    }),
+    redoEdits: async () => ({ restored: ['a.ts'], left: [] }),
+  };
+  const undone = await runSlashCommand('/undo', withEdits);
+  const took = 'Took back "Fix it." and its answer.';
+  const files = 'Took back the edits of a.ts.\nb.ts stays as it is: b.ts has changed since.';
+  t.equal(
+    undone.confirm?.question,
+    'take back the prompt, and its 3 edits in 2 files? [y]es, [p]rompt only, [d]iff, [n]o ',
+  );
+  t.equal((await undone.confirm?.yes())?.text, `${took}\n${files}\n"/redo" brings them back.`);
+  t.equal((await undone.confirm?.others?.get('prompt')?.())?.text, took);
+  const shownEdits = await undone.confirm?.others?.get('diff')?.();
+  t.equal(shownEdits?.text, 'the change of a.ts\nthe change of b.ts');
+  t.equal(shownEdits?.confirm?.question, undone.confirm?.question, 'and the question again');
+  const retried = await runSlashCommand('/retry', withEdits);
+  t.equal(retried.confirm?.question, 'take back its 3 edits in 2 files first? [y]es, [k]eep, [n]o ');
+  t.strictSame(await retried.confirm?.yes(), { text: `${files}\nAsking again: Fix it.`, again: true });
+  t.strictSame(await retried.confirm?.others?.get('keep')?.(), {
+    text: 'Asking again: Fix it.',
+    again: true,
+  });
+  t.equal((await runSlashCommand('/redo', withEdits)).text, 'Brought back the edits of a.ts.');
+  t.equal((await runSlashCommand('/redo', state)).text, 'No edits of this conversation were taken back.');
   for (const [length, shown] of [
     [60, 'x'.repeat(60)],
     [61, `${'x'.repeat(59)}…`],
@@ -1521,7 +1567,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
     ['@my', ['@"my notes.md"']],
     ['@"my n', ['@"my notes.md"']],
     ['@gone/', []],
-    ['/r', ['/resume', '/rounds ', '/retry', '/review ']],
+    ['/r', ['/resume', '/rounds ', '/retry', '/redo', '/review ']],
     ['@git:m', ['@git:memo://1', '@"git:memo://a b"']],
     ['/se', ['/set ', '/sessions ', '/seek']],
     ['/b', ['/bye']],

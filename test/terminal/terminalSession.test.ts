@@ -1282,6 +1282,17 @@ t.test('rounds of tools that are used up are asked about, and a script fails', a
   t.equal(await script.ended, 1);
   t.match(script.stderr.text(), /rounds of tools are used up, .*--rounds N/);
   t.equal(asked[2]?.maxRounds, undefined);
+  for (const [ending, said] of [
+    [{ finishReason: 'toolLoop' as const }, /same calls again and again/],
+    [{ notices: [{ code: 'answer-loops' as const, message: 'It repeats itself.' }] }, /^$/],
+  ] as const) {
+    const looping = startTerminal({
+      ...{ args: ['chat', 'Rename it.'], input: '', models },
+      chat: () => Promise.resolve({ ...resultOf('So far.'), ...ending }),
+    });
+    t.equal(await looping.ended, 1);
+    t.match(looping.stderr.text(), said);
+  }
 });
 
 t.test('--continue and --session continue a conversation', async (t) => {

@@ -128,6 +128,10 @@ async function showRemark(
 async function reportCut(stderr: Output, { finishReason }: ChatResult): Promise<void> {
   if (finishReason === 'length')
     await stderr.writeLine('The answer was cut: it reached its limit of tokens.');
+  if (finishReason === 'toolLoop')
+    await stderr.writeText(
+      'The model made the same calls again and again and had to answer without tools, so the work may be half done.',
+    );
   if (finishReason === 'toolLimit')
     await stderr.writeText(
       'The rounds of tools are used up, so the work may be half done. Allow more with "--rounds N", up to 200.',

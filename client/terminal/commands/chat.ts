@@ -188,12 +188,18 @@ async function filledPrompt(
 }
 
 /** Notices about an answer that a script cannot use. */
-const useless: ReadonlySet<NoticeCode> = new Set(['answer-empty', 'answer-lost', 'format-not-held']);
+const useless: ReadonlySet<NoticeCode> = new Set([
+  'answer-empty',
+  'answer-lost',
+  'answer-loops',
+  'format-not-held',
+]);
 
 function isWhole({ finishReason, notices }: ChatResult): boolean {
   return (
     finishReason !== 'length' &&
     finishReason !== 'toolLimit' &&
+    finishReason !== 'toolLoop' &&
     !notices.some(({ code }) => useless.has(code))
   );
 }

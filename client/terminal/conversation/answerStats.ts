@@ -90,6 +90,7 @@ export function describeUsage(
     parts.push(`context ${windowTokens} of ${contextLength}`);
   if (finishReason === 'length') parts.push('cut at the limit (length)');
   if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
+  if (finishReason === 'toolLoop') parts.push('stopped: the same calls again and again');
   return parts.join(' · ');
 }
 

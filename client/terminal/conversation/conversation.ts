@@ -203,18 +203,22 @@ class InputLoop {
   /** Returns whether to leave. */
   async #slash(text: string, interrupts: Interrupts): Promise<boolean> {
     try {
-      const result = await runSlashCommand(text, this.#conversation);
-      const { text: shown, leave = false, again, edit, choose, confirm } = result;
-      if (shown !== '') await this.#say(shown);
-      if (edit) this.#editor.prefill(edit);
-      if (choose !== undefined) await this.#choose(choose);
-      if (confirm) await this.#confirm(confirm, interrupts.signal);
-      if (again) await this.#askAgain(interrupts);
-      return leave;
+      return await this.#follow(await runSlashCommand(text, this.#conversation), interrupts);
     } catch (error) {
       await this.#say(this.#terminal.stdout.style.red(reportOf(error, this.#terminal).message));
       return false;
     }
+  }
+
+  /** Shows what came of a command, and does what it asks for. */
+  async #follow(result: SlashResult, interrupts: Interrupts): Promise<boolean> {
+    const { text: shown, leave = false, again, edit, choose, confirm } = result;
+    if (shown !== '') await this.#say(shown);
+    if (edit) this.#editor.prefill(edit);
+    if (choose !== undefined) await this.#choose(choose);
+    if (confirm) return this.#follow(await this.#answerOf(confirm, interrupts.signal), interrupts);
+    if (again) await this.#askAgain(interrupts);
+    return leave;
   }
 
   async #choose(query: string): Promise<void> {
@@ -227,10 +231,15 @@ class InputLoop {
     if (chosen) await this.#conversation.change(chosen.id);
   }
 
-  async #confirm({ question, yes }: NonNullable<SlashResult['confirm']>, signal: AbortSignal): Promise<void> {
+  async #answerOf(
+    { question, yes, others = new Map(), no }: NonNullable<SlashResult['confirm']>,
+    signal: AbortSignal,
+  ): Promise<SlashResult> {
     const entry = await this.#editor.question(question, signal);
-    if (entry.kind === 'text' && isYes(entry.text)) await this.#say(await yes());
-    else await this.#say('Nothing was written.');
+    const word = entry.kind === 'text' ? entry.text.trim().toLowerCase() : '';
+    if (isYes(word)) return yes();
+    const other = [...others].find(([name]) => word === name || word === name.charAt(0));
+    return other ? other[1]() : { text: no };
   }
 
   async #askAgain(interrupts: Interrupts): Promise<void> {

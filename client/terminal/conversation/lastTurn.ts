@@ -5,6 +5,7 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
+import type { EditsResult, FileDiff, RestoredEdits } from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
 import type { Along } from './namedFiles.ts';
 import { pathOfWord, type SlashResult } from './slashSettings.ts';
@@ -20,6 +21,11 @@ export interface WithLastTurn {
   undo(): Promise<Message | undefined>;
   /** Does the same, and attaches to the next prompt what was attached to that one. */
   undoToEdit(): Promise<EditedTurn | undefined>;
+  /** What the built-in tools have changed in the last turn. */
+  lastEdits(): Promise<EditsResult>;
+  undoEdits(): Promise<RestoredEdits>;
+  redoEdits(): Promise<RestoredEdits>;
+  readonly describeDiff: (diff: FileDiff) => string;
   /** Puts a text into the clipboard. Returns whether a program of the system took it. */
   copy(text: string): Promise<boolean>;
 }
@@ -33,20 +39,89 @@ export interface EditedTurn {
 
 const nothing: SlashResult = { text: 'There is no turn yet.' };
 
+/** If the turn has changed files, the user says whether they are taken back too. */
 export async function undoTurn(state: WithLastTurn): Promise<SlashResult> {
-  const prompt = await state.undo();
-  return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
+  const edits = await state.lastEdits();
+  const takeBack = async (): Promise<SlashResult> => {
+    const prompt = await state.undo();
+    return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
+  };
+  return edits.count === 0 ? takeBack() : askAboutEdits(state, edits, takeBack);
+}
+
+function askAboutEdits(
+  state: WithLastTurn,
+  edits: EditsResult,
+  takeBack: () => Promise<SlashResult>,
+): SlashResult {
+  const what = `${count(edits.count, 'edit')} in ${count(edits.files.length, 'file')}`;
+  const ask = (text: string): SlashResult => ({
+    text,
+    confirm: {
+      question: `take back the prompt, and its ${what}? [y]es, [p]rompt only, [d]iff, [n]o `,
+      async yes() {
+        const files = describeRestored('Took back the edits of', await state.undoEdits());
+        const { text: taken, ...rest } = await takeBack();
+        return { ...rest, text: [taken, files, '"/redo" brings them back.'].join('\n') };
+      },
+      others: new Map([
+        ['prompt', takeBack],
+        ['diff', async () => ask(edits.files.map(state.describeDiff).join('\n'))],
+      ]),
+      no: 'Nothing was taken back.',
+    },
+  });
+  return ask('');
+}
+
+/** Brings back the edits that were taken back last; their prompt stays away. */
+export async function redoEdits(state: WithLastTurn): Promise<SlashResult> {
+  const restored = await state.redoEdits();
+  if (restored.restored.length + restored.left.length === 0)
+    return { text: 'No edits of this conversation were taken back.' };
+  return { text: describeRestored('Brought back the edits of', restored) };
+}
+
+function describeRestored(done: string, { restored, left }: RestoredEdits): string {
+  const lines = left.map(({ name, reason }) => `${showLine(name)} stays as it is: ${showLine(reason)}`);
+  return [...(restored.length === 0 ? [] : [`${done} ${restored.map(showLine).join(', ')}.`]), ...lines].join(
+    '\n',
+  );
 }
 
 /** The old answer stays until the new one is whole. */
-export async function retryTurn({ lastPrompt }: WithLastTurn): Promise<SlashResult> {
+export async function retryTurn(state: WithLastTurn): Promise<SlashResult> {
+  const { lastPrompt } = state;
   if (!lastPrompt) return nothing;
-  return { text: `Asking again: ${beginningOf(lastPrompt)}`, again: true };
+  const again: SlashResult = { text: `Asking again: ${beginningOf(lastPrompt)}`, again: true };
+  return withoutEdits(state, async () => again);
 }
 
 export async function editTurn(state: WithLastTurn): Promise<SlashResult> {
-  const edited = await state.undoToEdit();
-  return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : nothing;
+  return withoutEdits(state, async () => {
+    const edited = await state.undoToEdit();
+    return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : nothing;
+  });
+}
+
+/** Asks whether the edits of the last turn are taken back first. */
+async function withoutEdits(state: WithLastTurn, next: () => Promise<SlashResult>): Promise<SlashResult> {
+  const edits = await state.lastEdits();
+  if (edits.count === 0) return next();
+  const what = `${count(edits.count, 'edit')} in ${count(edits.files.length, 'file')}`;
+  return {
+    text: '',
+    confirm: {
+      question: `take back its ${what} first? [y]es, [k]eep, [n]o `,
+      async yes() {
+        const files = describeRestored('Took back the edits of', await state.undoEdits());
+        const { text, ...rest } = await next();
+        return { ...rest, text: [files, text].filter(Boolean).join('\n') };
+      },
+      others: new Map([['keep', next]]),
+      no: 'Nothing was done.',
+    },
+  };
 }
 
 /** Such as `Along with it: notes.md, 2 pictures.` */
@@ -94,10 +169,14 @@ export async function saveAnswer({ cwd, lastAnswer }: WithLastTurn, word: string
       text: '',
       confirm: {
         question: `${showLine(path)} is there already. Overwrite it? [y]es, [n]o `,
-        yes: () =>
-          write('w').catch((cause) => {
+        async yes() {
+          try {
+            return { text: await write('w') };
+          } catch (cause) {
             throw notSaved(path, cause);
-          }),
+          }
+        },
+        no: 'Nothing was written.',
       },
     };
   }

@@ -24,13 +24,23 @@ import {
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
 import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
-import { listToolsRequest } from '../../../protocol/messages/tools.ts';
+import {
+  type EditsParams,
+  type EditsResult,
+  type FileDiff,
+  listEditsRequest,
+  listToolsRequest,
+  type RestoredEdits,
+  redoEditsRequest,
+  undoEditsRequest,
+} from '../../../protocol/messages/tools.ts';
 import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../daemon/connection.ts';
+import { describeDiff } from '../screen/diff.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import {
@@ -47,6 +57,8 @@ import type { EditedTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
 import { type ConversationState, commandNames } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
+
+const nothingRestored: RestoredEdits = { restored: [], left: [] };
 
 export interface Beginning {
   readonly model: string;
@@ -210,6 +222,31 @@ export class OpenConversation implements ConversationState {
     this.#messages = this.#messages.slice(0, start);
     this.#lastStats = undefined;
     return prompt;
+  }
+
+  /** None if nothing is kept, or the tools are off. */
+  async lastEdits(): Promise<EditsResult> {
+    const asked = this.#editsParams();
+    const none: EditsResult = { files: [], count: 0 };
+    return asked ? this.#connection.daemon.request(listEditsRequest, asked).catch(() => none) : none;
+  }
+
+  async undoEdits(): Promise<RestoredEdits> {
+    const asked = this.#editsParams();
+    return asked ? this.#connection.daemon.request(undoEditsRequest, asked) : nothingRestored;
+  }
+
+  async redoEdits(): Promise<RestoredEdits> {
+    const session = this.#session?.id;
+    if (session === undefined) return nothingRestored;
+    return this.#connection.daemon.request(redoEditsRequest, { session });
+  }
+
+  readonly describeDiff = (diff: FileDiff) => describeDiff(diff, this.#terminal.stdout).text;
+
+  #editsParams(): EditsParams | undefined {
+    const prompt = this.#messages.filter(({ role }) => role === 'user').length;
+    return this.#session && prompt > 0 ? { session: this.#session.id, prompt } : undefined;
   }
 
   async undoToEdit(): Promise<EditedTurn | undefined> {

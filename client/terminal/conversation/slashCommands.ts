@@ -8,7 +8,15 @@ import { usageOf } from '../../shared/promptUsage.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
-import { copyAnswer, editTurn, retryTurn, saveAnswer, undoTurn, type WithLastTurn } from './lastTurn.ts';
+import {
+  copyAnswer,
+  editTurn,
+  redoEdits,
+  retryTurn,
+  saveAnswer,
+  undoTurn,
+  type WithLastTurn,
+} from './lastTurn.ts';
 import { changeSession, changeTitle, forget, forkHere, type WithSession } from './slashSessions.ts';
 import {
   attachFile,
@@ -166,6 +174,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
   ],
   ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],
   ['undo', { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn }],
+  ['redo', { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits }],
   ['edit', { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn }],
   [
     'copy',
@@ -197,7 +206,7 @@ export const commandNames: readonly string[] = [...commands.keys(), ...otherName
 
 /** What is suggested for a typo: nothing that ends the conversation. */
 const harmless: readonly string[] = [...commands.keys()].filter(
-  (name) => !['clear', 'bye', 'undo', 'edit', 'retry'].includes(name),
+  (name) => !['clear', 'bye', 'undo', 'redo', 'edit', 'retry'].includes(name),
 );
 
 /** The commands, with what Tab offers for their words: at least those that begin so. */

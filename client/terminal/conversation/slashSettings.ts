@@ -126,5 +126,11 @@ export interface SlashResult {
   /** The user chooses a conversation to continue, beginning with this search. */
   readonly choose?: string;
   /** A question, and what a yes does. Its result is shown. */
-  readonly confirm?: { readonly question: string; readonly yes: () => Promise<string> };
+  readonly confirm?: {
+    readonly question: string;
+    readonly yes: () => Promise<SlashResult>;
+    /** Other answers, by their words; the first letter is enough. */
+    readonly others?: ReadonlyMap<string, () => Promise<SlashResult>>;
+    readonly no: string;
+  };
 }

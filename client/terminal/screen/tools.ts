@@ -49,22 +49,36 @@ export function createCallLines() {
 
 /** Whether {@link describeCall} leaves something out. */
 export function isCallCut(call: ToolCall): boolean {
-  return isEdit(call.arguments) || lineOfCall(call).length > maxCall;
+  return isEdit(call) || lineOfCall(call).length > maxCall;
 }
 
-function lineOfCall({ name, arguments: given }: ToolCall): string {
-  const shown = isEdit(given)
-    ? `${given.path} (${count(given.edits.length, 'edit')})`
-    : JSON.stringify(given);
+function lineOfCall(call: ToolCall): string {
+  const { name, arguments: given } = call;
+  const shown = isEdit(call) ? `${given['path']}${extentOf(given)}` : JSON.stringify(given);
   return showLine(`tool call: ${name} ${shown}`);
 }
 
 /** The texts of edits are hard to read as JSON, and the question shows them. */
-function isEdit(
-  given: ToolCall['arguments'],
-): given is { readonly path: string; readonly edits: readonly unknown[] } {
-  const { path, edits, ...rest } = given;
-  return typeof path === 'string' && Array.isArray(edits) && Object.keys(rest).length === 0;
+function isEdit(call: ToolCall): boolean {
+  const {
+    path,
+    edits,
+    old_string: old,
+    new_string: wanted,
+    content,
+    replace_all: _,
+    ...rest
+  } = call.arguments;
+  const areTexts = typeof old === 'string' && typeof wanted === 'string';
+  const isWhole = typeof content === 'string' && call.name === 'write_file';
+  const hasTexts = Array.isArray(edits) || areTexts || isWhole;
+  return typeof path === 'string' && hasTexts && Object.keys(rest).length === 0;
+}
+
+function extentOf({ edits, content, replace_all: isEverywhere }: ToolCall['arguments']): string {
+  if (isEverywhere === true) return ' (wherever it occurs)';
+  if (Array.isArray(edits)) return ` (${count(edits.length, 'edit')})`;
+  return typeof content === 'string' ? ` (${count(content.trimEnd().split('\n').length, 'line')})` : '';
 }
 
 /** The arguments of a call, each in a line of its own. */

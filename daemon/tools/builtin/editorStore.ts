@@ -16,6 +16,9 @@ export interface EditorFiles {
  */
 export function createEditorStore(editor: () => EditorFiles | undefined, disk: FileStore): FileStore {
   const store: FileStore = {
+    // An editor has no way to remove a file.
+    remove: disk.remove,
+
     async read(file, signal) {
       const onDisk = await disk.read(file, signal);
       const { read } = editor() ?? {};

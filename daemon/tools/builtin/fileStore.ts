@@ -4,6 +4,8 @@ import { access, type FileHandle, link, lstat, mkdir, open, realpath, rm } from 
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { replaceFile } from '../../../protocol/base/platform/privateFile.ts';
+import { plainEnds } from '../../../protocol/base/text.ts';
+import { tryPathOf } from '../../base/filePrivacy.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
 import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 
@@ -16,6 +18,8 @@ export interface FileStore {
    * @throws {FileProblemError} if it was not written.
    */
   write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
+  /** Removes a file that has these bytes. @throws {FileProblemError} if it has others. */
+  remove(file: WorkspaceFile, bytes: Buffer): Promise<void>;
 }
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
@@ -46,6 +50,12 @@ export const diskStore: FileStore = {
       else await createFile(file, bytes, signal);
     });
   },
+  async remove({ path, name }, bytes) {
+    await inWords(`${name} was not removed`, async () => {
+      if (!(await readFile(path)).equals(bytes)) throw changedMeanwhile(name);
+      await rm(path);
+    });
+  },
 };
 
 const mark = '\ufeff';
@@ -73,11 +83,11 @@ export function encodeText({ text, hasMark }: StoredText): Buffer {
 }
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
-async function readFile(path: string): Promise<Buffer> {
+export async function readFile(path: string, most = maxBytes): Promise<Buffer> {
   const file = await openRegularFile(path, constants.O_NOFOLLOW);
   try {
     await requireSame(file, path);
-    return await readOpenBytes(file, maxBytes);
+    return await readOpenBytes(file, most);
   } finally {
     await file.close();
   }
@@ -163,6 +173,36 @@ export function unsaved({ name }: WorkspaceFile): FileProblemError {
   return new FileProblemError(
     `${name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
   );
+}
+
+export interface OpenText {
+  readonly uri: string;
+  getText(): string;
+}
+
+export interface OpenDocuments {
+  /** The documents that the editor has open, as they are on its screen. */
+  readonly openDocuments: () => readonly OpenText[];
+  readonly store: FileStore;
+}
+
+/** @throws {FileProblemError} if the editor shows what the disk does not have. */
+export async function refuseUnsaved(documents: OpenDocuments, file: WorkspaceFile): Promise<void> {
+  if (await isUnsaved(documents, file)) throw unsaved(file);
+}
+
+/** Whether the editor shows what the disk does not have. Line ends do not count, since editors have their own. */
+export async function isUnsaved(
+  { openDocuments, store }: OpenDocuments,
+  file: WorkspaceFile,
+): Promise<boolean> {
+  for (const document of openDocuments()) {
+    const named = document.uri.startsWith('file:') ? tryPathOf(document.uri) : undefined;
+    if (named === undefined || (await realpath(named).catch(() => named)) !== file.path) continue;
+    const onDisk = file.isThere ? await store.read(file, new AbortController().signal) : undefined;
+    if (onDisk === undefined || plainEnds(onDisk.text) !== plainEnds(document.getText())) return true;
+  }
+  return false;
 }
 
 /** `problem` is what a sentence begins with, which ends with the reason. */

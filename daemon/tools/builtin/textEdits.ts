@@ -1,4 +1,5 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
+import { commonEnds, type FoundPlace, findForgiving } from './editPlaces.ts';
 import { FileProblemError } from './workspace.ts';
 
 /** Replaces a text that occurs exactly once. */
@@ -10,16 +11,39 @@ export interface TextEdit {
 /** How many places of a text that occurs more than once are named. */
 const maxNamed = 5;
 
+/** A text after edits, and what was forgiven in them, each as a sentence. */
+export interface EditedText {
+  readonly text: string;
+  readonly forgiven: readonly string[];
+}
+
+/** A text that an edit names is not where it could be replaced. */
+export class EditPlaceError extends FileProblemError {
+  readonly edit: TextEdit;
+  readonly isMissing: boolean;
+
+  constructor(message: string, edit: TextEdit, isMissing: boolean) {
+    super(message);
+    this.edit = edit;
+    this.isMissing = isMissing;
+  }
+}
+
 /**
  * A text after edits, each of which names a different place of the text as it was. A line end in `old` matches any line
  * end of the file, and one in `new` becomes that of the file, because models write `\n` alone. Everything outside of
- * what an edit changes stays as it is, and so does what `old` and `new` have in common at their ends.
+ * what an edit changes stays as it is, and so does what `old` and `new` have in common at their ends. `isEverywhere`
+ * replaces the text wherever it occurs.
  * @throws {FileProblemError} if a place is missing or not the only one, or if edits overlap.
  */
-export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+export function applyEdits(text: string, edits: readonly TextEdit[], isEverywhere = false): EditedText {
   const lines = createLineEnds(text);
   const places = edits
-    .map((edit, index) => placeOf(lines, edit, edits.length === 1 ? 'the edit' : `edit ${index + 1}`))
+    .flatMap((edit, index) =>
+      isEverywhere
+        ? placesOf(lines, edit)
+        : [placeOf(lines, edit, edits.length === 1 ? '' : ` of edit ${index + 1}`)],
+    )
     .toSorted((one, other) => one.start - other.start || one.end - other.end);
   for (const [index, place] of places.entries()) {
     const before = places[index - 1];
@@ -29,35 +53,59 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
       );
   }
   let [changed, at] = ['', 0];
-  for (const { edit, start, end } of places) {
-    const { from, to, middle } = changedPart(edit, start, end);
+  for (const place of places) {
+    const { from, to, middle } = changedPart(lines.plain, place);
     changed += text.slice(at, lines.offset(from)) + lines.withEnds(middle, from, to);
     at = lines.offset(to);
   }
-  return changed + text.slice(at);
+  const forgiven = places.flatMap((place) =>
+    place.forgiven === undefined ? [] : [`[old_string was found ${place.forgiven}.]`],
+  );
+  return { text: changed + text.slice(at), forgiven: [...new Set(forgiven)] };
 }
 
-interface Place {
-  readonly edit: TextEdit;
-  /** In the text with plain line ends. */
-  readonly start: number;
-  readonly end: number;
+/** Places that one edit changes. */
+const maxPlaces = 1_000;
+
+/** Every place of a text that need not be the only one. */
+function placesOf(lines: LineEnds, edit: TextEdit): readonly FoundPlace[] {
+  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
+  const places: FoundPlace[] = [];
+  for (let at = old === '' ? -1 : lines.plain.indexOf(old); at !== -1; ) {
+    places.push({ start: at, end: at + old.length, wanted });
+    if (places.length > maxPlaces)
+      throw new FileProblemError(
+        `old_string occurs more than ${maxPlaces.toLocaleString('en-US')} times, so nothing was changed. Make it longer.`,
+      );
+    at = lines.plain.indexOf(old, at + old.length);
+  }
+  return places.length > 0 ? places : [placeOf(lines, edit, '')];
 }
 
-function placeOf(lines: LineEnds, { old, new: wanted }: TextEdit, called: string): Place {
-  const edit = { old: plainEnds(old), new: plainEnds(wanted) };
-  if (edit.old === '' && lines.plain === '') return { edit, start: 0, end: 0 };
-  if (edit.old === '')
+function placeOf(lines: LineEnds, edit: TextEdit, called: string): FoundPlace {
+  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
+  if (old === '' && lines.plain === '') return { start: 0, end: 0, wanted };
+  if (old === '')
     throw new FileProblemError(
-      `"old" of ${called} is empty, but the file has text, so nothing was changed. An empty "old" makes a new file; to change this one, name the text that is replaced.`,
+      `old_string${called} is empty, but the file has text, so nothing was changed. Copy the text that is replaced into old_string.`,
     );
-  const [start, ...others] = occurrences(lines.plain, edit.old);
-  if (start === undefined) throw new FileProblemError(missing(lines, edit.old, called));
-  if (others.length === 0) return { edit, start, end: start + edit.old.length };
-  const named = [start, ...others].slice(0, maxNamed).map(lines.lineAt).join(', ');
-  const more = others.length >= maxNamed ? ' and more' : '';
-  throw new FileProblemError(
-    `"old" of ${called} occurs more than once (lines ${named}${more}), so nothing was changed. Add the lines around it, until it occurs once.`,
+  const starts = occurrences(lines.plain, old);
+  const [start] = starts;
+  if (start !== undefined && starts.length === 1) return { start, end: start + old.length, wanted };
+  const found = start === undefined ? findForgiving(lines.plain, { old, wanted }) : { starts };
+  if (found === undefined)
+    throw new EditPlaceError(
+      `old_string${called} does not occur in the file, so nothing was changed.`,
+      edit,
+      true,
+    );
+  if ('place' in found) return found.place;
+  const named = found.starts.slice(0, maxNamed).map(lines.lineAt).join(', ');
+  const more = found.starts.length > maxNamed ? ' and more' : '';
+  throw new EditPlaceError(
+    `old_string${called} occurs more than once (lines ${named}${more}), so nothing was changed. Add the lines around it, until it occurs once.`,
+    edit,
+    false,
   );
 }
 
@@ -73,38 +121,9 @@ function occurrences(text: string, wanted: string): readonly number[] {
   return found;
 }
 
-function missing(lines: LineEnds, old: string, called: string): string {
-  const near = nearLine(lines.plain, old);
-  const hint =
-    near === undefined
-      ? 'Read the file again, and copy the text as it is.'
-      : `Line ${near} is the same apart from blanks: copy it as it is, with its indentation.`;
-  return `"old" of ${called} does not occur in the file, so nothing was changed. ${hint}`;
-}
-
-/** Lines of `old` that are compared with the file apart from blanks. */
-const maxCompared = 50;
-
-/** The line where `old` begins, if blanks at the ends of its lines are left out. Models often indent differently. */
-function nearLine(text: string, old: string): number | undefined {
-  const wanted = trimmedLines(old.replace(/^\n+|\n+$/g, ''));
-  if (wanted.length > maxCompared || wanted.join('') === '') return undefined;
-  const lines = trimmedLines(text);
-  const at = lines.findIndex((_, start) => wanted.every((line, index) => lines[start + index] === line));
-  return at === -1 ? undefined : at + 1;
-}
-
-function trimmedLines(text: string): readonly string[] {
-  return text.split('\n').map((line) => line.trim());
-}
-
-/** What an edit changes, without what `old` and `new` have in common at their ends. */
-function changedPart({ old, new: wanted }: TextEdit, start: number, end: number) {
-  const shorter = Math.min(old.length, wanted.length);
-  let head = 0;
-  while (head < shorter && old[head] === wanted[head]) head += 1;
-  let tail = 0;
-  while (tail < shorter - head && old[old.length - 1 - tail] === wanted[wanted.length - 1 - tail]) tail += 1;
+/** What a change replaces, without what both texts have in common at their ends. */
+function changedPart(text: string, { start, end, wanted }: FoundPlace) {
+  const { head, tail } = commonEnds(text.slice(start, end), wanted);
   return { from: start + head, to: end - tail, middle: wanted.slice(head, wanted.length - tail) };
 }
 

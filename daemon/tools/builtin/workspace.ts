@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { type FindPrivacy, maxPath } from '../../base/filePrivacy.ts';
 
@@ -14,6 +14,13 @@ export interface WorkspaceFile {
   /** The path below the folder of the workspace, with slashes, for people and models. */
   readonly name: string;
   readonly isThere: boolean;
+}
+
+/** What a path leads to, whether or not it is there. */
+export interface WorkspacePlace extends WorkspaceFile {
+  readonly isFolder: boolean;
+  /** The folder of the workspace that has it. */
+  readonly root: string;
 }
 
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
@@ -40,8 +47,18 @@ export async function openWorkspace({ folders, homes, ...options }: WorkspaceOpt
   return {
     /** The absolute paths of its folders, which lead over no link. */
     folders: roots,
-    /** @throws {FileProblemError} if the path leads out, or to a file that is not for models. */
-    find: (path: string) => findFile(path, { ...options, roots }),
+    /**
+     * What a model means by a path: the file or folder as it is named, or else, if nothing is there, the one that is
+     * there under a name without what models add to paths.
+     * @throws {FileProblemError} if the path leads out, or to a file that is not for models.
+     */
+    find: (path: string) => findMeant(path, { ...options, roots }),
+    /** The path of a place as a model may write it. */
+    pathOf: ({ name, path, root }: WorkspacePlace): string => (root === roots[0] ? name || '.' : path),
+    /** Whether models may see a file that is there: `named` is its path, `real` the same without links. */
+    async shows(named: string, real: string): Promise<boolean> {
+      return (await refusalOf({ path: named, named, real }, { ...options, roots })) === undefined;
+    },
   };
 }
 
@@ -64,30 +81,84 @@ interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'>
   readonly roots: readonly string[];
 }
 
-async function findFile(path: string, options: FindOptions): Promise<WorkspaceFile> {
-  const { roots, findPrivacy } = options;
+async function findMeant(path: string, options: FindOptions): Promise<WorkspacePlace> {
+  const asGiven = await tryPlace(path, options);
+  if (!(asGiven instanceof Error) && asGiven.isThere) return asGiven;
+  if (asGiven instanceof Error && path.length > maxPath) throw asGiven;
+  const { bare, others } = meantPaths(path, options);
+  const places = await Promise.all([bare, ...others].map((meant) => tryPlace(meant, options)));
+  const found = places.find((place) => !(place instanceof Error) && place.isThere) ?? asGiven;
+  if (found instanceof Error) throw found;
+  const [toMake] = places;
+  if (found.isThere || toMake === undefined || toMake instanceof Error) return found;
+  // A new file has the path as given if that begins in a folder that is there.
+  return (await isFound(join(found.root, path.split('/')[0] ?? ''))) ? found : toMake;
+}
+
+async function tryPlace(path: string, options: FindOptions): Promise<WorkspacePlace | Error> {
+  return findPlace(path, options).catch((error: unknown) => {
+    if (error instanceof FileProblemError) return error;
+    throw error;
+  });
+}
+
+/** A path without what models put around it; `others` are only meant if something is there. */
+function meantPaths(path: string, { roots, platform }: FindOptions) {
+  const unquoted = path
+    .trim()
+    .replace(/^(["'`])(.*)\1$/s, '$2')
+    .replace(/^@(?=.)/, '')
+    .replace(/^file:\/\/(?=.)/, '')
+    .replace(/^(\.\/)+(?=.)/, '');
+  const slashed = platform === 'win32' ? unquoted : unquoted.replaceAll('\\', '/');
+  const own = roots.map((root) => `${basename(root)}/`).find((name) => slashed.startsWith(name));
+  const bare = own === undefined || own.length === slashed.length ? slashed : slashed.slice(own.length);
+  const unnumbered = [slashed, bare].map((each) => each.replace(/:\d+(:\d+)?$/, ''));
+  // A model may take the folder of the project for the root of all files.
+  const rooted = unnumbered.map((each) => each.replace(/^\/+(?=.)/, ''));
+  return { bare, others: [slashed, ...unnumbered, ...rooted] };
+}
+
+async function findPlace(path: string, options: FindOptions): Promise<WorkspacePlace> {
+  const { roots } = options;
   const named = await namedPath(path, options);
   const { real, isThere } = await realPathOf(named);
-  const root = roots.find((folder) => isWithin(real, folder));
-  if (root === undefined || real === root)
-    throw new FileProblemError(
-      root === undefined
-        ? `${path} is outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`
-        : `${path} is a folder. Name a file in it.`,
-    );
+  const refusal = await refusalOf({ path, named, real }, options);
+  if (refusal !== undefined) throw new FileProblemError(refusal);
+  const root = rootOf(real, roots) ?? real;
   const name = relative(root, real).replaceAll(sep, '/');
+  const isFolder = isThere && (await stat(real)).isDirectory();
+  return { path: real, name, isThere, isFolder, root };
+}
+
+interface CheckedPath {
+  /** As it was given. */
+  readonly path: string;
+  readonly named: string;
+  /** Without links. */
+  readonly real: string;
+}
+
+/** Why models neither see nor change what is at a path; undefined if they do. */
+async function refusalOf(
+  { path, named, real }: CheckedPath,
+  { roots, findPrivacy }: FindOptions,
+): Promise<string | undefined> {
+  const root = rootOf(real, roots);
+  if (root === undefined)
+    return `${path} is outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`;
   const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
-  const kept = [name, ...within].map(reservedPart).find(Boolean);
-  if (kept !== undefined)
-    throw new FileProblemError(`${path} is not read or changed here, because nothing in ${kept} is.`);
-  const privacy = (await findPrivacy(named)) ?? (await findPrivacy(real));
-  if (privacy !== undefined)
-    throw new FileProblemError(
-      privacy === 'secret'
-        ? `${path} is not read or changed here, because its name says that it may hold a secret. The user can open it.`
-        : `${path} is not read or changed here, because the user excluded it (runner.exclude or .runnerignore).`,
-    );
-  return { path: real, name, isThere };
+  const kept = [relative(root, real), ...within].map(reservedPart).find(Boolean);
+  if (kept !== undefined) return `${path} is not read or changed here, because nothing in ${kept} is.`;
+  const privacy = (await findPrivacy(named)) ?? (named === real ? undefined : await findPrivacy(real));
+  if (privacy === undefined) return undefined;
+  return privacy === 'secret'
+    ? `${path} is not read or changed here, because its name says that it may hold a secret. The user can open it.`
+    : `${path} is not read or changed here, because the user excluded it (runner.exclude or .runnerignore).`;
+}
+
+function rootOf(real: string, roots: readonly string[]): string | undefined {
+  return roots.find((folder) => isWithin(real, folder));
 }
 
 /** An absolute path. A relative one is below the first folder that has it, or else below the first one. */

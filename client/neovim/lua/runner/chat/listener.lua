@@ -10,6 +10,7 @@ local remarks = {
   cancelled = '*Cancelled.*',
   length = '*Cut: the answer has reached its greatest length.*',
   toolLimit = '*The rounds of calls were used up; this was answered without further tools.*',
+  toolLoop = '*The model made the same calls again and again; this was answered without further tools.*',
 }
 
 ---@param chat runner.Chat

@@ -1,0 +1,120 @@
+import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
+import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
+import type { Runner } from '../runner/runner.ts';
+import { createRemovals, type Removals } from './removals.ts';
+import { promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
+
+/** The window in which a turn with tools takes place. */
+export interface TurnWindow {
+  /** In tokens; undefined if nobody knows it. */
+  readonly tokens: number | undefined;
+  /** `num_ctx` for each round, where nobody has configured a window and the server takes one per request. */
+  readonly asked?: number;
+  /** It is asked because the model has less by itself. */
+  readonly isRaised?: boolean;
+  /** The most that the model can have, if that is known and a request can change the window. */
+  readonly maximum?: number;
+  /** No request changes it. */
+  readonly isFixed: boolean;
+  /** The model's own system message, which its server drops if another one is sent. */
+  readonly system?: string;
+  /** What was removed from the prompts of this conversation. */
+  readonly removals: Removals;
+  /** The tokens of a prompt. */
+  estimate(messages: readonly Message[], tools: readonly Tool[]): number;
+  /** The characters of so many tokens. */
+  characters(tokens: number): number;
+}
+
+/** `asks`: the turn is that of an agent, which needs a window of some size. Otherwise nothing is asked. */
+export type FindWindow = (
+  runner: Runner,
+  params: ChatParams,
+  options: { readonly asks: boolean; readonly signal: AbortSignal },
+) => Promise<TurnWindow>;
+
+interface WindowsOptions {
+  readonly knowledge: ModelCapabilities;
+  readonly estimate: TokenEstimate;
+  readonly defaults: () => { readonly contextLength?: number };
+}
+
+/** The window that an agent asks for, in tokens. */
+const agentContext = 16_384;
+/** How many conversations are remembered. The one that was used longest ago is forgotten first. */
+const maxConversations = 256;
+
+export function createWindows({ knowledge, estimate, defaults }: WindowsOptions): FindWindow {
+  const conversations = new Map<string, Removals>();
+  const removalsOf = (key: string) => {
+    const removals = conversations.get(key) ?? createRemovals();
+    conversations.delete(key);
+    conversations.set(key, removals);
+    const [oldest] = conversations.keys();
+    if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest);
+    return removals;
+  };
+
+  return async (runner, params, { asks, signal }) => {
+    const { server } = runner;
+    const { model } = params;
+    if (asks) await learn(runner, { model, knowledge, signal });
+    const id = modelId(server, model);
+    const system = knowledge.system(server, model);
+    const isRemote = knowledge.isRemote(server, model);
+    const context = knowledge.context(server, model);
+    const asked = Number(params.options?.['num_ctx'] ?? 0) || defaults().contextLength;
+    return {
+      ...chosenWindow(context, { asks, isRemote, asked, isFixed: runner.facts.hasFixedWindows === true }),
+      ...(system === undefined ? {} : { system }),
+      // Without an id, nobody knows which conversation it is.
+      removals: params.session === undefined ? createRemovals() : removalsOf(params.session),
+      estimate: (messages, tools) => estimate.estimate(id, promptSizeOf(messages, tools)),
+      characters: (tokens) => estimate.characters(id, tokens),
+    };
+  };
+}
+
+interface Choice {
+  readonly asks: boolean;
+  readonly isFixed: boolean;
+  readonly isRemote: boolean;
+  /** By the request or the configuration. */
+  readonly asked: number | undefined;
+}
+
+function chosenWindow(
+  { allocated, configured, maximum }: ReturnType<ModelCapabilities['context']>,
+  { asks, isFixed, isRemote, asked }: Choice,
+): Pick<TurnWindow, 'tokens' | 'asked' | 'isRaised' | 'maximum' | 'isFixed'> {
+  const most = maximum === undefined ? {} : { maximum };
+  if (isFixed) return { tokens: allocated, isFixed };
+  const wanted = asked ?? configured;
+  const within = (tokens: number) => Math.min(tokens, maximum ?? tokens);
+  if (wanted !== undefined) return { tokens: within(wanted), isFixed, ...most };
+  if (isRemote) return { tokens: maximum, isFixed, ...most };
+  if (!asks) return { tokens: allocated, isFixed, ...most };
+  // A model that is loaded with a larger window stays loaded.
+  const isRaised = allocated === undefined || allocated < within(agentContext);
+  const tokens = isRaised ? within(agentContext) : allocated;
+  return { tokens, asked: tokens, isRaised, isFixed, ...most };
+}
+
+/** How long the runner may take to say what it has loaded and what its model is, in ms. */
+const learnWithin = 1_000;
+
+/** What cannot be learnt stays unknown. */
+async function learn(
+  runner: Runner,
+  { model, knowledge, signal }: { model: string; knowledge: ModelCapabilities; signal: AbortSignal },
+): Promise<void> {
+  const { server } = runner;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(learnWithin)]);
+  const show = async () => {
+    if (!knowledge.isShown(server, model))
+      knowledge.learnShown(server, model, await runner.show(model, limited));
+  };
+  const running = async () => knowledge.learnRunning(server, await runner.running(limited));
+  await Promise.allSettled([show(), running()]);
+  signal.throwIfAborted();
+}

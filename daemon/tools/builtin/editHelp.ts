@@ -1,0 +1,119 @@
+import { cutText, plainEnds } from '../../../protocol/base/text.ts';
+import type { CallBounds } from '../../chat/daemonTools.ts';
+import { readLines } from './readLines.ts';
+import { EditPlaceError } from './textEdits.ts';
+import { FileProblemError } from './workspace.ts';
+
+/** Lines that are shown around the place that a model most likely means. */
+const shownLines = 20;
+/** A line of fewer characters, such as a brace, stands everywhere. */
+const shortestLine = 4;
+/** Files whose failures are counted; those of the others are forgotten. */
+const maxFiles = 1_000;
+
+interface FailedEdit extends CallBounds {
+  readonly path: string;
+  readonly name: string;
+  /** The present text of the file. */
+  readonly text: string;
+}
+
+/** What a model reads whose edit has failed: more each time, because it would give up or try the same again. */
+export function createEditHelp() {
+  const failures = new Map<string, number>();
+  return {
+    succeeded: (path: string): void => void failures.delete(path),
+    failed(error: unknown, file: FailedEdit): unknown {
+      if (!(error instanceof EditPlaceError)) return error;
+      const times = (failures.get(file.path) ?? 0) + 1;
+      failures.delete(file.path);
+      failures.set(file.path, times);
+      const [oldest] = failures.keys();
+      if (failures.size > maxFiles && oldest !== undefined) failures.delete(oldest);
+      return new FileProblemError(`${error.message}${helpFor(error, { ...file, times })}`);
+    },
+  };
+}
+
+function helpFor(error: EditPlaceError, file: FailedEdit & { readonly times: number }): string {
+  const { times, name, characters: room, replaceable } = file;
+  const text = plainEnds(file.text);
+  if (times > 2)
+    return file.text.length <= replaceable
+      ? ` Read ${name} again, and use write_file with its whole new text.`
+      : ' Use search_files to find the line, and then a smaller old_string that is copied from there.';
+  if (!error.isMissing && times === 1) return '';
+  const wanted = plainEnds(error.edit.new);
+  const there = wanted.trim().length >= shortestLine ? text.indexOf(wanted.trim()) : -1;
+  if (error.isMissing && there !== -1) return ` new_string is already there, at line ${lineAt(text, there)}.`;
+  const near = nearestLine(text, plainEnds(error.edit.old));
+  if (near === undefined) return ' No line of it does. Read the file again, and copy the text as it is.';
+  const lines = times === 1 ? shownLines : text.length;
+  const from = Math.max(1, near - Math.floor(Math.min(lines, 60) / 3));
+  const shown = readLines(text, { from, to: from + lines - 1, room: room - error.message.length - 100 });
+  return ` The text there now:\n${cutText(shown.content, room)}`;
+}
+
+function lineAt(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
+}
+
+/** Where the longest line of `old` stands that occurs at all, apart from blanks at its ends; from 1. */
+function nearestLine(text: string, old: string): number | undefined {
+  const sought = [...new Set(old.split('\n').map((line) => line.trim()))]
+    .filter((line) => line.length >= shortestLine)
+    .toSorted((a, b) => b.length - a.length);
+  const line = sought.slice(0, 100).find((each) => text.includes(each));
+  return line === undefined ? undefined : lineAt(text, text.indexOf(line));
+}
+
+const parts = '(?:code|file|function|class|implementation|methods?|functions?|imports?|contents?|logic)';
+
+/** What models write where they leave something out. */
+const placeholders: readonly RegExp[] = [
+  new RegExp(
+    `(?:\\.{3}|…) ?(?:the )?(?:rest|remaining|existing|other|previous|unchanged|same)(?: of)?(?: the| your| this)? ${parts}\\b`,
+    'i',
+  ),
+  new RegExp(
+    `^\\s*(?://|#|--|/\\*|<!--|;|%) ?(?:the )?(?:rest|remainder) of (?:the |your |this )?${parts}\\b`,
+    'im',
+  ),
+  /\[truncated\]|\[removed to save room/i,
+];
+
+/** @throws {FileProblemError} if a new text has a placeholder that the old one does not have. */
+export function refusePlaceholders(text: string, before: string): void {
+  for (const placeholder of placeholders) {
+    const found = placeholder.exec(text)?.[0];
+    if (found !== undefined && !before.includes(found))
+      throw new FileProblemError(
+        `${JSON.stringify(found.trim())} stands for text that is left out, so nothing was written. Write the text itself, or change less with edit_file.`,
+      );
+  }
+}
+
+/** Whether most of a text of some length would be gone. */
+export function leavesLittle(before: string, after: string): boolean {
+  const lines = (text: string) => text.trimEnd().split('\n').length;
+  return lines(before) >= 20 && lines(after) < lines(before) / 2;
+}
+
+/** A note if the change makes JSON invalid; empty otherwise. */
+export function jsonNote(name: string, before: string, after: string): string {
+  if (!/\.json$/i.test(name) || jsonProblem(before) !== undefined) return '';
+  const problem = jsonProblem(after);
+  return problem === undefined ? '' : `[The file was valid JSON and is not any more: ${problem}.]`;
+}
+
+function jsonProblem(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    const at = /position (\d+)/.exec(message)?.[1];
+    const line = at === undefined ? text.trimEnd().split('\n').length : lineAt(text, Number(at));
+    return `line ${line}`;
+  }
+}

@@ -1,0 +1,144 @@
+import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kind = 'string' | 'integer' | 'boolean' | 'edits';
+
+const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
+const oldNames = ['old', 'oldtext', 'oldstr', 'search'];
+const newNames = ['new', 'newtext', 'newstr', 'replace'];
+const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
+
+/** What each tool takes, and the other names under which models write it, in lower case and without `_` and `-`. */
+const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(readonly string[])]>>>> = {
+  list_files: {
+    path: ['string', ...folderNames],
+    pattern: ['string', 'glob', 'filter'],
+  },
+  search_files: {
+    query: ['string', 'pattern', 'regexp', 'text', 'search', 'term'],
+    path: ['string', ...folderNames],
+    regex: ['boolean', 'isregex', 'isregexp', 'useregex'],
+  },
+  read_file: {
+    path: ['string', ...pathNames],
+    start_line: ['integer', 'from', 'start', 'offset', 'linestart'],
+    end_line: ['integer', 'to', 'end', 'lineend'],
+    limit: ['integer'],
+  },
+  edit_file: {
+    path: ['string', ...pathNames],
+    old_string: ['string', ...oldNames],
+    new_string: ['string', ...newNames],
+    replace_all: ['boolean'],
+    edits: ['edits'],
+  },
+  write_file: {
+    path: ['string', ...pathNames],
+    content: ['string', 'text', 'filetext', 'code', 'contents'],
+  },
+};
+
+/** The names under which models call our tools, if nobody offers a tool of that name. */
+export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
+  list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
+  search_files: ['grep', 'grep_search', 'search', 'rg'],
+  read_file: ['read', 'view', 'cat', 'open'],
+  edit_file: ['edit', 'replace', 'str_replace', 'apply_diff'],
+  write_file: ['write', 'create_file', 'write_to_file'],
+};
+
+const commandNames = new Set(['bash', 'shell', 'run_command', 'terminal', 'execute_command']);
+
+/** What a model reads that calls a tool which nobody offers; undefined if there is nothing to say. */
+export function adviceOnTool(name: string): string | undefined {
+  return commandNames.has(name) ? 'No command is run here. Tell the user which command to run.' : undefined;
+}
+
+/**
+ * The arguments of a call as they are meant: under our names, with the types that are due. What no schema has is left
+ * out, and so is null. What cannot be meant stays as it is, for the check of the schema.
+ */
+export function argumentsAsMeant(tool: string, given: Fields): Fields {
+  const known = keys[tool];
+  if (known === undefined) return given;
+  const found = Object.fromEntries(
+    Object.entries(known).flatMap(([key, [kind, ...names]]) => {
+      const value = givenValue(given, [key, ...names]);
+      return value === undefined || value === null ? [] : [[key, asDue(value, kind)]];
+    }),
+  );
+  if (tool === 'read_file') return withLines(found);
+  if (tool === 'search_files' && givenValue(given, ['regexp']) !== undefined && !('regex' in found))
+    return { ...found, regex: true };
+  return withoutFences(tool === 'edit_file' ? withEdits(found) : found);
+}
+
+/** Our own key counts first, then the others in their order. */
+function givenValue(given: Fields, names: readonly string[]): unknown {
+  const [own = ''] = names;
+  if (Object.hasOwn(given, own)) return given[own];
+  const bare = (key: string) => key.toLowerCase().replace(/[_-]/g, '');
+  const found = names.map((name) => Object.keys(given).find((key) => bare(key) === bare(name)));
+  const key = found.find((name) => name !== undefined);
+  return key === undefined ? undefined : given[key];
+}
+
+function asDue(value: unknown, kind: Kind): unknown {
+  if (kind === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  if (kind === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
+  if (kind === 'integer')
+    return typeof value === 'string' && /^\s*-?\d{1,9}(\.0*)?\s*$/.test(value) ? Number(value) : value;
+  const parsed = typeof value === 'string' ? (tryJson(value) ?? value) : value;
+  return isRecord(parsed) ? [parsed] : parsed;
+}
+
+/** Lines count from 1. An end before the start is none. */
+function withLines({ limit, ...given }: Fields): Fields {
+  const { start_line: start, end_line: end } = given;
+  const from = typeof start === 'number' ? Math.max(1, start) : start;
+  const first = typeof from === 'number' ? from : 1;
+  const last = end === undefined && typeof limit === 'number' && limit > 0 ? first + limit - 1 : end;
+  const { start_line: _, end_line: __, ...rest } = given;
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { start_line: from }),
+    ...(last === undefined || (typeof last === 'number' && last < first) ? {} : { end_line: last }),
+  };
+}
+
+/** One edit is flat; several are a list, as the tool was described before. */
+function withEdits({ edits, ...given }: Fields): Fields {
+  if (edits === undefined || 'old_string' in given) return given;
+  if (!Array.isArray(edits)) return { ...given, edits };
+  const flat = edits.map((edit: unknown) =>
+    isRecord(edit)
+      ? withoutUndefined<Fields>({
+          old_string: givenValue(edit, ['old_string', ...oldNames]),
+          new_string: givenValue(edit, ['new_string', ...newNames]),
+        })
+      : edit,
+  );
+  const [only, ...others] = flat;
+  return others.length === 0 && isRecord(only) ? { ...given, ...only } : { ...given, edits: flat };
+}
+
+/** A text that is one Markdown fence loses it, unless the file is Markdown. */
+function withoutFences(given: Fields): Fields {
+  if (/\.(md|mdx|markdown)$/i.test(String(given['path']))) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      /^(content|old_string|new_string)$/.test(key) && typeof value === 'string'
+        ? unfenced(value, key)
+        : value,
+    ]),
+  );
+}
+
+function unfenced(text: string, key: string): string {
+  const [, inside] = /^\s*```[^\n`]*\n([\s\S]*?)\n?```\s*$/.exec(text) ?? [];
+  if (inside === undefined || inside.includes('```')) return text;
+  return key === 'content' && inside !== '' ? `${inside}\n` : inside;
+}
