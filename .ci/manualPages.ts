@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, flagsOf, listedCommands } from '../client/terminal/cli/command.ts';
+import { flagsOf, listedCommands, type TerminalCommand } from '../client/terminal/cli/command.ts';
 import { commonFlags, type FlagName, flagOf, flagUsage } from '../client/terminal/cli/flags.ts';
 import { commands } from '../client/terminal/commands/commands.ts';
 import type { OptionSpecs } from '../docs-service/base/options.ts';
@@ -82,7 +82,7 @@ export function documentsManual(): string {
   ]);
 }
 
-function terminalCommand(command: Command): string {
+function terminalCommand(command: TerminalCommand): string {
   const { usage, summary, aliases = [] } = command;
   const same =
     aliases.length === 0 ? '' : `. The same: ${aliases.map((alias) => `runner ${alias}`).join(', ')}`;

@@ -32,7 +32,7 @@ import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { Limits } from './serveConfig.ts';
 
-export type Look = Partial<Pick<Site, 'title' | 'logo' | 'editAddress'>>;
+export type SiteLook = Partial<Pick<Site, 'title' | 'logo' | 'editAddress'>>;
 
 export interface AppOptions {
   readonly index: DocumentIndex;
@@ -47,7 +47,7 @@ export interface AppOptions {
   readonly verify: (token: string) => Promise<Grant | undefined>;
   readonly baseUrl: BaseUrl;
   /** The name of the library on its pages, a picture beside it, and where its documents are edited. */
-  readonly look?: Look;
+  readonly look?: SiteLook;
   /** Either this service is the authorization server, or another one at this address is. */
   readonly signIn: SignInOptions | { readonly issuer: string };
   /** Whether agents get the tools that some hosts look for by their names. */

@@ -6,7 +6,7 @@ import { Library } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
 import { WriterElection } from './library/writerElection.ts';
 import { createMeaning, type Meaning } from './meaning/meaning.ts';
-import type { LibraryConfig, Places } from './serveConfig.ts';
+import type { LibraryConfig, LibrarySources } from './serveConfig.ts';
 import type { Stores } from './stores.ts';
 
 /** What `serve` and `mcp` both consist of. */
@@ -29,7 +29,7 @@ export async function endWithin(milliseconds: number, end: () => Promise<void>):
 }
 
 export interface MeaningParts {
-  readonly config: Places & Pick<LibraryConfig, 'embeddings'>;
+  readonly config: LibrarySources & Pick<LibraryConfig, 'embeddings'>;
   readonly stores: Stores;
   readonly isWriter: () => boolean;
   readonly log: (message: string) => void;

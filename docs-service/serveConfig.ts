@@ -138,7 +138,7 @@ export interface StorePlaces {
   readonly database: string | undefined;
 }
 
-export interface Places extends StorePlaces, ContentOptions {
+export interface LibrarySources extends StorePlaces, ContentOptions {
   readonly content: string;
   /** Whether documents with a date in the future are served. */
   readonly future?: boolean;
@@ -158,7 +158,7 @@ export function parseStorePlaces(
 export function parsePlaces(
   values: OptionValues<typeof placeOptions>,
   env: Readonly<Record<string, string | undefined>>,
-): Places {
+): LibrarySources {
   return {
     ...parseStorePlaces(values, env),
     content: resolve(values.content ?? 'content'),

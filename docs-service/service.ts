@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { count } from '../protocol/base/text.ts';
 import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
-import { buildApp, type Look } from './app.ts';
+import { buildApp, type SiteLook } from './app.ts';
 import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
 import { createGuardedFetch } from './auth/guardedFetch.ts';
@@ -74,7 +74,7 @@ async function start(config: ServeConfig, context: ProgramContext, onClose: OnCl
   const folder = await openContentFolder(config.content, config);
   await checkFolders(config.fonts);
   const { title, logo, editAddress } = config;
-  const look = withoutUndefined<Look>({
+  const look = withoutUndefined<SiteLook>({
     title,
     editAddress,
     logo: logo === undefined ? undefined : await readLogo(logo),

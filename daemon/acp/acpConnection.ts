@@ -17,7 +17,7 @@ import type { WireError } from '../rpc/wireError.ts';
 import type { Agent } from './agent.ts';
 import type { PromptClient, Update } from './client.ts';
 
-export interface ConnectionOptions {
+export interface AcpConnectionOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly agent: Agent;
@@ -44,7 +44,7 @@ export function connectAgent({
   toWire,
   redact,
   trace = () => undefined,
-}: ConnectionOptions): AgentConnection {
+}: AcpConnectionOptions): AgentConnection {
   const { initialize, session } = methods.agent;
   const greeting = createGreeting();
   const answer =
@@ -183,13 +183,13 @@ function streamOf(messages: AsyncGenerator<AnyMessage>): ReadableStream<AnyMessa
   });
 }
 
-type Trace = NonNullable<ConnectionOptions['trace']>;
+type Trace = NonNullable<AcpConnectionOptions['trace']>;
 
 /**
  * Writes every outgoing message. One lock is held for good, and the stream keeps the messages in order. The promise
  * settles when the message is taken, which is the back-pressure.
  */
-function createWrite(writable: Stream['writable'], redact: ConnectionOptions['redact'], trace: Trace) {
+function createWrite(writable: Stream['writable'], redact: AcpConnectionOptions['redact'], trace: Trace) {
   const writer = writable.getWriter();
   return async (message: AnyMessage): Promise<void> => {
     const outgoing = redact(message);

@@ -5,7 +5,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';
 import { isThinkingChoice, modelPicker, pickersOf, thinkingPicker } from './pickers.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { AcpSession, AcpSessions } from './sessions.ts';
 
 /** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */
 export interface ModelOptions {
@@ -13,19 +13,19 @@ export interface ModelOptions {
   /** Asks the runner. With `refresh: false` a list of the last two seconds is enough. */
   list(signal: AbortSignal, options?: { readonly refresh: boolean }): Promise<void>;
   /** The session's pickers, to be sent to its client. */
-  pickers(session: Session): SessionConfigOption[];
+  pickers(session: AcpSession): SessionConfigOption[];
   /** Gives each session a model that is installed, and sends its pickers if they have changed. */
   updateSessions(update: Update): Promise<void>;
   /**
    * Applies what the user chose in a picker of the session.
    * @throws {InvalidParamsError} if there is no such picker, or no such choice in it.
    */
-  choose(session: Session, choice: SetSessionConfigOptionRequest, signal: AbortSignal): Promise<void>;
+  choose(session: AcpSession, choice: SetSessionConfigOptionRequest, signal: AbortSignal): Promise<void>;
 }
 
 export function createModelOptions(
   core: Pick<Core, 'places' | 'chatModels' | 'servers'>,
-  sessions: Sessions,
+  sessions: AcpSessions,
 ): ModelOptions {
   let models: readonly Model[] = [];
   let preferred: ChatModelResult = {};
@@ -38,14 +38,14 @@ export function createModelOptions(
     for (const server of new Set(models.map((model) => model.server)))
       products.set(server, (await core.servers.runner(server, signal)).facts.product);
   };
-  const pickers = (session: Session) => {
+  const pickers = (session: AcpSession) => {
     ensureModel(session, models, preferred);
     const options = pickersOf(models, session, ({ server }) => products.get(server));
     session.sentPickers = JSON.stringify(options);
     return options;
   };
   const find = (value: unknown) => models.find(({ name }) => name === value);
-  const chooseModel = async (session: Session, value: unknown, signal: AbortSignal) => {
+  const chooseModel = async (session: AcpSession, value: unknown, signal: AbortSignal) => {
     // An unknown model may be new. If the runner does not answer, the last list counts.
     if (!find(value))
       await list(signal).catch((error) => {
@@ -83,7 +83,7 @@ export function createModelOptions(
 }
 
 /** The session keeps its model while it is installed, and otherwise gets the one for chats without a choice. */
-function ensureModel(session: Session, models: readonly Model[], preferred: ChatModelResult): void {
+function ensureModel(session: AcpSession, models: readonly Model[], preferred: ChatModelResult): void {
   if (models.some(({ name }) => name === session.model)) return;
   if (session.model === undefined) session.missingModel = preferred.missing;
   session.model = preferred.model?.name;

@@ -7,7 +7,7 @@ import type { AskableServer } from '../tools/toolServer.ts';
 import type { PromptClient } from './client.ts';
 
 /** A message that calls no prompt stays as it is. `said` is for the user: nothing is sent then. */
-export type FoundPrompt =
+export type PromptLookup =
   | { readonly kind: 'message'; readonly message: Message; readonly prompt?: FilledPrompt }
   | { readonly kind: 'said'; readonly message: string };
 
@@ -61,7 +61,7 @@ export function createSessionPrompts({ prompts, log, usedServers, closed }: Sess
     async find(
       message: Message,
       { sessionId, askAboutFolder, ...call }: PromptCallOptions,
-    ): Promise<FoundPrompt> {
+    ): Promise<PromptLookup> {
       const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(message.content) ?? [];
       if (name === undefined) return { kind: 'message', message };
       const store = await prompts();

@@ -10,7 +10,7 @@ const maxSessions = 64;
 const maxHistory = 64 * 1024 * 1024;
 
 /** An open conversation. */
-export interface Session {
+export interface AcpSession {
   /** Of the conversation that is kept. */
   readonly id: string;
   readonly cwd: string;
@@ -36,14 +36,14 @@ export interface Session {
   isClosed: boolean;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
+export type AcpSessions = ReturnType<typeof createSessions>;
 
 /** `onDidClose` is called for each closed session once it has no turn any more. */
-export function createSessions(onDidClose: (session: Session) => void) {
+export function createSessions(onDidClose: (session: AcpSession) => void) {
   // In the order of their last use.
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, AcpSession>();
 
-  const close = (session: Session) => {
+  const close = (session: AcpSession) => {
     sessions.delete(session.id);
     session.isClosed = true;
     if (session.turn) session.turn.abort();
@@ -61,12 +61,12 @@ export function createSessions(onDidClose: (session: Session) => void) {
   return {
     get,
     open(
-      known: Pick<Session, 'id' | 'cwd'> &
-        Partial<Pick<Session, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
-    ): Session {
+      known: Pick<AcpSession, 'id' | 'cwd'> &
+        Partial<Pick<AcpSession, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
+    ): AcpSession {
       const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
       if (sessions.size >= maxSessions && oldest) close(oldest);
-      const session: Session = {
+      const session: AcpSession = {
         ...{
           model: undefined,
           missingModel: undefined,
@@ -81,7 +81,7 @@ export function createSessions(onDidClose: (session: Session) => void) {
     },
     /** Cancels the session's turn and forgets the session. */
     close: (id: string) => close(get(id)),
-    all: (): readonly Session[] => [...sessions.values()],
+    all: (): readonly AcpSession[] => [...sessions.values()],
   };
 }
 
@@ -89,7 +89,7 @@ export function createSessions(onDidClose: (session: Session) => void) {
  * The session's history with one more message.
  * @throws {RunnerError} if it gets too long, since nothing is dropped in silence.
  */
-export function historyWith({ history }: Session, message: Message): readonly Message[] {
+export function historyWith({ history }: AcpSession, message: Message): readonly Message[] {
   const longer = [...history, message];
   if (longer.reduce((size, each) => size + sizeOf(each), 0) <= maxHistory) return longer;
   throw new RunnerError(
@@ -105,7 +105,7 @@ function sizeOf({ content, attachments = [], images = [], toolCalls = [] }: Mess
 }
 
 interface TurnOptions {
-  readonly session: Session;
+  readonly session: AcpSession;
   /** Of the request. */
   readonly requestSignal: AbortSignal;
   /** Called if the session was closed during its turn. */
@@ -133,7 +133,7 @@ export async function inTurn(
 }
 
 /** @throws {InvalidParamsError} if the session is answering a prompt. */
-export function refuseAnswering(sessions: Sessions, sessionId: string): void {
+export function refuseAnswering(sessions: AcpSessions, sessionId: string): void {
   if (sessions.all().some(({ id, turn }) => id === sessionId && turn)) throw stillAnswering();
 }
 

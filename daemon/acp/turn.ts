@@ -10,7 +10,7 @@ import type { Core } from '../compose/core.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { ModelOptions } from './modelOptions.ts';
 import { thinkOf } from './pickers.ts';
-import { historyWith, type Session } from './sessions.ts';
+import { type AcpSession, historyWith } from './sessions.ts';
 import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
@@ -26,7 +26,7 @@ interface TurnParts {
   /** A new id for a call. */
   readonly createId: () => string;
   readonly options: ModelOptions;
-  readonly session: Session;
+  readonly session: AcpSession;
   readonly updates: UpdateSender;
   /** Sends the pickers of the sessions whose pickers have changed. */
   readonly updateSessions: () => Promise<void>;

@@ -37,10 +37,10 @@ function isBoundary(path: readonly string[], at: number): boolean {
 }
 
 /** For each place in a path, including the one after its end: 1 if a part of a glob may begin or end there, else 0. */
-type Places = Uint8Array;
+type Positions = Uint8Array;
 
 /** A part of a glob: from the places where it may begin to those where it may end. */
-type Part = (from: Places, path: readonly string[]) => Places;
+type Part = (from: Positions, path: readonly string[]) => Positions;
 
 /** Exported so that tests can count the work. */
 export function compileGlob(glob: string): Part {
@@ -115,7 +115,7 @@ const slash = one((character) => character === '/');
 /** Any folders, each with the slash after it, or none. */
 const folders: Part = (from, path) => union([from, slash(anything(from, path), path)]);
 
-function union(all: readonly Places[]): Places {
+function union(all: readonly Positions[]): Positions {
   return all.reduce((some, more) => some.map((is, at) => is | (more[at] ?? 0)));
 }
 

@@ -8,7 +8,7 @@ import type { TransportOptions } from '../runner/http/transport.ts';
 import { createCatalogClient } from './catalogClient.ts';
 import { notAnAddress, notKept } from './catalogFailure.ts';
 import { createCatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
-import type { ListedModel } from './listedModel.ts';
+import type { CatalogModel } from './listedModel.ts';
 
 /** A listing younger than this is not requested again, in ms. */
 const freshFor = 60 * 60 * 1_000;
@@ -141,7 +141,7 @@ interface EntryOptions {
  * a catalog.
  */
 function toEntries(
-  models: readonly ListedModel[],
+  models: readonly CatalogModel[],
   { base, pullName, installed }: EntryOptions,
 ): CatalogEntry[] {
   const keys = new Set(installed.map(modelKey));
@@ -162,7 +162,7 @@ function toEntries(
  * The models whose name, description or capabilities contain every word of the query. The search always happens here:
  * what a user looks for is never sent to a catalog.
  */
-function matching(models: readonly ListedModel[], query: string): readonly ListedModel[] {
+function matching(models: readonly CatalogModel[], query: string): readonly CatalogModel[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return models;
   return models.filter((model) => {

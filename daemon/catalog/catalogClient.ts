@@ -12,7 +12,7 @@ import {
 } from '../runner/http/transport.ts';
 import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
 import type { ListingKey } from './catalogStore.ts';
-import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';
+import { type CatalogModel, cleanModels, type RawModel } from './listedModel.ts';
 
 /** The library's page has a few hundred KB. */
 const maxAnswerBytes = 8 * 1024 * 1024;
@@ -32,7 +32,7 @@ interface CatalogClientOptions {
 
 /** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
 interface CatalogClient {
-  list(key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]>;
+  list(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]>;
   /** Waits for running requests. Their callers abort them. */
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogC
     return createTransport({ server: 'catalog', url: base, timeouts: timeouts(), headers });
   };
 
-  const fetchInTime = async (key: ListingKey, signal: AbortSignal): Promise<readonly ListedModel[]> => {
+  const fetchInTime = async (key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> => {
     const transport = open(key);
     const timeLimit = { limit: deadline, reason: tooSlow(key.base), signal };
     try {
@@ -77,7 +77,7 @@ async function exchange(
   transport: Transport,
   key: ListingKey,
   signal: AbortSignal,
-): Promise<readonly ListedModel[]> {
+): Promise<readonly CatalogModel[]> {
   const { path, read } = requests[key.kind];
   const answer = await ask(transport, { method: 'GET', path, limit: maxAnswerBytes, signal }, key.base);
   return read(answer, key.base, signal);
@@ -95,7 +95,7 @@ async function ask(transport: Transport, request: TransportRequest, base: string
 const maxItems = 20_000;
 
 /** Reads an answer of the catalog at `base`. @throws {RunnerError} `bad-response`, if it lists no models. */
-type ReadAnswer = (answer: TextAnswer, base: string, signal: AbortSignal) => Promise<readonly ListedModel[]>;
+type ReadAnswer = (answer: TextAnswer, base: string, signal: AbortSignal) => Promise<readonly CatalogModel[]>;
 
 /** The cloud's answer is JSON. A web page that a proxy sends instead is never accepted. */
 async function readCloudAnswer({ contentType, text }: TextAnswer, base: string) {
@@ -128,7 +128,7 @@ async function modelsOfPage(text: string, base: string, signal: AbortSignal) {
   return models;
 }
 
-function modelsOfJson(value: unknown, base: string): readonly ListedModel[] {
+function modelsOfJson(value: unknown, base: string): readonly CatalogModel[] {
   const list = listSchema.safeParse(value);
   if (!list.success) throw notAList(base);
   const items = Array.isArray(list.data) ? list.data : (list.data.models ?? []);

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Log } from '../base/log.ts';
 import { tryReadKept } from '../base/regularFile.ts';
-import { cleanModels, type ListedModel, maxModels } from './listedModel.ts';
+import { type CatalogModel, cleanModels, maxModels } from './listedModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;
 /** The latest time that a `Date` can represent, in ms. */
@@ -14,7 +14,7 @@ const maxTime = 8.64e15;
 export interface Listing {
   /** Milliseconds since 1970. */
   readonly fetchedAt: number;
-  readonly models: readonly ListedModel[];
+  readonly models: readonly CatalogModel[];
 }
 
 /** Identifies the catalog of a listing. */

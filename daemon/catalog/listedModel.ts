@@ -13,7 +13,7 @@ const maxName = 700;
 const maxRaw = 16_384;
 
 /** A model as a catalog lists it, cleaned: a catalog may say anything. */
-export interface ListedModel {
+export interface CatalogModel {
   /** A name that follows the grammar, without a scheme. */
   readonly name: string;
   readonly description?: string;
@@ -33,8 +33,8 @@ export interface RawModel {
  * The models, each once and at most 5,000, in the order in which the catalog first named them. What the first mention
  * of a model leaves out is taken from later ones. Names that do not follow the grammar are left out.
  */
-export function cleanModels(parts: Iterable<RawModel>): readonly ListedModel[] {
-  const models = new Map<string, ListedModel>();
+export function cleanModels(parts: Iterable<RawModel>): readonly CatalogModel[] {
+  const models = new Map<string, CatalogModel>();
   for (const part of parts) {
     if (!isCatalogName(part.name)) continue;
     const key = part.name.toLowerCase();
@@ -55,7 +55,7 @@ function isCatalogName(name: string): boolean {
   }
 }
 
-function cleanModel({ name, description, capabilities, sizes }: RawModel): ListedModel {
+function cleanModel({ name, description, capabilities, sizes }: RawModel): CatalogModel {
   const text = cutText(cleanText(description ?? ''), maxDescription).trimEnd();
   const can = cleanMarks(capabilities);
   const has = cleanMarks(sizes);

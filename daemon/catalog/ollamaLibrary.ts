@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Handler } from 'htmlparser2';
 import { parseModelName } from '../models/name.ts';
-import { cleanModels, type ListedModel, type RawModel } from './listedModel.ts';
+import { type CatalogModel, cleanModels, type RawModel } from './listedModel.ts';
 
 /** How many characters are read before other work gets its turn: a few milliseconds. */
 const pieceLength = 64 * 1024;
@@ -16,7 +16,7 @@ export async function readOllamaLibrary(
   page: string,
   url: string,
   signal: AbortSignal,
-): Promise<readonly ListedModel[]> {
+): Promise<readonly CatalogModel[]> {
   const pieces: string[] = [];
   for (let at = 0; at < page.length; at += pieceLength) pieces.push(page.slice(at, at + pieceLength));
   return readPieces(pieces, url, signal);
@@ -27,7 +27,7 @@ export async function readPieces(
   pieces: Iterable<string>,
   url: string,
   signal: AbortSignal,
-): Promise<readonly ListedModel[]> {
+): Promise<readonly CatalogModel[]> {
   const { Parser } = await import('htmlparser2');
   const address = new URL(url);
   const cards = createCardReader((href) => modelOfLink(href, address));

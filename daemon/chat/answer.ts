@@ -47,7 +47,7 @@ interface AnswerOptions {
 }
 
 /** The answer so far. It also sends its deltas. */
-export class Answer {
+export class TurnAnswer {
   readonly #options: AnswerOptions;
   readonly #parser: ReturnType<typeof createStreamParser>;
   readonly #tools: RequestTools;

@@ -17,8 +17,8 @@ import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import { type ToolSupport, type ToolVerdict, verdictOfRefusal } from '../models/toolSupport.ts';
 import { brokenOff, endOf } from '../runner/doneReason.ts';
-import type { ChatPart, ChatRequest, Runner, Wait } from '../runner/runner.ts';
-import { Answer, joined } from './answer.ts';
+import type { ChatPart, ChatRequest, Runner, WaitReason } from '../runner/runner.ts';
+import { joined, TurnAnswer } from './answer.ts';
 import type { problemOfFormat } from './answerFormat.ts';
 import {
   contextNames,
@@ -101,7 +101,7 @@ class Round {
   /** Aborted with the caller's signal, or when the round ends early for a reason of its own. */
   readonly #stop: LinkedSignal;
   readonly #notices: Notices;
-  #answer: Answer;
+  #answer: TurnAnswer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
   #isCut = false;
 
@@ -231,11 +231,11 @@ class Round {
     this.#notices.add(code, message);
   }
 
-  #createAnswer(tools: Plan['tools']): Answer {
+  #createAnswer(tools: Plan['tools']): TurnAnswer {
     const { runner, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
     const isOpened = knowledge.startsInThinking(runner.server, params.model);
-    return new Answer({
+    return new TurnAnswer({
       params,
       thinks: knowledge.thinks(runner.server, params.model),
       startsInThinking: isOpened && mayStartInThinking(params),
@@ -364,7 +364,7 @@ class Round {
     );
   }
 
-  #noticeWaiting(wait: Wait): void {
+  #noticeWaiting(wait: WaitReason): void {
     const { model } = this.#options.params;
     if (wait === 'loading')
       this.#notices.add('model-loading', `The runner is loading ${model}. The answer follows.`);

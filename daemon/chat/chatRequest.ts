@@ -63,7 +63,7 @@ export function neededCapabilities(
 }
 
 /** What is known about the model when its chat is planned. */
-interface KnownAbilities {
+interface ModelAbilities {
   /** Undefined if not known: then images are sent. */
   readonly vision: boolean | undefined;
   readonly thinking: Capability;
@@ -75,7 +75,7 @@ interface KnownAbilities {
   readonly triesUnknown: boolean;
 }
 
-export function planChat(params: ChatParams, known: KnownAbilities): Plan {
+export function planChat(params: ChatParams, known: ModelAbilities): Plan {
   const { vision, thinking, requiresCalls, triesUnknown } = known;
   const notices: { code: NoticeCode; message: string }[] = [];
   const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);

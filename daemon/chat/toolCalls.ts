@@ -14,7 +14,7 @@ import type {
   PreparedCall,
 } from './daemonTools.ts';
 
-export interface RunOptions {
+export interface ToolRunOptions {
   readonly tools: readonly DaemonTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
@@ -65,7 +65,10 @@ const maxNamed = 20;
  * Runs the calls of one round. Allowed calls run at the same time; questions are asked one after another. Returns the
  * message that answers each call, in order, whether or not the call ran.
  */
-export async function runCalls(calls: readonly ToolCall[], options: RunOptions): Promise<readonly Message[]> {
+export async function runCalls(
+  calls: readonly ToolCall[],
+  options: ToolRunOptions,
+): Promise<readonly Message[]> {
   const { onResult, tools } = options;
   // Only one question is open at a time, because its answer may settle the next ones.
   const approvals = new SerialQueue();
@@ -95,7 +98,7 @@ function toolOf({ name }: ToolCall, tools: readonly DaemonTool[]): DaemonTool | 
 interface NamedCall {
   readonly call: ToolCall;
   readonly tool: DaemonTool | undefined;
-  readonly told: RunOptions['told'];
+  readonly told: ToolRunOptions['told'];
 }
 
 /** A model that calls a tool by another name is told the right one, once in a turn. */
@@ -106,14 +109,14 @@ function withToolName(outcome: CallOutcome, { call, tool, told }: NamedCall): Ca
 }
 
 /** No result is longer than there is room for. */
-function bounded(outcome: CallOutcome, { bounds }: RunOptions): CallOutcome {
+function bounded(outcome: CallOutcome, { bounds }: ToolRunOptions): CallOutcome {
   const most = bounds?.characters ?? Number.POSITIVE_INFINITY;
   return outcome.content.length <= most
     ? outcome
     : { ...outcome, content: withoutMiddle(outcome.content, most) };
 }
 
-interface WantedCall {
+interface RoundCall {
   readonly call: ToolCall;
   /** The call's position in its round. */
   readonly index: number;
@@ -121,8 +124,8 @@ interface WantedCall {
 }
 
 async function outcomeOf(
-  wanted: WantedCall,
-  options: RunOptions,
+  wanted: RoundCall,
+  options: ToolRunOptions,
   approvals: SerialQueue,
 ): Promise<CallOutcome> {
   const { signal } = options;
@@ -151,7 +154,7 @@ async function outcomeOf(
 function callTool(
   tool: DaemonTool,
   call: ToolCall,
-  { onProgress, askElicitation, streamId, signal, bounds }: RunOptions,
+  { onProgress, askElicitation, streamId, signal, bounds }: ToolRunOptions,
 ): Promise<CallOutcome> {
   const report = onProgress && newestOnly(onProgress);
   return tool.call(call.arguments, signal, {
@@ -189,8 +192,8 @@ function failed(content: string): CallOutcome {
 
 /** The reason why a call cannot run, found before the user is asked. */
 function problemOf(
-  { call, index, tool }: WantedCall,
-  { tools, spent, unread, cut, adviceOn }: RunOptions,
+  { call, index, tool }: RoundCall,
+  { tools, spent, unread, cut, adviceOn }: ToolRunOptions,
 ): string | undefined {
   if (spent) return 'No more tools can be called in this turn. Answer with what is known.';
   if (index >= maxCalls)
@@ -220,14 +223,14 @@ interface Permission {
   readonly prepared?: PreparedCall;
 }
 
-interface AskedCall {
+interface ApprovalRequest {
   readonly call: ToolCall;
   readonly tool: DaemonTool;
 }
 
 async function permissionFor(
-  asked: AskedCall,
-  options: RunOptions,
+  asked: ApprovalRequest,
+  options: ToolRunOptions,
   approvals: SerialQueue,
 ): Promise<Permission> {
   const { tool } = asked;
@@ -258,7 +261,10 @@ async function permissionFor(
 }
 
 /** What cannot run at all is refused before anybody is asked. */
-async function prepare({ call, tool }: AskedCall, { signal, bounds }: RunOptions): Promise<Permission> {
+async function prepare(
+  { call, tool }: ApprovalRequest,
+  { signal, bounds }: ToolRunOptions,
+): Promise<Permission> {
   const prepared = await tool.prepare?.(call.arguments, signal, bounds);
   if (!prepared) return {};
   return prepared.problem === undefined ? { prepared } : { refusal: prepared.problem };
@@ -266,8 +272,8 @@ async function prepare({ call, tool }: AskedCall, { signal, bounds }: RunOptions
 
 /** The refusal; undefined if the user allows the call. */
 async function askUser(
-  { call, tool }: AskedCall,
-  { askApproval, streamId, signal }: RunOptions & { readonly askApproval: AskApproval },
+  { call, tool }: ApprovalRequest,
+  { askApproval, streamId, signal }: ToolRunOptions & { readonly askApproval: AskApproval },
   prepared: PreparedCall | undefined,
 ): Promise<string | undefined> {
   const { server, title, description, annotations, decisions } = tool;

@@ -25,7 +25,7 @@ import type { SendDelta } from './deltas.ts';
 import { CallRepeats } from './loops.ts';
 import { PromptRoom } from './promptRoom.ts';
 import { createRemovals } from './removals.ts';
-import { callEndings, type RunOptions, runCalls } from './toolCalls.ts';
+import { callEndings, runCalls, type ToolRunOptions } from './toolCalls.ts';
 import type { FindWindow, TurnWindow } from './turnWindow.ts';
 
 interface ToolLoopDependencies {
@@ -42,7 +42,7 @@ interface ToolLoopDependencies {
   readonly askElicitation?: () => AskElicitation | undefined;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
-  readonly onProgress?: RunOptions['onProgress'];
+  readonly onProgress?: ToolRunOptions['onProgress'];
   /** Creates an id for a call. */
   readonly createId: () => string;
 }
@@ -87,7 +87,7 @@ interface RoundOfCalls {
   readonly bounds?: CallBounds;
   /** Absent: what is repeated does not matter any more. */
   readonly repeats?: CallRepeats;
-  readonly cut?: RunOptions['cut'];
+  readonly cut?: ToolRunOptions['cut'];
   /** The rounds are used up. */
   readonly spent?: true;
 }
@@ -286,7 +286,7 @@ class Loop {
     const { tools, adviceOn } = offer;
     const context = bounds && withoutUndefined<CallContext>({ ...bounds, turn: this.#turn() });
     const turn = { streamId: params.streamId, signal, unread: this.#unread, told: this.#told };
-    const options = withoutUndefined<RunOptions>({
+    const options = withoutUndefined<ToolRunOptions>({
       ...{ ...turn, ...round, bounds: context, tools, adviceOn, onDidAllow, onProgress },
       onOutcome: repeats && ((...outcome) => repeats.note(...outcome)),
       askApproval: this.#dependencies.askApproval(),

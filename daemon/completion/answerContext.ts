@@ -1,5 +1,5 @@
 import type { CursorContext } from './cursorContext.ts';
-import type { Place } from './suggestions.ts';
+import type { CompletionPoint } from './suggestions.ts';
 import { commentMarks, isClosersOrBlank } from './syntax.ts';
 
 /** The context in which an answer is read. Line ends are `\n`, whatever the document uses. */
@@ -24,7 +24,7 @@ export interface AnswerContext {
  * first blank line, because nothing else shows where its block ends.
  */
 export function answerContextOf(
-  { around, isAfterAcceptance = false }: Pick<Place, 'around' | 'isAfterAcceptance'>,
+  { around, isAfterAcceptance = false }: Pick<CompletionPoint, 'around' | 'isAfterAcceptance'>,
   stops: readonly string[],
 ): AnswerContext {
   const { languageId, linePrefix, lineSuffix } = around;

@@ -5,17 +5,17 @@ import {
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
 import { answerContextOf } from './answerContext.ts';
-import type { AskRunner } from './asking.ts';
+import type { AskRunner } from './completionRunner.ts';
 import { cursorContextAt, cursorContextBehind, withInserted } from './cursorContext.ts';
 import { replacedLength } from './filters.ts';
 import { InFlightRequests, Newest } from './inFlight.ts';
 import type { OpenDocuments } from './openDocuments.ts';
-import type { Pacing, Wait } from './pacing.ts';
+import type { Delay, Pacing } from './pacing.ts';
 import { dropReason, isTooLarge, type WhyNotSendable } from './sendable.ts';
 import {
   type Acceptances,
+  type CompletionPoint,
   createSuggestions,
-  type Place,
   type Recalled,
   recallAt,
   type Suggestion,
@@ -26,7 +26,7 @@ export interface CompletionDependencies extends Pick<OpenDocuments, 'document' |
   readonly model: () => string | undefined;
   readonly whyNotSendable: WhyNotSendable;
   readonly pacing: Pacing;
-  readonly wait: Wait;
+  readonly wait: Delay;
   readonly ask: AskRunner;
   /** Whether nobody else is waiting for the runner. */
   readonly isIdle: () => boolean;
@@ -62,7 +62,7 @@ export interface Completion {
  * A request names a cursor, and the text around it becomes a place (`cursorContext.ts`). The place must be worth a
  * request, and its document must be one that may be sent (`sendable.ts`). An earlier suggestion that fits the place is
  * shown at once (`suggestions.ts`). Otherwise the place waits for a running request that fits it (`inFlight.ts`), or
- * for a request of its own, once the user pauses (`pacing.ts`). `asking.ts` adds text from other files
+ * for a request of its own, once the user pauses (`pacing.ts`). `completionRunner.ts` adds text from other files
  * (`neighbours.ts`), tries the prompts that the model supports (`fimPrompts.ts`), and reads until there is enough
  * (`answerReader.ts`). The filters keep what is worth suggesting (`filters.ts`), and that becomes the item here. While
  * the item is shown, the runner is already asked for what would follow its acceptance.
@@ -84,14 +84,18 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   });
 
   /** The reason why what was found before a wait is no longer valid. */
-  const whyStale = ({ place: { uri, model }, version }: Asked): string | undefined => {
+  const whyStale = ({ place: { uri, model }, version }: CompletionRequest): string | undefined => {
     if (dependencies.document(uri)?.version !== version) return 'the document has changed';
     return dependencies.model() === model ? undefined : 'the settings have changed';
   };
-  const whyNotNow = async (asked: Asked) =>
+  const whyNotNow = async (asked: CompletionRequest) =>
     (await dependencies.whyNotSendable(asked.place.uri)) ?? whyStale(asked);
 
-  const offer = ({ place, base }: Asked, { text, suggestion }: Recalled, isAnswer: boolean): Outcome => {
+  const offer = (
+    { place, base }: CompletionRequest,
+    { text, suggestion }: Recalled,
+    isAnswer: boolean,
+  ): Outcome => {
     const replaced = replacedLength(text, answerContextOf(place, []));
     const next = { ...place, around: withInserted(place.around, text, replaced), isAfterAcceptance: true };
     if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
@@ -101,7 +105,7 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   };
 
   /** The outcome for a request that waited, now that its answer has arrived. */
-  const settled = (asked: Asked, suggestion: Suggestion | undefined): Outcome => {
+  const settled = (asked: CompletionRequest, suggestion: Suggestion | undefined): Outcome => {
     const stale = whyStale(asked);
     if (stale !== undefined) return dropped(stale);
     const found = suggestion && recallAt(asked.place, suggestion);
@@ -109,10 +113,10 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   };
 
   /** The selection in a list may change at each keystroke, although the document does not. */
-  const rest = ({ place: { uri, model }, base }: Asked, signal: AbortSignal) =>
+  const rest = ({ place: { uri, model }, base }: CompletionRequest, signal: AbortSignal) =>
     pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
 
-  const answer = async (asked: Asked, signal: AbortSignal): Promise<Outcome> => {
+  const answer = async (asked: CompletionRequest, signal: AbortSignal): Promise<Outcome> => {
     const { place, isInvoked } = asked;
     const known = suggestions.recall(place);
     // This comes before any wait, so that an answer that no longer fits closes its socket now.
@@ -144,8 +148,8 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   };
 }
 
-interface Asked {
-  readonly place: Place;
+interface CompletionRequest {
+  readonly place: CompletionPoint;
   readonly version: number;
   /** The user asked explicitly, and does not want to wait. */
   readonly isInvoked: boolean;
@@ -159,7 +163,7 @@ type Base = SelectedCompletionInfo;
 function placeOf(
   { model: modelOf, document: documentAt, acceptances }: CompletionDependencies,
   { textDocument: { uri }, position, context }: InlineCompletionParams,
-): Asked | Extract<Outcome, { kind: 'dropped' }> {
+): CompletionRequest | Extract<Outcome, { kind: 'dropped' }> {
   const model = modelOf();
   if (model === undefined) return dropped('no completion model is set');
   const document = documentAt(uri);

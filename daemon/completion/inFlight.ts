@@ -1,6 +1,6 @@
 import { type LinkedSignal, linkedSignal, orAborted } from '../../protocol/base/abort.ts';
-import type { Wait } from './pacing.ts';
-import { type Place, type Suggestion, typedBetween } from './suggestions.ts';
+import type { Delay } from './pacing.ts';
+import { type CompletionPoint, type Suggestion, typedBetween } from './suggestions.ts';
 
 /** Of several pieces of work for one key, only the newest goes on. */
 export class Newest {
@@ -36,7 +36,7 @@ export class SupersededError extends Error {
 
 /** Asks for a suggestion at a place. `receive` gets the answer as it arrives. */
 type RequestSuggestion = (
-  place: Place,
+  place: CompletionPoint,
   signal: AbortSignal,
   receive: (text: string) => void,
 ) => Promise<Suggestion | undefined>;
@@ -47,11 +47,11 @@ type RequestSuggestion = (
  */
 export class InFlightRequests {
   readonly #ask: RequestSuggestion;
-  readonly #wait: Wait;
+  readonly #wait: Delay;
   readonly #byUri = new Map<string, InFlightRequest>();
   #ahead: { readonly request: InFlightRequest; readonly shown: Suggestion } | undefined;
 
-  constructor(ask: RequestSuggestion, wait: Wait) {
+  constructor(ask: RequestSuggestion, wait: Delay) {
     this.#ask = ask;
     this.#wait = wait;
   }
@@ -60,7 +60,7 @@ export class InFlightRequests {
    * The user is at this place and sees this suggestion, if any. Returns the request whose answer the place can wait
    * for. Requests that fit neither the place nor the suggestion close their sockets.
    */
-  arrive(place: Place, shown: Suggestion | undefined): InFlightRequest | undefined {
+  arrive(place: CompletionPoint, shown: Suggestion | undefined): InFlightRequest | undefined {
     const own = this.#fitting(place);
     if (!this.#ahead) return own;
     const { request } = this.#ahead;
@@ -69,13 +69,13 @@ export class InFlightRequests {
     return own;
   }
 
-  begin(place: Place): InFlightRequest {
+  begin(place: CompletionPoint): InFlightRequest {
     const request = this.#start(place);
     this.#byUri.set(place.uri, request);
     return request;
   }
 
-  beginAhead(shown: Suggestion, next: Place): void {
+  beginAhead(shown: Suggestion, next: CompletionPoint): void {
     if (this.#ahead?.shown === shown) return;
     this.#ahead?.request.abort();
     this.#ahead = { request: this.#start(next), shown };
@@ -92,7 +92,7 @@ export class InFlightRequests {
       if (uri === undefined || request?.uri === uri) request?.abort(why);
   }
 
-  #start(place: Place): InFlightRequest {
+  #start(place: CompletionPoint): InFlightRequest {
     const onEnd = () => {
       if (this.#byUri.get(place.uri) === request) this.#byUri.delete(place.uri);
       if (this.#ahead?.request === request) this.#ahead = undefined;
@@ -101,7 +101,7 @@ export class InFlightRequests {
     return request;
   }
 
-  #fitting(place: Place): InFlightRequest | undefined {
+  #fitting(place: CompletionPoint): InFlightRequest | undefined {
     const request = this.#byUri.get(place.uri);
     if (request?.fits(place)) return request;
     request?.abort();
@@ -117,14 +117,14 @@ const grace = 40;
 
 interface InFlightDependencies {
   readonly ask: RequestSuggestion;
-  readonly wait: Wait;
+  readonly wait: Delay;
   readonly onEnd: () => void;
 }
 
 /** A request to the runner. It outlives the editor's request as long as the user types what the answer says. */
 export class InFlightRequest {
-  readonly #start: Place;
-  readonly #wait: Wait;
+  readonly #start: CompletionPoint;
+  readonly #wait: Delay;
   readonly #controller = new AbortController();
   readonly #suggestion: Promise<Suggestion | undefined>;
   #received = '';
@@ -132,7 +132,7 @@ export class InFlightRequest {
   #isOver = false;
 
   /** `onEnd` is called when the request is over, however it ended. */
-  constructor(start: Place, { ask, wait, onEnd }: InFlightDependencies) {
+  constructor(start: CompletionPoint, { ask, wait, onEnd }: InFlightDependencies) {
     this.#start = start;
     this.#wait = wait;
     const receive = (text: string) => {
@@ -155,7 +155,7 @@ export class InFlightRequest {
   }
 
   /** Whether it asks for exactly this place. */
-  startsAt(place: Place): boolean {
+  startsAt(place: CompletionPoint): boolean {
     return typedBetween(this.#start, place) === '';
   }
 
@@ -163,7 +163,7 @@ export class InFlightRequest {
    * Whether the text typed since then is what the answer says so far. While the answer is empty, nothing fits, so a
    * newer request starts its own.
    */
-  fits(place: Place): boolean {
+  fits(place: CompletionPoint): boolean {
     const isAfterBlank = /\s$/.test(this.#start.around.linePrefix);
     const said = isAfterBlank ? this.#received.trimStart() : this.#received;
     return isSaid(typedBetween(this.#start, place), said);

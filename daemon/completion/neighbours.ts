@@ -2,7 +2,7 @@ import { decoded } from '../base/filePrivacy.ts';
 import type { TextSource } from './cursorContext.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 import type { WhyNotSendable } from './sendable.ts';
-import type { Place } from './suggestions.ts';
+import type { CompletionPoint } from './suggestions.ts';
 import { commentMarks } from './syntax.ts';
 
 /** The text of other open files. A model needs it to know what they declare. */
@@ -11,7 +11,7 @@ export interface Neighbours {
    * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means that
    * nobody asks at the place yet, so the text that was chosen for another file stays.
    */
-  textFor(place: Place, isWarming: boolean): Promise<string>;
+  textFor(place: CompletionPoint, isWarming: boolean): Promise<string>;
 }
 
 export interface NeighboursOptions {
@@ -37,12 +37,12 @@ const maxCursors = 200;
 export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions): Neighbours {
   /** The line of the last cursor, by address. */
   const lines = new Map<string, number>();
-  let current: Chosen | undefined;
+  let current: NeighbourChoice | undefined;
   /** The choice for a file that was warmed. */
-  let ahead: Chosen | undefined;
+  let ahead: NeighbourChoice | undefined;
   documents.onDidClose((uri) => {
     lines.delete(uri);
-    const isGone = (chosen: Chosen | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
+    const isGone = (chosen: NeighbourChoice | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
     if (isGone(current)) current = undefined;
     if (isGone(ahead)) ahead = undefined;
   });
@@ -54,7 +54,7 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
     const quote = wholeLines(source, from);
     return quote === '' ? undefined : `${nameOf(uri)}\n${quote}`;
   };
-  const choose = async ({ uri: here, around }: Place, files: Set<string>): Promise<string> => {
+  const choose = async ({ uri: here, around }: CompletionPoint, files: Set<string>): Promise<string> => {
     const [mark] = commentMarks(around.languageId);
     if (mark === undefined) return '';
     const quotes: string[] = [];
@@ -70,11 +70,14 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
   };
 
   /** The first of these that was chosen for this place, otherwise a new one. */
-  const chosenFor = (place: Place, ...known: readonly (Chosen | undefined)[]): Chosen => {
+  const chosenFor = (
+    place: CompletionPoint,
+    ...known: readonly (NeighbourChoice | undefined)[]
+  ): NeighbourChoice => {
     const { uri } = place;
     const { languageId } = place.around;
     const wanted = exclude();
-    const isSame = (chosen: Chosen | undefined) =>
+    const isSame = (chosen: NeighbourChoice | undefined) =>
       chosen?.uri === uri && chosen.languageId === languageId && chosen.exclude === wanted;
     const found = known.find(isSame);
     if (found) return found;
@@ -98,7 +101,7 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
 }
 
 /** What was chosen, and the conditions under which it is valid. */
-interface Chosen {
+interface NeighbourChoice {
   readonly uri: string;
   readonly languageId: string;
   readonly exclude: readonly string[];

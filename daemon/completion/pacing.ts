@@ -1,8 +1,8 @@
-import type { AskRunner } from './asking.ts';
+import type { AskRunner } from './completionRunner.ts';
 import type { OpenDocuments } from './openDocuments.ts';
 
 /** Waits for this time in ms, and rejects at once when the signal is aborted. */
-export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+export type Delay = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 /** Waits until the user stops typing, because a request that comes too early costs the time of a whole answer. */
 export interface Pacing {
@@ -20,7 +20,7 @@ export interface Resting {
 export interface PacingDependencies {
   readonly documents: Pick<OpenDocuments, 'restedFor' | 'gaps'>;
   readonly latency: Pick<Latency, 'of'>;
-  readonly wait: Wait;
+  readonly wait: Delay;
 }
 
 export function createPacing({ documents, latency, wait }: PacingDependencies): Pacing {

@@ -1,7 +1,7 @@
 import type { CursorContext } from './cursorContext.ts';
 
 /** The place of a completion: a cursor in a document, and the model. */
-export interface Place {
+export interface CompletionPoint {
   readonly uri: string;
   readonly model: string;
   readonly around: CursorContext;
@@ -11,7 +11,7 @@ export interface Place {
 
 /** What was suggested at a place. */
 export interface Suggestion {
-  readonly place: Place;
+  readonly place: CompletionPoint;
   /** The text with the line ends of the document; never `""`. */
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export interface Recalled {
 interface Suggestions {
   remember(suggestion: Suggestion): void;
   /** Recalls from the latest suggestion that fits the place. */
-  recall(place: Place): Recalled | undefined;
+  recall(place: CompletionPoint): Recalled | undefined;
   /** Forgets the suggestions of a document that was closed. */
   forget(uri: string): void;
 }
@@ -56,7 +56,7 @@ export function createSuggestions(): Suggestions {
 }
 
 /** The rest of a suggestion at a place; undefined if the user typed something else, typed all of it, or erased text. */
-export function recallAt(place: Place, suggestion: Suggestion): Recalled | undefined {
+export function recallAt(place: CompletionPoint, suggestion: Suggestion): Recalled | undefined {
   const { text } = suggestion;
   const typed = typedBetween(suggestion.place, place);
   if (typed === undefined || typed.length >= text.length || !text.startsWith(typed)) return undefined;
@@ -64,7 +64,7 @@ export function recallAt(place: Place, suggestion: Suggestion): Recalled | undef
 }
 
 /** What was typed between two places; undefined if anything else changed. */
-export function typedBetween(before: Place, now: Place): string | undefined {
+export function typedBetween(before: CompletionPoint, now: CompletionPoint): string | undefined {
   return before.uri === now.uri && before.model === now.model
     ? typedSince(before.around, now.around)
     : undefined;
@@ -109,14 +109,14 @@ function isOnlyClosers(text: string): boolean {
 /** Which suggestions were shown, and how many of them the user took. */
 export interface Acceptances {
   /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
-  offer(end: Place): string;
+  offer(end: CompletionPoint): string;
   /** Counts each suggestion once, and ignores unknown identifiers. */
   accept(id: string): void;
   /**
    * Whether the cursor stands at the end of the suggestion that was accepted last or shown last. Editors ask for the
    * next suggestion before they report the acceptance, and some never report it.
    */
-  isEnd(place: Place): boolean;
+  isEnd(place: CompletionPoint): boolean;
   readonly offered: number;
   readonly accepted: number;
 }
@@ -125,11 +125,11 @@ export interface Acceptances {
 const maxOpen = 100;
 
 export function createAcceptances(): Acceptances {
-  const open = new Map<string, Place>();
+  const open = new Map<string, CompletionPoint>();
   let offered = 0;
   let accepted = 0;
-  let shownLast: Place | undefined;
-  let acceptedLast: Place | undefined;
+  let shownLast: CompletionPoint | undefined;
+  let acceptedLast: CompletionPoint | undefined;
   return {
     offer(end) {
       offered += 1;
@@ -156,6 +156,6 @@ export function createAcceptances(): Acceptances {
   };
 }
 
-function isSame(end: Place, { uri, around }: Place): boolean {
+function isSame(end: CompletionPoint, { uri, around }: CompletionPoint): boolean {
   return end.uri === uri && typedSince(end.around, around) === '';
 }

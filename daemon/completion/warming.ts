@@ -4,10 +4,10 @@ import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { modelKey } from '../models/name.ts';
-import type { AskRunner, WarmRunner } from './asking.ts';
+import type { AskRunner, WarmRunner } from './completionRunner.ts';
 import { type CursorContext, cursorContextAt, prefixBudget } from './cursorContext.ts';
 import type { OpenDocument } from './openDocuments.ts';
-import type { Wait } from './pacing.ts';
+import type { Delay } from './pacing.ts';
 import { isTooLarge, type WhyNotSendable } from './sendable.ts';
 
 /**
@@ -36,7 +36,7 @@ export interface WarmingDependencies {
   /** Whether the model is in memory. */
   readonly isLoaded: (model: string, signal: AbortSignal) => Promise<boolean>;
   readonly warm: WarmRunner;
-  readonly wait: Wait;
+  readonly wait: Delay;
   readonly log: Log;
 }
 

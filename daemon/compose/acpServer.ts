@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { AgentConnection, ConnectionOptions } from '../acp/acpConnection.ts';
+import type { AcpConnectionOptions, AgentConnection } from '../acp/acpConnection.ts';
 import { forAgentClient } from '../acp/advice.ts';
 import { type Agent, createAgent } from '../acp/agent.ts';
 import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
@@ -117,7 +117,7 @@ function startTools(
   return tools;
 }
 
-function connectionOptions(options: AcpOptions, { secrets, log }: Core, agent: Agent): ConnectionOptions {
+function connectionOptions(options: AcpOptions, { secrets, log }: Core, agent: Agent): AcpConnectionOptions {
   const { input, output, traceFile } = options;
   return withoutUndefined({
     input,

@@ -1,10 +1,10 @@
 import type { TextDocuments } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { createAsking } from '../completion/asking.ts';
 import { type Complete, createCompletion } from '../completion/completion.ts';
+import { createCompletionRunner } from '../completion/completionRunner.ts';
 import { createNeighbours } from '../completion/neighbours.ts';
 import { createOpenDocuments } from '../completion/openDocuments.ts';
-import { createLatency, createPacing, type Wait } from '../completion/pacing.ts';
+import { createLatency, createPacing, type Delay } from '../completion/pacing.ts';
 import { createSendable } from '../completion/sendable.ts';
 import { type Acceptances, createAcceptances } from '../completion/suggestions.ts';
 import { createWarming, isLoadedAs } from '../completion/warming.ts';
@@ -29,7 +29,7 @@ interface EngineOptions {
   >;
   /** In ms. */
   readonly now: () => number;
-  readonly wait: Wait;
+  readonly wait: Delay;
   readonly closed: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const latency = createLatency(now);
   const open = createOpenDocuments(now);
   const { documents, document, onDidClose } = open;
-  const { ask, warm } = createAsking({
+  const { ask, warm } = createCompletionRunner({
     runner: (signal) => servers.runner(undefined, signal),
     settings,
     knowledge,

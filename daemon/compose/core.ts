@@ -24,7 +24,7 @@ import { type ChatModels, createChatModelChoices, createChatModels } from '../mo
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { ModelPlaces } from '../models/modelPlaces.ts';
 import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
-import { createToolRefusals, createToolSupport, type ToolRefusals } from '../models/toolSupport.ts';
+import { createToolRefusals, createToolSupport, type ToolRefusalStore } from '../models/toolSupport.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
@@ -75,7 +75,7 @@ export interface Core {
   readonly chatModels: ChatModels;
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
-  readonly toolRefusals: ToolRefusals;
+  readonly toolRefusals: ToolRefusalStore;
   /** One round of a turn. It keeps nothing; see `asTurns`. */
   readonly chat: Chat;
   /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */

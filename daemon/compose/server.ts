@@ -21,7 +21,7 @@ import { serveAnswerStreams, serveChat } from '../chat/answerStreams.ts';
 import type { Chat } from '../chat/chat.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
-import type { Wait } from '../completion/pacing.ts';
+import type { Delay } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { readHost } from '../config/configuration.ts';
 import { serveSettingsList } from '../config/effectiveSettings.ts';
@@ -44,7 +44,7 @@ import type { RequestId } from '../rpc/frameWriter.ts';
 import { createLogOutbox } from '../rpc/logOutbox.ts';
 import { serveConfiguration } from '../rpc/serveConfiguration.ts';
 import { serveSession } from '../rpc/serveSession.ts';
-import { createSession, type Session } from '../rpc/session.ts';
+import { createSession, type RpcSession } from '../rpc/session.ts';
 import { createTrace } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
@@ -62,7 +62,7 @@ export interface StdioServerOptions extends CoreOptions {
   readonly traceFile?: string;
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
-  readonly wait: Wait;
+  readonly wait: Delay;
   /** The id of the editor's `initialize`, where that has its answer already. */
   readonly answered?: RequestId;
 }
@@ -100,7 +100,7 @@ export function startServer(options: StdioServerOptions): Daemon {
 interface ServerContext {
   readonly options: StdioServerOptions;
   readonly core: Core;
-  readonly session: Session;
+  readonly session: RpcSession;
   readonly connection: Connection;
   readonly endpoint: Endpoint;
   /** Sends a notification that nobody waits for. */

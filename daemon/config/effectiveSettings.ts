@@ -42,9 +42,13 @@ export function effectiveSettings(sources: SettingsSources): readonly EffectiveS
     });
 }
 
-type Found = Pick<EffectiveSetting, 'value' | 'from'>;
+type SettingValue = Pick<EffectiveSetting, 'value' | 'from'>;
 
-function settingOf(name: string, { client, environmentHost, user }: SettingsSources, usual: unknown): Found {
+function settingOf(
+  name: string,
+  { client, environmentHost, user }: SettingsSources,
+  usual: unknown,
+): SettingValue {
   const file = { ...user.settings, ...user.sessions, ...withoutEmpty(user.tools) };
   const [ofClient, ofFile] = [Reflect.get(client, name), Reflect.get(file, name)];
   if (stricter[name]?.(ofFile, ofClient)) return { value: ofFile, from: 'file' };

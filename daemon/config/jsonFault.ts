@@ -40,13 +40,13 @@ function isClosing(mark: string, open: readonly string[]): boolean {
   return mark !== ']' || open.at(-1) === '[';
 }
 
-interface Place {
+interface ParserState {
   readonly expected: Expected;
   /** What was opened and not closed. */
   readonly open: ('{' | '[')[];
 }
 
-function following(mark: string, { expected, open }: Place): Expected {
+function following(mark: string, { expected, open }: ParserState): Expected {
   switch (mark) {
     case '{':
     case '[':

@@ -8,10 +8,13 @@ const maxAfter = 3_000;
 /** Where new lines are to stand, in what surrounds them. */
 const place = '[the new lines stand here]';
 
-type Asked = Pick<EditParams, 'instruction' | 'text' | 'before' | 'after' | 'path' | 'language' | 'uris'>;
+type EditRequest = Pick<
+  EditParams,
+  'instruction' | 'text' | 'before' | 'after' | 'path' | 'language' | 'uris'
+>;
 
 /** The messages for an edit. `isPrivate`: nothing of the file but the lines themselves may be sent. */
-export function editMessages(asked: Asked, isPrivate: boolean): readonly Message[] {
+export function editMessages(asked: EditRequest, isPrivate: boolean): readonly Message[] {
   const attachment = isPrivate ? nameOf(asked) : surroundingsOf(asked);
   // The attachment becomes a system message, and the templates of some models take only one.
   return [{ role: 'user', content: taskOf(asked), ...(attachment && { attachments: [attachment] }) }];
@@ -20,7 +23,7 @@ export function editMessages(asked: Asked, isPrivate: boolean): readonly Message
 const rule =
   'Answer with one code block that has the new lines: all of them, with their indentation, and nothing else. Do not repeat what stands before or after them, and do not explain anything.';
 
-function taskOf({ instruction, text: lines, path = 'a file', language = '' }: Asked): string {
+function taskOf({ instruction, text: lines, path = 'a file', language = '' }: EditRequest): string {
   const text = lines.replace(/\r?\n$/, '');
   if (text.trim() === '')
     return `Write new lines for ${path}, where it says "${place}".\n\nWhat to write: ${instruction}\n\n${rule}`;
@@ -44,7 +47,7 @@ export function longestFence(text: string): number {
 }
 
 /** The file around the lines. The client added it, so it is left out wherever that is decided later. */
-function surroundingsOf({ before = '', text, after = '', ...file }: Asked): Attachment | undefined {
+function surroundingsOf({ before = '', text, after = '', ...file }: EditRequest): Attachment | undefined {
   if (before.trim() === '' && after.trim() === '') return undefined;
   const lines = text.trim() === '' ? [place] : [text];
   const around = [endOf(before), ...lines, beginningOf(after)].filter((part) => part !== '');
@@ -52,7 +55,7 @@ function surroundingsOf({ before = '', text, after = '', ...file }: Asked): Atta
 }
 
 /** The user learns who gets lines of a private file from the notice about this. */
-function nameOf(file: Asked): Attachment {
+function nameOf(file: EditRequest): Attachment {
   return { ...fileOf(file), text: '(The rest of this file is private.)' };
 }
 
@@ -60,7 +63,7 @@ function fileOf({
   path = 'a file',
   language,
   uris,
-}: Pick<Asked, 'path' | 'language' | 'uris'>): Omit<Attachment, 'text'> {
+}: Pick<EditRequest, 'path' | 'language' | 'uris'>): Omit<Attachment, 'text'> {
   return { path, ...(language === undefined ? {} : { language }), ...(uris === undefined ? {} : { uris }) };
 }
 

@@ -18,7 +18,7 @@ import { findModels } from './models.ts';
 import { findPrograms } from './programs.ts';
 import { findRuntime } from './runtime.ts';
 import { describeSample, fetchSample, hasSample, samplePath, samplesFolder } from './sample.ts';
-import { type EnginePrograms, startProcess, type Watcher } from './starting.ts';
+import { type EnginePrograms, type StartWatcher, startProcess } from './starting.ts';
 import { waysTo } from './ways.ts';
 
 export interface EngineOptions {
@@ -45,9 +45,9 @@ export interface Engine {
   status(): Promise<EngineStatus>;
   offers(): Promise<EngineOffers>;
   models(path?: string): Promise<{ readonly models: readonly EngineModel[]; readonly isCut?: true }>;
-  install(watcher: Watcher): Promise<string>;
-  fetchSample(watcher: Watcher): Promise<string>;
-  start(params: EngineStartParams, watcher: Watcher): Promise<EngineStatus>;
+  install(watcher: StartWatcher): Promise<string>;
+  fetchSample(watcher: StartWatcher): Promise<string>;
+  start(params: EngineStartParams, watcher: StartWatcher): Promise<EngineStatus>;
   /** The setting `engine.keepRunning` may have changed. */
   keepAsSet(): Promise<void>;
   /** Returns whether anything ran. */

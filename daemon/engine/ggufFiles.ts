@@ -4,7 +4,7 @@ import type { EngineModel } from '../../protocol/messages/engine.ts';
 import { openRegularFile } from '../base/regularFile.ts';
 
 /** A file that has weights, under its real path. */
-export interface FoundFile extends Omit<EngineModel, 'fits'> {}
+export interface ModelFileEntry extends Omit<EngineModel, 'fits'> {}
 
 export interface Walk {
   /** How many entries may still be looked at, in all folders together. */
@@ -43,7 +43,7 @@ export async function tryWeights(
   path: string,
   source: EngineModel['source'],
   name = nameOf(path),
-): Promise<FoundFile | undefined> {
+): Promise<ModelFileEntry | undefined> {
   const file = await openRegularFile(path).catch(() => undefined);
   if (!file) return undefined;
   try {
@@ -77,8 +77,8 @@ async function sizeOf(path: string, first: number): Promise<number> {
 }
 
 /** One file that several folders link to is listed once. */
-export async function withoutDoubles(files: readonly FoundFile[]): Promise<readonly FoundFile[]> {
-  const byPath = new Map<string, FoundFile>();
+export async function withoutDoubles(files: readonly ModelFileEntry[]): Promise<readonly ModelFileEntry[]> {
+  const byPath = new Map<string, ModelFileEntry>();
   for (const file of files) {
     const real = await realpath(file.path).catch(() => file.path);
     if (!byPath.has(real)) byPath.set(real, file);

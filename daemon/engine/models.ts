@@ -6,15 +6,15 @@ import { homeFolder } from '../../protocol/base/platform/folder.ts';
 import type { EngineModel } from '../../protocol/messages/engine.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import {
-  type FoundFile,
   ggufFilesIn,
+  type ModelFileEntry,
   maxEntries,
   tryWeights,
   type Walk,
   withoutDoubles,
 } from './ggufFiles.ts';
 
-export interface ModelPlaces {
+export interface ModelFolders {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   /** Where the sample is kept. */
@@ -28,10 +28,10 @@ const besideWeights = 400_000_000;
 
 /** The models on this machine that an engine could load, those of the user's own path first. Nothing is written. */
 export async function findModels(
-  places: ModelPlaces,
+  places: ModelFolders,
   path?: string,
 ): Promise<{ readonly models: readonly EngineModel[]; readonly isCut?: true }> {
-  const found: FoundFile[] = [];
+  const found: ModelFileEntry[] = [];
   let isCut = false;
   const searchFolder = async (source: Source, folder: string) => {
     const walk: Walk = { left: maxEntries };
@@ -63,7 +63,7 @@ function memoryBytes(): number {
 }
 
 /** Where programs keep weights as files of their own. */
-function foldersOf({ env, platform, samples }: ModelPlaces): readonly (readonly [Source, string])[] {
+function foldersOf({ env, platform, samples }: ModelFolders): readonly (readonly [Source, string])[] {
   const home = homeFolder(env);
   const local = env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local');
   const [roaming, config] = [env['APPDATA'] ?? local, env['XDG_CONFIG_HOME'] || join(home, '.config')];
@@ -97,7 +97,7 @@ function hubName(path: string): string | undefined {
   return file === undefined ? undefined : [org, repo, file].join('/');
 }
 
-function ollamaFolders({ env, platform }: ModelPlaces): readonly string[] {
+function ollamaFolders({ env, platform }: ModelFolders): readonly string[] {
   const own = env['OLLAMA_MODELS'];
   if (own !== undefined && isAbsolute(own)) return [own];
   const home = join(homeFolder(env), '.ollama', 'models');
@@ -109,8 +109,8 @@ const maxManifestBytes = 64 * 1024;
 const maxManifests = 2_000;
 
 /** In Ollama's store a manifest names the weights: `manifests/HOST/NAMESPACE/MODEL/TAG` and `blobs/sha256-HEX`. */
-async function ollamaModels(store: string): Promise<readonly FoundFile[]> {
-  const found: FoundFile[] = [];
+async function ollamaModels(store: string): Promise<readonly ModelFileEntry[]> {
+  const found: ModelFileEntry[] = [];
   let left = maxManifests;
   const search = async (folder: string, parts: readonly string[]): Promise<void> => {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {

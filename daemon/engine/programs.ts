@@ -7,7 +7,7 @@ import { plainText } from '../base/programOutput.ts';
 
 type Product = InstalledProgram['product'];
 
-interface Wanted {
+interface ProgramDescription {
   readonly product: Product;
   readonly name: string;
   /** What it prints with `--version`; the group is its version. */
@@ -21,7 +21,7 @@ const usualPlaces = (name: string) => ({
   darwin: [`/opt/homebrew/bin/${name}`, `/usr/local/bin/${name}`],
 });
 
-const wanted: readonly Wanted[] = [
+const wanted: readonly ProgramDescription[] = [
   {
     product: 'ollama',
     name: 'ollama',
@@ -65,7 +65,7 @@ export async function findPrograms(
 }
 
 async function findProgram(
-  { product, name, version: pattern, places }: Wanted,
+  { product, name, version: pattern, places }: ProgramDescription,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): Promise<InstalledProgram | undefined> {

@@ -29,12 +29,12 @@ export interface EnginePrograms {
 }
 
 /** Who waits for something that takes long. */
-export interface Watcher {
+export interface StartWatcher {
   readonly report: (state: WorkState) => void;
   readonly signal: AbortSignal;
 }
 
-export interface StartContext extends Watcher {
+export interface StartContext extends StartWatcher {
   readonly state: string;
   readonly home: string;
   readonly programs: EnginePrograms;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 
 /** One file that a zip archive must have. */
-export interface WantedEntry {
+export interface ArchiveEntry {
   readonly name: string;
   /** Of the file itself, in bytes. */
   readonly size: number;
@@ -25,7 +25,7 @@ const deflated = 8;
  * Writes one file of a zip archive (APPNOTE.TXT of PKWARE, sections 4.3 and 4.4). Nothing else of it is read.
  * @throws {Error} if it is not there, or not as it must be.
  */
-export async function unpackEntry(archive: string, wanted: WantedEntry, target: string): Promise<void> {
+export async function unpackEntry(archive: string, wanted: ArchiveEntry, target: string): Promise<void> {
   const file = await open(archive);
   try {
     const { offset, packed } = await findEntry(file, wanted);
@@ -54,7 +54,7 @@ export async function unpackEntry(archive: string, wanted: WantedEntry, target: 
   }
 }
 
-async function findEntry(file: FileHandle, { name }: WantedEntry) {
+async function findEntry(file: FileHandle, { name }: ArchiveEntry) {
   const { size } = await file.stat();
   const tail = Math.min(size, endRecord.bytes + endRecord.longestComment);
   const end = await readAt(file, size - tail, tail);

@@ -6,7 +6,7 @@ import type { FoundFile, SearchFilesParams, SearchFilesResult } from '../../prot
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/tokenEstimate.ts';
-import { filesOf, LeftOut } from './folderFiles.ts';
+import { filesOf, Omissions } from './folderFiles.ts';
 import { bestExcerpts, type Excerpt, type FileHits, hitsIn } from './searchHits.ts';
 
 /** In bytes. Larger files are seldom written by hand. */
@@ -34,7 +34,7 @@ export async function searchFiles(
   if (words.length === 0) return { files: [], notes: ['The question has no words to search for.'] };
   if (root === undefined || (await isHomeOrRoot(root)))
     return { files: [], notes: [`${cwd} is too much to search, or is not there.`] };
-  const left = new LeftOut();
+  const left = new Omissions();
   const found = await readHits(words, { ...options, root, left });
   const files: FoundFile[] = [];
   let room = tokens;
@@ -49,7 +49,7 @@ export async function searchFiles(
 
 interface Reading extends FileSearchOptions {
   readonly root: string;
-  readonly left: LeftOut;
+  readonly left: Omissions;
 }
 
 async function readHits(words: readonly string[], reading: Reading): Promise<readonly FileHits[]> {

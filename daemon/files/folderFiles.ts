@@ -26,7 +26,7 @@ interface WalkOptions {
   readonly depth: number;
   /** In ms; by default 2,000. What is done with the files counts too. */
   readonly time?: number;
-  readonly left: LeftOut;
+  readonly left: Omissions;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -111,7 +111,7 @@ async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-async function entriesOf(folder: string, left: LeftOut): Promise<readonly Dirent[]> {
+async function entriesOf(folder: string, left: Omissions): Promise<readonly Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -145,7 +145,7 @@ const reasons = {
 } as const;
 
 /** What was left out of a folder, in words. */
-export class LeftOut {
+export class Omissions {
   readonly #counts = new Map<keyof typeof reasons, number>();
   #rest: string | undefined;
 

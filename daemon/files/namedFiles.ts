@@ -10,7 +10,7 @@ import { createGlob } from '../base/globs.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/tokenEstimate.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
-import { filesOf, LeftOut } from './folderFiles.ts';
+import { filesOf, Omissions } from './folderFiles.ts';
 import { isGlob, looksLikePath, type Mention, mentionsIn, namesOf } from './mentions.ts';
 import { type FoundResource, findResource } from './serverResources.ts';
 
@@ -159,7 +159,7 @@ class Finder {
     const root = await realpath(this.#place(base)).catch(() => undefined);
     if (root === undefined) return onlyText(word, `There is no folder ${base}`);
     if (await isHomeOrRoot(root)) return onlyText(word, `${base} is too much to attach`);
-    const left = new LeftOut();
+    const left = new Omissions();
     const files: FoundFile[] = [];
     for await (const { name, path } of filesOf({ root, isWanted, depth, left, now, signal })) {
       const privacy = await findPrivacy(path);

@@ -3,12 +3,12 @@ import { linkedSignal, orAborted } from '../../protocol/base/abort.ts';
 import type { SplitLine } from '../../protocol/base/lineSplitter.ts';
 import { plainText } from '../base/programOutput.ts';
 import { type Follower, type FollowOptions, NoSourceError } from './follower.ts';
-import { type Command, type LogChild, startLogChild } from './logChild.ts';
+import { type LogChild, type LogCommand, startLogChild } from './logChild.ts';
 import { createLogSplitter } from './logLines.ts';
 
 /** A command that prints a log and follows it. */
 export interface CommandSource {
-  readonly command: Command;
+  readonly command: LogCommand;
   /** Which of its streams are the log. With `stdout`, its standard error is a remark. */
   readonly streams: 'stdout' | 'both';
   /** Matches a first line that says that there is no log. */

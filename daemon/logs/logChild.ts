@@ -6,7 +6,7 @@ import { startProgram } from '../../protocol/base/platform/program.ts';
 import { systemCode } from './follower.ts';
 
 /** A program and its arguments. No shell interprets them. */
-export type Command = readonly [string, ...string[]];
+export type LogCommand = readonly [string, ...string[]];
 
 /** How long a child may take to end by itself, in ms. */
 const killAfter = 1000;
@@ -24,7 +24,7 @@ export interface LogChildOptions {
   readonly onOutput: (stream: 'stdout' | 'stderr', piece: Buffer) => void;
 }
 
-export function startLogChild(command: Command, options: LogChildOptions): LogChild {
+export function startLogChild(command: LogCommand, options: LogChildOptions): LogChild {
   try {
     return followChild(spawnReader(command, options.env), options);
   } catch (error) {
@@ -57,7 +57,7 @@ exit "$code"
 `;
 
 /** On Windows the system ends children with their parent. */
-function spawnReader([program, ...args]: Command, env: NodeJS.ProcessEnv): ChildProcess {
+function spawnReader([program, ...args]: LogCommand, env: NodeJS.ProcessEnv): ChildProcess {
   const options = { env, cwd: dirname(process.execPath) };
   if (thisPlatform === 'win32')
     return startProgram(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });

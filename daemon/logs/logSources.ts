@@ -5,7 +5,7 @@ import { RunnerError } from '../base/errors.ts';
 import { type CommandSource, followCommand } from './commandFollower.ts';
 import { followFile } from './fileFollower.ts';
 import { type Follower, type FollowOptions, NoSourceError } from './follower.ts';
-import { type Command, startLogChild } from './logChild.ts';
+import { type LogCommand, startLogChild } from './logChild.ts';
 
 /** The places where a runner's log may be. They are tried in order; the first one with lines is followed. */
 type LogSource =
@@ -132,7 +132,7 @@ function dockerLogsCommand(container: string): CommandSource {
 }
 
 /** Prints one line for each running container: its name, image and ports, separated by tabs. */
-const dockerListCommand: Command = ['docker', 'ps', '--format', '{{.Names}}\\t{{.Image}}\\t{{.Ports}}'];
+const dockerListCommand: LogCommand = ['docker', 'ps', '--format', '{{.Names}}\\t{{.Image}}\\t{{.Ports}}'];
 
 /** How long the list of containers may take, in ms: Docker's daemon may not be running. */
 const listWithin = 3000;

@@ -1,5 +1,5 @@
 import { nearestNames } from '../../protocol/base/editDistance.ts';
-import type { Argument, Command, ParsedModelfile, Problem } from './parser.ts';
+import type { Argument, Instruction, ParsedModelfile, Problem } from './parser.ts';
 import { commandWords, deprecatedParameters, type ParameterType, parameterWords } from './vocabulary.ts';
 
 /** Finds what is wrong with the meaning of a Modelfile, by its text alone. At most a thousand problems. */
@@ -35,13 +35,13 @@ export function tryParameterValue(type: ParameterType, text: string): string | n
   }
 }
 
-function missingFrom(commands: readonly Command[], isCut: boolean): readonly Problem[] {
+function missingFrom(commands: readonly Instruction[], isCut: boolean): readonly Problem[] {
   if (isCut || commands.some(({ name }) => name === 'from')) return [];
   const message = 'There is no FROM line: it says which model to start from, such as "FROM qwen3:4b".';
   return [{ start: 0, end: 0, severity: 'error', message }];
 }
 
-function problemsOf({ name, word, args }: Command): readonly Problem[] {
+function problemsOf({ name, word, args }: Instruction): readonly Problem[] {
   const [first, second] = args;
   switch (name) {
     case 'parameter':
@@ -82,8 +82,8 @@ function unknownParameter(name: string): string {
 }
 
 /** Where only the last of several commands counts, each earlier one gets a warning. */
-function overruled(commands: readonly Command[]): readonly Problem[] {
-  const last = new Map<string, Command>();
+function overruled(commands: readonly Instruction[]): readonly Problem[] {
+  const last = new Map<string, Instruction>();
   const problems: Problem[] = [];
   for (const command of commands) {
     const key = keyOfSingle(command);
@@ -100,7 +100,7 @@ function overruled(commands: readonly Command[]): readonly Problem[] {
   return problems;
 }
 
-function keyOfSingle({ name, args: [first] }: Command): string | undefined {
+function keyOfSingle({ name, args: [first] }: Instruction): string | undefined {
   if (name === 'parameter') return parameterWords.get(first.text)?.isList ? undefined : first.text;
   return commandWords.get(name)?.repeated === 'last' ? name.toUpperCase() : undefined;
 }
@@ -111,7 +111,7 @@ function isVersion(text: string): boolean {
   return new RegExp(`^v?${number}(\\.${number}(\\.${number}(-[\\w.-]+)?(\\+[\\w.-]+)?)?)?$`).test(text);
 }
 
-function error(at: Argument | Command['word'], message: string): Problem {
+function error(at: Argument | Instruction['word'], message: string): Problem {
   return { ...spanOf(at), severity: 'error', message };
 }
 

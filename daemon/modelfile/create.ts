@@ -17,7 +17,7 @@ import {
   toDiagnostics,
 } from './modelfile.ts';
 import { type ModelSources, resolveSources } from './modelSources.ts';
-import type { Command, Problem } from './parser.ts';
+import type { Instruction, Problem } from './parser.ts';
 import { createUploads } from './uploads.ts';
 import { parameterWords } from './vocabulary.ts';
 
@@ -107,7 +107,7 @@ function unknownBase(error: RunnerError, from = 'a model'): RunnerError {
 }
 
 interface Parts extends Pick<CreateRequest, 'model' | 'from' | 'files' | 'adapters' | 'drafts'> {
-  readonly commands: readonly Command[];
+  readonly commands: readonly Instruction[];
 }
 
 /** What to ask for, from commands without mistakes. The last of several counts, but for licences and messages. */

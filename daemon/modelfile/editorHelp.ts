@@ -8,7 +8,7 @@ import type {
 } from 'vscode-languageserver/node';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { CompletionItemKind } from '../rpc/languageServer.ts';
-import { type Command, parseModelfile, type Span } from './parser.ts';
+import { type Instruction, parseModelfile, type Span } from './parser.ts';
 import { commandWords, messageRoles, parameterWords } from './vocabulary.ts';
 
 /** Explains the command or the parameter under the cursor. */
@@ -29,7 +29,7 @@ export function hoverAt(
   };
 }
 
-function aboutAt(command: Command, offset: number): { span: Span; about: string } | undefined {
+function aboutAt(command: Instruction, offset: number): { span: Span; about: string } | undefined {
   const { name, word, args } = command;
   const [first] = args;
   if (isIn(word, offset)) {

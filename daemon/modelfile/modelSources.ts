@@ -5,7 +5,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { looksSecret } from '../base/filePrivacy.ts';
 import { tryModelName } from '../models/name.ts';
-import type { Argument, Command, Problem } from './parser.ts';
+import type { Argument, Instruction, Problem } from './parser.ts';
 
 /** What the model is made from: what the commands that name models and files refer to. */
 export interface ModelSources {
@@ -23,7 +23,7 @@ export interface ModelSources {
  * precedence over a model of the same name, as in the runner's own client. Only names and sizes are read.
  */
 export async function resolveSources(
-  commands: readonly Command[],
+  commands: readonly Instruction[],
   folder: string | undefined,
   signal?: AbortSignal,
 ): Promise<ModelSources> {
@@ -98,7 +98,7 @@ export interface ModelFile {
 }
 
 /** What was found at a path of a Modelfile. */
-type Found =
+type SourceFiles =
   | { readonly kind: 'files'; readonly files: readonly ModelFile[] }
   | { readonly kind: 'none' }
   /** Something is there, but it cannot be used; `problem` says why. */
@@ -137,7 +137,7 @@ export function looksLikePath(value: string): boolean {
  * Finds the file, or the files of a folder, from which a model is made. A path inside of the Modelfile's folder must
  * not lead out of it by a link: a reader of `FROM ./model.gguf` expects a file of that folder.
  */
-export async function findModelFiles(path: string, folder?: string): Promise<Found> {
+export async function findModelFiles(path: string, folder?: string): Promise<SourceFiles> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     const isNone = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(found.code ?? '');
@@ -159,12 +159,12 @@ export async function findModelFiles(path: string, folder?: string): Promise<Fou
   }
 }
 
-function unreadable(path: string, error: unknown): Found {
+function unreadable(path: string, error: unknown): SourceFiles {
   const reason = messageOf(error);
   return { kind: 'unusable', problem: `${path} cannot be read: ${reason}` };
 }
 
-async function filesOfFolder(folder: string): Promise<Found> {
+async function filesOfFolder(folder: string): Promise<SourceFiles> {
   const root = await realpath(folder);
   const names = await namesIn(root);
   if (names.length > maxFiles)

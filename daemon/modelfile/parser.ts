@@ -13,7 +13,7 @@ export interface Argument extends Span {
 }
 
 /** One command; its span is from its name to the end of its value. */
-export interface Command extends Span {
+export interface Instruction extends Span {
   /** In lower case. */
   readonly name: string;
   readonly word: Span;
@@ -27,7 +27,7 @@ export interface Problem extends Span {
 }
 
 export interface ParsedModelfile {
-  readonly commands: readonly Command[];
+  readonly commands: readonly Instruction[];
   /** What is wrong with the form; at most a thousand problems. */
   readonly problems: readonly Problem[];
   /** True if a value was never closed: then nothing is known about what comes after it. */
@@ -48,7 +48,7 @@ export function parseModelfile(text: string): ParsedModelfile {
 
 class Parser {
   readonly #text: string;
-  readonly #commands: Command[] = [];
+  readonly #commands: Instruction[] = [];
   readonly #problems: Problem[] = [];
   /** The current position. */
   #at: number;

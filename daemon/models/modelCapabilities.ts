@@ -20,7 +20,7 @@ export function modelId(server: Server, model: string): string {
  * lives as long as the session.
  */
 export class ModelCapabilities {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, ModelKnowledge>();
   /** The models that were loaded, by the server's address. */
   readonly #loaded = new Map<string, string>();
   /** Identifiers of models that have answered, but that were not among the loaded ones since. */
@@ -246,11 +246,11 @@ export class ModelCapabilities {
     return id;
   }
 
-  #entry(server: Server, model: string): Known {
+  #entry(server: Server, model: string): ModelKnowledge {
     return this.#entryAt(this.#idOf(server, model));
   }
 
-  #entryAt(id: string): Known {
+  #entryAt(id: string): ModelKnowledge {
     const found = this.#known.get(id);
     if (found) return found;
     const fresh = this.#addEntry(id);
@@ -258,8 +258,8 @@ export class ModelCapabilities {
     return fresh;
   }
 
-  #addEntry(id: string, digest?: string): Known {
-    const fresh: Known = { observed: new Map(), configured: this.#overrideOf(id) };
+  #addEntry(id: string, digest?: string): ModelKnowledge {
+    const fresh: ModelKnowledge = { observed: new Map(), configured: this.#overrideOf(id) };
     if (digest !== undefined) fresh.digest = digest;
     this.#known.set(id, fresh);
     this.#noteVision(fresh, id);
@@ -280,7 +280,7 @@ export class ModelCapabilities {
   }
 
   /** The entry for a digest. Another digest means another model, and nothing that was known applies to it. */
-  #entryWithDigest(id: string, digest: string | undefined): Known {
+  #entryWithDigest(id: string, digest: string | undefined): ModelKnowledge {
     const found = this.#entryAt(id);
     if (digest === undefined || found.digest === digest) return found;
     if (found.digest === undefined) return Object.assign(found, { digest });
@@ -289,7 +289,7 @@ export class ModelCapabilities {
     return fresh;
   }
 
-  #noteVision(found: Known, id: string): void {
+  #noteVision(found: ModelKnowledge, id: string): void {
     const { value } = capabilityOf(found, id, 'vision');
     if (value === 'unknown') this.#visionByModelId.delete(id);
     else this.#visionByModelId.set(id, value);
@@ -303,7 +303,7 @@ interface ModelAbilities {
 }
 
 /** What is known about one model of one server. A new digest discards it. */
-interface Known {
+interface ModelKnowledge {
   digest?: string;
   /** From `show`, which is complete: the model lacks what it does not name. */
   shown?: ReadonlySet<string>;
@@ -352,7 +352,7 @@ function withoutTag(key: string): string {
  * What the user says overrides an observation, that overrides what the server says, and that overrides what the name
  * suggests.
  */
-function capabilityOf(known: Known, model: string, name: CapabilityName): Capability {
+function capabilityOf(known: ModelKnowledge, model: string, name: CapabilityName): Capability {
   const { observed, shown, listed, lacking } = known;
   const said = known.configured && Reflect.get(known.configured, name);
   if (typeof said === 'boolean') return { value: said, from: 'configured' };
@@ -366,7 +366,7 @@ function capabilityOf(known: Known, model: string, name: CapabilityName): Capabi
 }
 
 /** What the server says of a loaded model counts more than what a refusal has shown. */
-function contextOf(known: Known): ContextLength {
+function contextOf(known: ModelKnowledge): ContextLength {
   const { allocatedContext, observedContext, modelfileContext, maximumContext } = known;
   const isObserved = allocatedContext === undefined && observedContext !== undefined;
   const isSaid = (allocatedContext ?? modelfileContext ?? maximumContext) !== undefined;

@@ -119,7 +119,7 @@ export function createToolSupport(): ToolSupport {
 }
 
 /** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
-export interface ToolRefusals {
+export interface ToolRefusalStore {
   /** All refusals, whenever one is added or removed. */
   readonly onDidChange: Event<readonly ToolRefusal[]>;
   /** Restores what an earlier daemon of the session learnt. */
@@ -131,7 +131,7 @@ interface ToolRefusalsOptions {
   readonly knowledge: ModelCapabilities;
 }
 
-export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptions): ToolRefusals {
+export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptions): ToolRefusalStore {
   const changed = createEmitter<readonly ToolRefusal[]>();
   const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
     const digest = knowledge.digest(server, model);

@@ -1,6 +1,6 @@
-import { type Answer, badRequest, type Fields, type Practice } from './exchange.ts';
+import { badRequest, type Fields, type HttpAnswer, type Practice } from './exchange.ts';
 import type { Inference } from './inference.ts';
-import { type Call, countTokens, type Piece, type Prompt } from './speech.ts';
+import { type Call, countTokens, type PracticePrompt, type SpeechPiece } from './speech.ts';
 
 /** One line of an answer, before it gets the form of chat or generate. */
 interface Step {
@@ -13,13 +13,13 @@ interface Step {
 
 interface Answering {
   readonly inference: Inference;
-  readonly prompt: Omit<Prompt, 'model' | 'format'>;
+  readonly prompt: Omit<PracticePrompt, 'model' | 'format'>;
   /** The part of a line that differs between chat and generate. */
   readonly fieldsOf: (step: Step) => object;
 }
 
 /** Loads the model, and streams what it says as lines, or as one object if no stream was requested. */
-export async function answerSteps(practice: Practice, answering: Answering): Promise<Answer> {
+export async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
   const { inference, fieldsOf } = answering;
   const { name, model, window, keepAlive, stream } = inference;
   practice.loaded.load(model, window, keepAlive);
@@ -96,9 +96,9 @@ function countPrompt({ messages, tools }: Answering['prompt']): number {
 
 /** What is said before a stop sequence. Text is held back as long as its end may be the start of one. */
 async function* untilStop(
-  pieces: Iterable<Piece> | AsyncIterable<Piece>,
+  pieces: Iterable<SpeechPiece> | AsyncIterable<SpeechPiece>,
   stop: readonly string[],
-): AsyncGenerator<Piece> {
+): AsyncGenerator<SpeechPiece> {
   let held = '';
   for await (const piece of pieces) {
     if (piece.kind !== 'text') {

@@ -1,10 +1,18 @@
 import { isRecord } from '../../protocol/base/json.ts';
 import { answerSteps } from './answering.ts';
-import { type Answer, fieldsOf, listOf, type Practice, type Request, recordOf, textOf } from './exchange.ts';
+import {
+  fieldsOf,
+  type HttpAnswer,
+  listOf,
+  type Practice,
+  type Request,
+  recordOf,
+  textOf,
+} from './exchange.ts';
 import { answerLoaded, readInference, requireCapabilities, thinks } from './inference.ts';
 import type { PromptMessage, PromptTool } from './speech.ts';
 
-export function chat(practice: Practice, request: Request): Answer | Promise<Answer> {
+export function chat(practice: Practice, request: Request): HttpAnswer | Promise<HttpAnswer> {
   const fields = fieldsOf(request);
   const inference = readInference(practice, fields);
   const messages = listOf(fields['messages']).filter(isRecord).map(messageOf);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../../protocol/base/json.ts';
 import {
-  type Answer,
   ApiFailure,
   badRequest,
   type Fields,
   fieldsOf,
+  type HttpAnswer,
   listOf,
   nameIn,
   type Practice,
@@ -17,7 +17,7 @@ import { blobPath, layersOf, type PracticeModel, practiceModel } from './model.t
 import { tryModelName } from './modelName.ts';
 import { answerProgress, pullLines } from './pull.ts';
 
-export function create(practice: Practice, request: Request): Promise<Answer> {
+export function create(practice: Practice, request: Request): Promise<HttpAnswer> {
   const fields = fieldsOf(request);
   const name = nameIn(fields);
   if (!tryModelName(name)) throw badRequest('invalid model name');
@@ -93,14 +93,14 @@ function checkTemplate(template: string): void {
     throw badRequest('template error: template: :1: unclosed action');
 }
 
-export function blobExists({ store }: Practice, { path }: Request): Answer {
+export function blobExists({ store }: Practice, { path }: Request): HttpAnswer {
   const digest = digestIn(path);
   if (store.blobs.has(digest)) return { text: '' };
   return { json: { error: `blob ${JSON.stringify(digest)} not found` }, status: 404 };
 }
 
 /** Takes the raw bytes and checks their digest, but keeps only the fact that they were uploaded. */
-export async function uploadBlob({ store }: Practice, { path, upload }: Request): Promise<Answer> {
+export async function uploadBlob({ store }: Practice, { path, upload }: Request): Promise<HttpAnswer> {
   const digest = digestIn(path);
   const isThere = store.blobs.has(digest);
   const hash = createHash('sha256');

@@ -10,11 +10,11 @@ export interface Practice {
   /** The models that can be pulled. */
   readonly catalog: readonly PracticeModel[];
   readonly speak: Speaker;
-  readonly clock: Clock;
+  readonly clock: PracticeClock;
 }
 
 /** The time in milliseconds since 1970, and a wait that rejects when it is aborted. */
-export interface Clock {
+export interface PracticeClock {
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
@@ -31,12 +31,12 @@ export interface Request {
 }
 
 /** One object, text, or a line of JSON for each object as it comes. */
-export type Answer =
+export type HttpAnswer =
   | { readonly json: Fields; readonly status?: number; readonly contentType?: string }
   | { readonly text: string; readonly status?: number; readonly contentType?: string }
   | { readonly lines: AsyncIterable<Fields> };
 
-export type Route = (request: Request) => Answer | Promise<Answer>;
+export type ExchangeRoute = (request: Request) => HttpAnswer | Promise<HttpAnswer>;
 
 /** An answer that is an error: `{"error": message}` with a status, or an error line if a stream has begun. */
 export class ApiFailure extends Error {

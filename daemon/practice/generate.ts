@@ -1,9 +1,9 @@
 import { answerSteps } from './answering.ts';
-import { type Answer, type Fields, fieldsOf, type Practice, type Request, textOf } from './exchange.ts';
+import { type Fields, fieldsOf, type HttpAnswer, type Practice, type Request, textOf } from './exchange.ts';
 import { answerLoaded, readInference, requireCapabilities, thinks } from './inference.ts';
 import type { Hole } from './speech.ts';
 
-export function generate(practice: Practice, request: Request): Answer | Promise<Answer> {
+export function generate(practice: Practice, request: Request): HttpAnswer | Promise<HttpAnswer> {
   const fields = fieldsOf(request);
   const inference = readInference(practice, fields);
   const [prompt, suffix] = [textOf(fields['prompt']), textOf(fields['suffix'])];

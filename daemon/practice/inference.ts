@@ -1,13 +1,13 @@
 import {
-  type Answer,
   badRequest,
   type Fields,
+  type HttpAnswer,
   modelNotFound,
   type Practice,
   recordOf,
   textOf,
 } from './exchange.ts';
-import type { Capability } from './model.ts';
+import type { PracticeCapability } from './model.ts';
 import { tryModelName } from './modelName.ts';
 import type { InstalledModel } from './modelStore.ts';
 
@@ -59,9 +59,9 @@ export function readInference({ store }: Practice, fields: Fields): Inference {
 /** @throws {ApiFailure} 400. The model itself is checked first, then thinking, then the rest, as in a real runner. */
 export function requireCapabilities(
   { name, model, think }: Inference,
-  { use, needed }: { readonly use: 'chat' | 'generate'; readonly needed: readonly Capability[] },
+  { use, needed }: { readonly use: 'chat' | 'generate'; readonly needed: readonly PracticeCapability[] },
 ): void {
-  const lacks = (capability: Capability) => !model.capabilities.includes(capability);
+  const lacks = (capability: PracticeCapability) => !model.capabilities.includes(capability);
   if (lacks('completion')) throw badRequest(`${JSON.stringify(name)} does not support ${use}`);
   if (think !== undefined && think !== false && lacks('thinking'))
     throw badRequest(`${JSON.stringify(name)} does not support thinking`);
@@ -76,7 +76,7 @@ export function thinks({ model, think }: Inference): boolean {
 }
 
 /** The answer to a request without a prompt: one object, even if a stream was requested. */
-export function answerLoaded({ loaded, clock }: Practice, inference: Inference, said: Fields): Answer {
+export function answerLoaded({ loaded, clock }: Practice, inference: Inference, said: Fields): HttpAnswer {
   const { name, model, window, keepAlive } = inference;
   const unload = keepAlive === 0;
   if (unload) loaded.unload(model);

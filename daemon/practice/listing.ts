@@ -1,8 +1,8 @@
 import {
-  type Answer,
   badRequest,
   type Fields,
   fieldsOf,
+  type HttpAnswer,
   modelNotFound,
   nameIn,
   type Practice,
@@ -10,7 +10,7 @@ import {
 } from './exchange.ts';
 import { blobPath, layersOf, manifestDigest, type PracticeModel } from './model.ts';
 import { tryModelName } from './modelName.ts';
-import type { InstalledModel, LoadedModel } from './modelStore.ts';
+import type { InstalledModel, ResidentModel } from './modelStore.ts';
 
 /** One entry of the list of installed models. Undefined fields are absent on the wire. */
 export function installedEntry(model: InstalledModel): Fields {
@@ -26,7 +26,7 @@ export function installedEntry(model: InstalledModel): Fields {
 }
 
 /** One entry of the list of loaded models, with the allocated window and without a parent. */
-export function runningEntry({ model, window, expiresAt }: LoadedModel): Fields {
+export function runningEntry({ model, window, expiresAt }: ResidentModel): Fields {
   return {
     name: model.name,
     model: model.name,
@@ -39,7 +39,7 @@ export function runningEntry({ model, window, expiresAt }: LoadedModel): Fields 
   };
 }
 
-export function deleteModel({ store }: Practice, request: Request): Answer {
+export function deleteModel({ store }: Practice, request: Request): HttpAnswer {
   const asked = nameIn(fieldsOf(request));
   const parsed = tryModelName(asked);
   if (!parsed) throw badRequest(`name ${JSON.stringify(asked)} is invalid`);
@@ -48,7 +48,7 @@ export function deleteModel({ store }: Practice, request: Request): Answer {
   return { text: '' };
 }
 
-export function showModel({ store }: Practice, request: Request): Answer {
+export function showModel({ store }: Practice, request: Request): HttpAnswer {
   const asked = nameIn(fieldsOf(request));
   if (!tryModelName(asked)) throw badRequest('invalid model name');
   const model = store.find(asked);

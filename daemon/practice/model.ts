@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-export type Capability = 'completion' | 'tools' | 'insert' | 'vision' | 'embedding' | 'thinking';
+export type PracticeCapability = 'completion' | 'tools' | 'insert' | 'vision' | 'embedding' | 'thinking';
 
 export interface PracticeModel {
   readonly name: string;
-  readonly capabilities: readonly Capability[];
+  readonly capabilities: readonly PracticeCapability[];
   /** The model's own maximum, in tokens. */
   readonly contextLength: number;
   /** Bytes of its weights. */

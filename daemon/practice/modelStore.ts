@@ -43,7 +43,7 @@ function keyOf(name: string): string {
   return tryModelName(name)?.key ?? '';
 }
 
-export interface LoadedModel {
+export interface ResidentModel {
   readonly model: InstalledModel;
   /** Tokens of the allocated window. */
   readonly window: number;
@@ -52,7 +52,7 @@ export interface LoadedModel {
 
 /** The models in memory. There is no timer: the list leaves out what has expired when it is read. */
 export interface LoadedModels {
-  list(): readonly LoadedModel[];
+  list(): readonly ResidentModel[];
   /** @param keepAlive In milliseconds; default: five minutes. */
   load(model: InstalledModel, window: number, keepAlive?: number): void;
   unload(model: InstalledModel): void;
@@ -62,7 +62,7 @@ export interface LoadedModels {
 const forEver = 2 ** 63 / 1e6;
 
 export function createLoadedModels(now: () => number): LoadedModels {
-  const entries = new Map<string, LoadedModel>();
+  const entries = new Map<string, ResidentModel>();
   return {
     list: () =>
       [...entries.values()]

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A heading of a page and the paragraphs below it. */
-export interface Section {
+export interface GuideSection {
   readonly file: string;
   /** The first heading of the page. */
   readonly title: string;
@@ -15,15 +15,15 @@ export interface Section {
 const limits = { files: 200, characters: 512 * 1024 } as const;
 
 /** All sections of a folder of Markdown, which is read at the first call. Files that cannot be read are left out. */
-export function readPages(folder: string): () => Promise<readonly Section[]> {
-  let read: Promise<readonly Section[]> | undefined;
+export function readPages(folder: string): () => Promise<readonly GuideSection[]> {
+  let read: Promise<readonly GuideSection[]> | undefined;
   return () => (read ??= readFolder(folder));
 }
 
-async function readFolder(folder: string): Promise<readonly Section[]> {
+async function readFolder(folder: string): Promise<readonly GuideSection[]> {
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
   const files = names.filter((name) => name.endsWith('.md')).sort();
-  const sections: Section[] = [];
+  const sections: GuideSection[] = [];
   for (const file of files.slice(0, limits.files)) {
     const text = await readFile(join(folder, file), 'utf8').catch(() => '');
     sections.push(...splitPage(text.slice(0, limits.characters), file));
@@ -32,7 +32,7 @@ async function readFolder(folder: string): Promise<readonly Section[]> {
 }
 
 /** Splits Markdown at its headings. A fenced block is one paragraph, and so is what ends with a colon with the next. */
-export function splitPage(markdown: string, file: string): readonly Section[] {
+export function splitPage(markdown: string, file: string): readonly GuideSection[] {
   const [front = ''] = /^---\r?\n.*?\n---\r?\n/s.exec(markdown) ?? [];
   const isGuide = !/^type: reference$/m.test(front);
   const sections = [{ heading: file, paragraphs: [''] }];
@@ -58,15 +58,15 @@ export function splitPage(markdown: string, file: string): readonly Section[] {
 }
 
 /** A section of a page that has words of the question. */
-export interface Match {
-  readonly section: Section;
+export interface PageMatch {
+  readonly section: GuideSection;
   readonly score: number;
   /** The share of the question's words that the section contains, up to 1. */
   readonly share: number;
 }
 
 /** The sections that fit a question, best first. Rare words count more, in headings most, and less in long texts. */
-export function findSections(question: string, sections: readonly Section[]): readonly Match[] {
+export function findSections(question: string, sections: readonly GuideSection[]): readonly PageMatch[] {
   const asked = [...wordsOf(question)];
   const bags = sections.map((section) => ({
     section,
@@ -93,7 +93,7 @@ export function findSections(question: string, sections: readonly Section[]): re
 }
 
 /** Quotes a section from the first paragraph on that has enough words of the question, up to about 900 characters. */
-export function quoteSection(question: string, { paragraphs }: Section): string {
+export function quoteSection(question: string, { paragraphs }: GuideSection): string {
   const asked = wordsOf(question);
   const hits = paragraphs.map((text) => [...wordsOf(text)].filter((word) => asked.has(word)).length);
   const enough = Math.max(...hits) / 2;

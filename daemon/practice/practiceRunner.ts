@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { chat } from './chat.ts';
 import { blobExists, create, uploadBlob } from './create.ts';
-import type { Answer, Practice, Request, Route } from './exchange.ts';
+import type { ExchangeRoute, HttpAnswer, Practice, Request } from './exchange.ts';
 import { generate } from './generate.ts';
 import { deleteModel, installedEntry, runningEntry, showModel } from './listing.ts';
 import { practiceCatalog, practiceModels } from './model.ts';
@@ -36,7 +36,7 @@ export function startPracticeRunner({ docs }: { readonly docs: string }): Promis
   return startServer(createRoutes({ store, loaded, catalog: practiceCatalog(), speak, clock }));
 }
 
-type PracticeRoute = (practice: Practice, request: Request) => Answer | Promise<Answer>;
+type PracticeRoute = (practice: Practice, request: Request) => HttpAnswer | Promise<HttpAnswer>;
 
 /** By method and path; a `*` stands for the last part of a path. */
 const routes: Readonly<Record<string, PracticeRoute>> = {
@@ -55,7 +55,7 @@ const routes: Readonly<Record<string, PracticeRoute>> = {
 };
 
 /** The routes of Ollama's API that the clients of this project use. */
-export function createRoutes(practice: Practice): Route {
+export function createRoutes(practice: Practice): ExchangeRoute {
   return (request) => {
     const key = `${request.method} ${request.path.replace(/\?.*$/, '')}`;
     const route = routes[key] ?? routes[key.replace(/[^/]+$/, '*')];

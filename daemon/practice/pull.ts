@@ -1,9 +1,9 @@
 import {
-  type Answer,
   ApiFailure,
   badRequest,
   type Fields,
   fieldsOf,
+  type HttpAnswer,
   nameIn,
   type Practice,
   type Request,
@@ -11,7 +11,7 @@ import {
 import { type Layer, layersOf } from './model.ts';
 import { type ModelName, tryModelName } from './modelName.ts';
 
-export function pull(practice: Practice, request: Request): Promise<Answer> {
+export function pull(practice: Practice, request: Request): Promise<HttpAnswer> {
   const fields = fieldsOf(request);
   const name = tryModelName(nameIn(fields));
   if (!name) throw badRequest('invalid model name');
@@ -19,7 +19,7 @@ export function pull(practice: Practice, request: Request): Promise<Answer> {
 }
 
 /** Progress as lines, or only the last of them if no stream was requested. */
-export async function answerProgress({ stream }: Fields, lines: AsyncIterable<Fields>): Promise<Answer> {
+export async function answerProgress({ stream }: Fields, lines: AsyncIterable<Fields>): Promise<HttpAnswer> {
   if (stream !== false) return { lines };
   let json = {};
   for await (const line of lines) json = line;

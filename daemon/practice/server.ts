@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
-import { type Answer, ApiFailure, badRequest, type Fields, type Request, type Route } from './exchange.ts';
+import {
+  ApiFailure,
+  badRequest,
+  type ExchangeRoute,
+  type Fields,
+  type HttpAnswer,
+  type Request,
+} from './exchange.ts';
 
 export interface PracticeServer {
   /** `http://127.0.0.1:PORT` */
@@ -12,7 +19,7 @@ export interface PracticeServer {
 }
 
 /** Only on loopback, because the pages are nobody else's business. */
-export async function startServer(respond: Route): Promise<PracticeServer> {
+export async function startServer(respond: ExchangeRoute): Promise<PracticeServer> {
   const running = new Set<Promise<void>>();
   const server = createServer((incoming, response) => {
     const gone = new AbortController();
@@ -44,7 +51,10 @@ interface Connection {
 }
 
 /** Never rejects: an error is an answer too. */
-export async function serve(respond: Route, { incoming, response, signal }: Connection): Promise<void> {
+export async function serve(
+  respond: ExchangeRoute,
+  { incoming, response, signal }: Connection,
+): Promise<void> {
   try {
     if (!isAllowed(incoming.headers)) throw new ApiFailure(403, 'a web page of another origin may not ask');
     await writeAnswer(response, await respond(await readRequest(incoming, signal)), signal);
@@ -70,7 +80,7 @@ async function readRequest(incoming: IncomingMessage, signal: AbortSignal): Prom
   }
 }
 
-async function writeAnswer(response: ServerResponse, answer: Answer, signal: AbortSignal): Promise<void> {
+async function writeAnswer(response: ServerResponse, answer: HttpAnswer, signal: AbortSignal): Promise<void> {
   if ('lines' in answer) await writeLines(response, answer.lines, signal);
   else writeWhole(response, answer);
 }
@@ -99,7 +109,10 @@ async function writeLines(
   response.end();
 }
 
-function writeWhole(response: ServerResponse, answer: Exclude<Answer, { readonly lines: unknown }>): void {
+function writeWhole(
+  response: ServerResponse,
+  answer: Exclude<HttpAnswer, { readonly lines: unknown }>,
+): void {
   const isJson = 'json' in answer;
   const { status = 200, contentType = isJson ? 'application/json; charset=utf-8' : 'text/plain' } = answer;
   const text = isJson ? encodeJson(answer.json) : answer.text;

@@ -1,12 +1,19 @@
 import { isRecord } from '../../protocol/base/json.ts';
-import { blockQuote, findSections, type Match, quoteSection, type Section, wordsOf } from './pages.ts';
-import { type Hole, type Piece, type PromptMessage, type Speaker, splitTokens } from './speech.ts';
+import {
+  blockQuote,
+  findSections,
+  type GuideSection,
+  type PageMatch,
+  quoteSection,
+  wordsOf,
+} from './pages.ts';
+import { type Hole, type PromptMessage, type Speaker, type SpeechPiece, splitTokens } from './speech.ts';
 import { callFor, sampleOf } from './toolChoice.ts';
 
 const label = '*Practice runner, not a language model.*';
 
 /** Speaks by quoting pages. Every answer begins by saying what it is. */
-export function createSpeaker(readPages: () => Promise<readonly Section[]>): Speaker {
+export function createSpeaker(readPages: () => Promise<readonly GuideSection[]>): Speaker {
   return async function* speak({ hole, format, messages, think, tools }) {
     if (hole) return yield* say(completionOf(hole));
     const question = lastQuestion(messages);
@@ -24,7 +31,7 @@ export function createSpeaker(readPages: () => Promise<readonly Section[]>): Spe
   };
 }
 
-function* say(text: string, kind: 'text' | 'thinking' = 'text'): Generator<Piece> {
+function* say(text: string, kind: 'text' | 'thinking' = 'text'): Generator<SpeechPiece> {
   for (const token of splitTokens(text)) yield { kind, text: token };
 }
 
@@ -38,7 +45,11 @@ function lastQuestion(messages: readonly PromptMessage[]): string {
   return (question || content).slice(-2_000);
 }
 
-function thoughtsOf(question: string, sections: readonly Section[], [best, next]: readonly Match[]): string {
+function thoughtsOf(
+  question: string,
+  sections: readonly GuideSection[],
+  [best, next]: readonly PageMatch[],
+): string {
   const words = [...wordsOf(question)].map((word) => `"${word}"`).join(', ');
   if (words === '') return 'That has no word that I could look for.\n';
   const files = new Set(sections.map(({ file }) => file)).size;
@@ -50,8 +61,8 @@ function thoughtsOf(question: string, sections: readonly Section[], [best, next]
 
 function answerOf(
   question: string,
-  sections: readonly Section[],
-  [best, ...others]: readonly Match[],
+  sections: readonly GuideSection[],
+  [best, ...others]: readonly PageMatch[],
 ): string {
   if (!best) return nothingFound(question, sections);
   const more = others.slice(0, 2).map(titleOf);
@@ -60,7 +71,7 @@ function answerOf(
   return `${source} ${titleOf(best)}:\n\n${quoteSection(question, best.section)}${pointer}`;
 }
 
-function nothingFound(question: string, sections: readonly Section[]): string {
+function nothingFound(question: string, sections: readonly GuideSection[]): string {
   const titles = [...new Set(sections.filter(({ isGuide }) => isGuide).map(({ title }) => title))];
   if (titles.length === 0)
     return 'I have no documents to quote from, so I can only show how an answer streams. Start a real runner for real answers.';
@@ -77,7 +88,7 @@ function quoteResult({ content, toolName }: PromptMessage): string {
   return shown.trim() === '' ? `${name} answered nothing.` : `${name} answered:\n\n${blockQuote(shown)}`;
 }
 
-function titleOf({ section: { file, heading } }: Match): string {
+function titleOf({ section: { file, heading } }: PageMatch): string {
   return heading === file ? `\`${file}\`` : `\`${file}\`, “${heading}”`;
 }
 

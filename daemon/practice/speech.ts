@@ -1,7 +1,7 @@
 import type { InstalledModel } from './modelStore.ts';
 
 /** What a model says, piece by piece. A text or thinking piece counts as one token. */
-export type Piece =
+export type SpeechPiece =
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   | { readonly kind: 'calls'; readonly calls: readonly Call[] };
 
@@ -31,7 +31,7 @@ export interface Hole {
 }
 
 /** What a model is asked. `generate` has one user message, and the hole if there is one to fill. */
-export interface Prompt {
+export interface PracticePrompt {
   readonly model: InstalledModel;
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly PromptTool[];
@@ -43,7 +43,7 @@ export interface Prompt {
   readonly signal: AbortSignal;
 }
 
-export type Speaker = (prompt: Prompt) => Iterable<Piece> | AsyncIterable<Piece>;
+export type Speaker = (prompt: PracticePrompt) => Iterable<SpeechPiece> | AsyncIterable<SpeechPiece>;
 
 /** An estimate that is good enough to fill windows: four characters are about one token. */
 export function countTokens(text: string): number {

@@ -13,7 +13,7 @@ const maxFiles = 200;
 const maxEntries = 10_000;
 
 /** A file that can be used, or why not. */
-export type FoundPrompt =
+export type PromptFileEntry =
   | { readonly path: string; readonly file: PromptFile }
   | { readonly path: string; readonly name: string; readonly problem: string; readonly line?: number };
 
@@ -45,9 +45,12 @@ export async function listPromptFolder(folder: string): Promise<FolderListing> {
 }
 
 /** Reads all files of a folder. A file that cannot be used does not affect the others. */
-export async function readPromptFolder({ folder, files }: FolderListing): Promise<readonly FoundPrompt[]> {
+export async function readPromptFolder({
+  folder,
+  files,
+}: FolderListing): Promise<readonly PromptFileEntry[]> {
   const pause = createYielder();
-  const found: FoundPrompt[] = [];
+  const found: PromptFileEntry[] = [];
   const root = files.length === 0 ? folder : await realpath(folder);
   for (const name of files) {
     found.push(await readPrompt(root, join(folder, name)));
@@ -56,7 +59,7 @@ export async function readPromptFolder({ folder, files }: FolderListing): Promis
   return found;
 }
 
-async function readPrompt(root: string, path: string): Promise<FoundPrompt> {
+async function readPrompt(root: string, path: string): Promise<PromptFileEntry> {
   try {
     return { path, file: parsePromptFile(path, await readInside(root, path)) };
   } catch (error) {

@@ -21,7 +21,7 @@ import type { AskableServer } from '../tools/toolServer.ts';
 import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
 import { filledLength, fillPlaceholders } from './placeholders.ts';
 import { nameOf } from './promptFile.ts';
-import { type FoundPrompt, listPromptFolder, readPromptFolder } from './promptFolder.ts';
+import { listPromptFolder, type PromptFileEntry, readPromptFolder } from './promptFolder.ts';
 import {
   createServerPrompts,
   type ServerPrompt,
@@ -64,7 +64,7 @@ export interface Prompts {
 }
 
 /** A prompt, and how its text is filled. */
-interface KnownPrompt {
+interface PromptEntry {
   readonly prompt: Prompt;
   /** Absent if the prompt cannot be used. */
   readonly text?: string;
@@ -169,16 +169,16 @@ function unusable(message: string): GetPromptResult {
   return { kind: 'unusable', message: showLine(message) };
 }
 
-async function ofUser(listing: Parameters<typeof readPromptFolder>[0]): Promise<readonly KnownPrompt[]> {
+async function ofUser(listing: Parameters<typeof readPromptFolder>[0]): Promise<readonly PromptEntry[]> {
   return (await readPromptFolder(listing)).map((found) => toKnown(found, 'user'));
 }
 
-async function ofWorkspace(folder: WorkspaceFolder | undefined): Promise<readonly KnownPrompt[]> {
+async function ofWorkspace(folder: WorkspaceFolder | undefined): Promise<readonly PromptEntry[]> {
   if (folder?.state !== 'allowed') return [];
   return (await readPromptFolder(folder.listing)).map((found) => toKnown(found, 'workspace'));
 }
 
-function toKnown(found: FoundPrompt, from: 'user' | 'workspace'): KnownPrompt {
+function toKnown(found: PromptFileEntry, from: 'user' | 'workspace'): PromptEntry {
   const { path } = found;
   if (!('file' in found)) {
     const { name, problem, line } = found;
@@ -233,7 +233,7 @@ function notAllowed(folder: WorkspaceFolder, name: string): GetPromptResult {
 
 function noneOf(
   name: string,
-  known: readonly (KnownPrompt | Pick<ServerPrompt, 'prompt'>)[],
+  known: readonly (PromptEntry | Pick<ServerPrompt, 'prompt'>)[],
 ): GetPromptResult {
   const usable = known
     .map(({ prompt }) => prompt)
@@ -265,7 +265,7 @@ interface Filling {
 }
 
 async function fill(
-  { prompt, text }: Required<KnownPrompt>,
+  { prompt, text }: Required<PromptEntry>,
   { filled: { values, rest }, place }: Filling,
 ): Promise<GetPromptResult> {
   const { name, model, tools } = prompt;

@@ -11,7 +11,7 @@ const maxBytes = 1024 * 1024;
  * begins with something else, or ends too early.
  */
 export async function peekMessage(input: Readable): Promise<Message | undefined> {
-  const taken: Taken = { chunks: [], size: 0 };
+  const taken: StreamHead = { chunks: [], size: 0 };
   try {
     const body = await takeBody(input, taken);
     const incoming = body && parseIncoming(body.toString('utf8'));
@@ -22,12 +22,12 @@ export async function peekMessage(input: Readable): Promise<Message | undefined>
 }
 
 /** The bytes that were taken out of the stream. */
-interface Taken {
+interface StreamHead {
   readonly chunks: Buffer[];
   size: number;
 }
 
-async function takeBody(input: Readable, taken: Taken): Promise<Buffer | undefined> {
+async function takeBody(input: Readable, taken: StreamHead): Promise<Buffer | undefined> {
   let end = -1;
   while (end === -1) {
     if (taken.size > maxHeaderBytes || !(await takeMore(input, taken))) return undefined;
@@ -41,7 +41,7 @@ async function takeBody(input: Readable, taken: Taken): Promise<Buffer | undefin
 }
 
 /** False at the end of the stream. */
-async function takeMore(input: Readable, taken: Taken): Promise<boolean> {
+async function takeMore(input: Readable, taken: StreamHead): Promise<boolean> {
   for (;;) {
     const chunk: Buffer | null = input.read();
     if (chunk) {

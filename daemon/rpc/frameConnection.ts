@@ -8,13 +8,13 @@ import { FrameReader } from './frameReader.ts';
 import { FrameWriter, type RequestId } from './frameWriter.ts';
 import type { FrameProblem } from './incoming.ts';
 import { createConnection } from './languageServer.ts';
-import type { Session } from './session.ts';
+import type { RpcSession } from './session.ts';
 import type { Trace } from './trace.ts';
 
 interface FrameConnectionOptions {
   readonly input: Readable;
   readonly output: Writable;
-  readonly session: Session;
+  readonly session: RpcSession;
   /** Removes secrets from everything that goes out. */
   readonly redaction: Redaction;
   readonly trace: Trace;

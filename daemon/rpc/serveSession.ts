@@ -10,7 +10,7 @@ import { toResponseError } from './endpoint.ts';
 import { allWorkspaceFolders, greetingTo, workspaceRoot } from './greeting.ts';
 import type { ResponseError } from './languageServer.ts';
 import type { ConfigurationDependencies } from './serveConfiguration.ts';
-import type { Session } from './session.ts';
+import type { RpcSession } from './session.ts';
 
 export interface SessionDependencies extends ConfigurationDependencies {
   readonly version: string;
@@ -22,7 +22,7 @@ export interface SessionDependencies extends ConfigurationDependencies {
   readonly onShutdown: () => Promise<void>;
   /** Asks the editor for its settings, where it answers that. */
   readonly pullSettings: () => Promise<void>;
-  readonly session: Session;
+  readonly session: RpcSession;
 }
 
 export interface SessionEvents {

@@ -1,7 +1,7 @@
 import { ErrorCodes, ResponseError } from './languageServer.ts';
 
 /** The state of the connection: before `initialize`, ready, or after `shutdown`. */
-export interface Session {
+export interface RpcSession {
   isReady(): boolean;
   /** The error with which a request of this method is refused now, by LSP's rules; undefined if it is allowed. */
   refusal(method: string): ResponseError<never> | undefined;
@@ -9,7 +9,7 @@ export interface Session {
   stop(): void;
 }
 
-export function createSession(): Session {
+export function createSession(): RpcSession {
   let state: 'new' | 'ready' | 'stopped' = 'new';
   const refuse = (code: number, message: string) => new ResponseError<never>(code, message);
   const refusals = {

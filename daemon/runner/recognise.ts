@@ -3,11 +3,11 @@ import { createOllamaRunner, hasOllamaList, lookForOllama } from './ollama/ollam
 import { isLmStudio } from './openai/lmStudio.ts';
 import { createOpenaiRunner } from './openai/openaiRunner.ts';
 import {
-  type Found,
   isLlamaServer,
   otherServer,
   recogniseLlama,
   recogniseOpenai,
+  type ServerMatch,
 } from './openai/recognise.ts';
 import type { Runner, Server, ServerFacts } from './runner.ts';
 
@@ -32,7 +32,10 @@ export async function recognise(
 ): Promise<Recognised> {
   const ollama = () => createOllamaRunner(server, transport);
   const openai = (facts: ServerFacts) => createOpenaiRunner(server, transport, facts);
-  const recognisedAs = ({ facts, ...found }: Found): Recognised => ({ runner: openai(facts), ...found });
+  const recognisedAs = ({ facts, ...found }: ServerMatch): Recognised => ({
+    runner: openai(facts),
+    ...found,
+  });
   const { api } = server;
   if (api === 'ollama') return { runner: ollama(), isCertain: true, isComplete: true };
   let before: Look | undefined;

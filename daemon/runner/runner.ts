@@ -88,7 +88,7 @@ export interface ChatPart {
   /** Calls whose arguments are no JSON. */
   readonly malformed?: readonly UnreadCall[];
   /** Nothing is written yet: what the request waits for. Sent before any text. */
-  readonly waitsFor?: Wait;
+  readonly waitsFor?: WaitReason;
   /** Nothing is written yet: the tools whose schemas the server refused, so that simpler ones were sent. */
   readonly simplified?: readonly string[];
   readonly done: boolean;
@@ -98,7 +98,7 @@ export interface ChatPart {
 }
 
 /** What a request waits for: another answer to end, or a model to be loaded. */
-export type Wait = 'slot' | 'loading';
+export type WaitReason = 'slot' | 'loading';
 
 /** A whole call of a tool. */
 export interface CallPart {

@@ -1,10 +1,10 @@
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import { callEndings } from '../chat/toolCalls.ts';
-import type { Change, Extension } from './sessionFiles.ts';
+import type { Extension, SessionChange } from './sessionFiles.ts';
 import {
   promptToAddition,
   type RecordOptions,
-  type Reply,
+  type ReplyRecord,
   replyToAddition,
   saysSomething,
   type TurnPrompt,
@@ -16,7 +16,7 @@ interface RunningTurnOptions {
   /** Settles when the file is free for this turn. */
   readonly before: Promise<unknown>;
   /** Writes to the file of the conversation, as `SessionFiles.extend` does. Undefined if nothing is kept. */
-  readonly write: (...change: Change) => Promise<Extension | undefined>;
+  readonly write: (...change: SessionChange) => Promise<Extension | undefined>;
   readonly recording: () => Omit<RecordOptions, 'state'>;
   /** Whether turns end because the process does. */
   readonly isEnding: () => boolean;
@@ -63,7 +63,7 @@ export class RunningTurn {
    * Keeps the answer; without one, what the deltas have brought. If that is nothing, the prompt is not kept, because
    * the client asks it again, unless the process ends.
    */
-  async end(partial?: Reply['partial'], answer = this.#answer.messages()): Promise<void> {
+  async end(partial?: ReplyRecord['partial'], answer = this.#answer.messages()): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
     if (this.#parts.replacesLastTurn) {
@@ -93,7 +93,7 @@ export class RunningTurn {
     return asked;
   }
 
-  async #reply(reply: Reply): Promise<void> {
+  async #reply(reply: ReplyRecord): Promise<void> {
     const { write, recording } = this.#parts;
     const asked = await this.#asked;
     if (!asked) return;

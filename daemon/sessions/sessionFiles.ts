@@ -39,15 +39,15 @@ interface SessionFilesOptions {
 }
 
 /** What to add after the state at a place in a file, and from where: an offset, or in the place of the last turn. */
-export type Change = readonly [add: (state: SessionState) => Addition, from?: number | 'lastTurn'];
+export type SessionChange = readonly [add: (state: SessionState) => Addition, from?: number | 'lastTurn'];
 
 /** A place between the messages of a file, and the state up to there. */
-type Place = Pick<FileSummary, 'state' | 'end'>;
+type FilePosition = Pick<FileSummary, 'state' | 'end'>;
 
 /** The added messages are between these places. */
 export interface Extension {
-  readonly before: Place;
-  readonly after: Place;
+  readonly before: FilePosition;
+  readonly after: FilePosition;
 }
 
 /**
@@ -122,7 +122,7 @@ export class SessionFiles {
    * Adds messages and the state after them, either all of them or none: after the whole part of the file, or from there
    * on, in the place of everything that is there. The title stays.
    */
-  async extend(id: string, ...[add, from]: Change): Promise<Extension> {
+  async extend(id: string, ...[add, from]: SessionChange): Promise<Extension> {
     return this.#with(id, 'write', async (file) => {
       const found = await readSummary(file, id);
       if (!found) return undefined;

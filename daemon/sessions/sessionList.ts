@@ -54,7 +54,7 @@ export async function listPage(
   return { sessions };
 }
 
-interface Wanted {
+interface SessionQuery {
   readonly words: readonly string[];
   /** Whether the folder of a conversation is the one asked for, by whatever name. */
   readonly isWanted: (cwd: string | undefined) => Promise<boolean>;
@@ -63,7 +63,7 @@ interface Wanted {
 /** Undefined if the file does not match, has no turn, is not a conversation, or is gone. */
 async function tryMatch(
   entry: FolderEntry,
-  { words, isWanted }: Wanted,
+  { words, isWanted }: SessionQuery,
   signal: AbortSignal,
 ): Promise<Session | undefined> {
   return withSessionFile(entry.path, 'read', async (file) => {
@@ -78,16 +78,16 @@ async function tryMatch(
 }
 
 /** Identifies the last conversation of a page. */
-type Place = Pick<FolderEntry, 'id' | 'updatedAt'>;
+type PageCursor = Pick<FolderEntry, 'id' | 'updatedAt'>;
 
 const schema = z.tuple([z.int(), z.string().check(z.maxLength(32))]);
 
-function placeToCursor({ updatedAt, id }: Place): string {
+function placeToCursor({ updatedAt, id }: PageCursor): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
 /** @throws {InvalidParamsError} for a text that is not a cursor of ours. */
-function parseCursor(cursor: string): Place {
+function parseCursor(cursor: string): PageCursor {
   const parsed = schema.safeParse(tryJson(Buffer.from(cursor, 'base64url').toString('utf8')));
   if (!parsed.success) throw new InvalidParamsError('cursor', 'it is not a cursor that a list returned');
   const [updatedAt, id] = parsed.data;

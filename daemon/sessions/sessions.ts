@@ -16,7 +16,7 @@ import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
 import { oneLine } from './records.ts';
 import { RunningTurn } from './runningTurn.ts';
-import { type Change, type Extension, orDiskProblem, SessionFiles } from './sessionFiles.ts';
+import { type Extension, orDiskProblem, type SessionChange, SessionFiles } from './sessionFiles.ts';
 import type { FolderEntry } from './sessionFolder.ts';
 import { createSessionId, isSessionId, unknownSession } from './sessionId.ts';
 import { listPage } from './sessionList.ts';
@@ -291,7 +291,7 @@ class SessionStore implements Sessions {
     });
   }
 
-  async #extend(id: string, ...change: Change): Promise<Extension> {
+  async #extend(id: string, ...change: SessionChange): Promise<Extension> {
     const begun = this.#begun.get(id);
     if (begun) await this.#write(begun);
     else await this.#options.secretsAreRead();

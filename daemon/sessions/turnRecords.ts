@@ -13,7 +13,7 @@ export interface TurnPrompt {
 }
 
 /** What came of it. */
-export interface Reply {
+export interface ReplyRecord {
   /** All messages of the answer, in order. */
   readonly answer: readonly Message[];
   readonly partial?: 'cancelled' | 'failed';
@@ -54,7 +54,7 @@ export function promptToAddition(
 
 export function replyToAddition(
   model: string,
-  { answer, partial }: Reply,
+  { answer, partial }: ReplyRecord,
   { state, at, redact }: RecordOptions,
 ): Addition {
   const said = answer.filter(saysSomething);

@@ -9,7 +9,7 @@ import {
   openBracket,
   tick,
 } from './characters.ts';
-import type { CallContext, FoundMark, WrittenCall } from './forms/call.ts';
+import type { FormContext, FoundMark, WrittenCall } from './forms/call.ts';
 import { readElementCall } from './forms/elementCall.ts';
 import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
@@ -29,7 +29,7 @@ import {
 } from './source.ts';
 
 /** Calls, and where the text of the block ends. Characters that were read beyond it belong to what follows. */
-export interface Block {
+export interface CallBlock {
   readonly calls: readonly WrittenCall[];
   readonly end: number;
 }
@@ -43,7 +43,7 @@ const callFences = /^tool_?(?:calls?|code)$/i;
 const maxFenceLength = 40;
 
 /** Reads calls in any form, and the marks around and between them, up to the end of the tag that holds them. */
-export function* readBlock(source: Source, context: CallContext, start: CallStart): Reading<Block> {
+export function* readBlock(source: Source, context: FormContext, start: CallStart): Reading<CallBlock> {
   const block = new BlockReader(source, context, start);
   const { opening } = start;
   if (opening.kind === 'element') yield* block.readCall(() => readElementCall(source, context, opening.form));
@@ -65,7 +65,7 @@ function* skipTag(source: Source): Reading<void> {
 
 class BlockReader {
   readonly #source: Source;
-  readonly #context: CallContext;
+  readonly #context: FormContext;
   readonly #opening: CallStart['opening'];
   readonly #beginsLine: boolean;
   readonly #calls: WrittenCall[] = [];
@@ -84,7 +84,7 @@ class BlockReader {
   #isClosed = false;
   isOver = false;
 
-  constructor(source: Source, context: CallContext, { opening, beginsLine }: CallStart) {
+  constructor(source: Source, context: FormContext, { opening, beginsLine }: CallStart) {
     this.#source = source;
     this.#context = context;
     this.#opening = opening;
@@ -137,7 +137,7 @@ class BlockReader {
   }
 
   /** Decides, after all calls are read, whether they were meant and where they end. */
-  *finish(): Reading<Block> {
+  *finish(): Reading<CallBlock> {
     if (this.#calls.length === 0) throw new CallRefusal(this.#source.code === over ? 'cut' : 'mention');
     if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new CallRefusal('mention');
     if (this.#isUntagged('closed') && !this.#isClosed) throw new CallRefusal('mention');

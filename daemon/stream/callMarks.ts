@@ -68,7 +68,7 @@ export class Marks<Token> {
 }
 
 /** What was read at a place: a mark, or characters that are not a mark. */
-export interface Read<Token> {
+export interface MarkReading<Token> {
   readonly token: Token | undefined;
   readonly text: string;
 }
@@ -76,7 +76,11 @@ export interface Read<Token> {
 /**
  * Reads the mark that may begin here; `begun` was already read. If there is no mark, at least one character is read.
  */
-export function* readMark<Token>(source: Source, marks: Marks<Token>, begun = ''): Reading<Read<Token>> {
+export function* readMark<Token>(
+  source: Source,
+  marks: Marks<Token>,
+  begun = '',
+): Reading<MarkReading<Token>> {
   let text = begun;
   for (;;) {
     while (source.isDry) yield;

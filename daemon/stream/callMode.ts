@@ -1,7 +1,7 @@
-import { type Block, readBlock } from './callBlock.ts';
+import { type CallBlock, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
-import type { ToolCall } from './events.ts';
-import type { CallContext, WrittenCall } from './forms/call.ts';
+import type { ParsedToolCall } from './events.ts';
+import type { FormContext, WrittenCall } from './forms/call.ts';
 import { LongText } from './longText.ts';
 import type { CallStart } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
@@ -14,8 +14,8 @@ export class CallMode implements Mode {
   readonly #reply: Reply;
   readonly #start: CallStart;
   readonly #source: Source;
-  readonly #context: CallContext;
-  readonly #reading: Reading<Block>;
+  readonly #context: FormContext;
+  readonly #reading: Reading<CallBlock>;
   /** The text after the opening, from earlier pieces. */
   #held = new LongText();
   /** Calls that may be quoted in a sentence. What follows them decides. */
@@ -209,7 +209,7 @@ function isEmptyBlock(opening: CallStart['opening'], body: string): boolean {
  * get the types in the tool's schema.
  */
 function judgeCalls(written: readonly WrittenCall[], tools: RequestTools) {
-  const calls: ToolCall[] = [];
+  const calls: ParsedToolCall[] = [];
   const missing: string[] = [];
   for (const { name, arguments: given, words } of written) {
     const tool = tools.find(name);
@@ -225,7 +225,7 @@ function judgeCalls(written: readonly WrittenCall[], tools: RequestTools) {
  * The outcome of reading a block. `end` is the offset after the block, or after the part of a mention that was read.
  */
 type BlockResult =
-  | { readonly kind: 'calls'; readonly block: Block; readonly end: number }
+  | { readonly kind: 'calls'; readonly block: CallBlock; readonly end: number }
   | {
       readonly kind: 'refused';
       readonly reason: RefusalReason;

@@ -1,4 +1,4 @@
-import type { StreamEvent, ToolCall } from './events.ts';
+import type { ParsedToolCall, StreamEvent } from './events.ts';
 
 /** The part of a stream parser that this file needs. The parser itself is passed in. */
 interface ThoughtParser {
@@ -19,7 +19,7 @@ export class CallsInThinking {
   readonly createParser: () => ThoughtParser;
   #parser: ThoughtParser | undefined;
   /** The last calls between which there is no text. */
-  #calls: ToolCall[] = [];
+  #calls: ParsedToolCall[] = [];
   #isFollowed = false;
 
   constructor(createParser: () => ThoughtParser) {
@@ -47,7 +47,7 @@ export class CallsInThinking {
   }
 
   /** The calls at the end of the thinking; of thinking that never ended, the last ones in it. */
-  finish(neverEnded: boolean): readonly ToolCall[] {
+  finish(neverEnded: boolean): readonly ParsedToolCall[] {
     this.#take(this.#parser?.finish() ?? []);
     this.#parser = undefined;
     return this.#isFollowed && !neverEnded ? [] : this.#calls;

@@ -10,7 +10,7 @@ export interface SentContext {
 const maxSearches = 64;
 
 /** A place in what was sent at which content begins, and what follows the content. */
-interface Place {
+interface EchoStart {
   readonly text: string;
   at: number;
   readonly close: string;
@@ -19,8 +19,8 @@ interface Place {
 /** Finds echoes: elements of an answer that repeat a whole one of the same name, or the whole result of a tool. */
 export class Echoes {
   readonly #sent: SentContext;
-  readonly #elements = new Map<string, readonly Place[]>();
-  readonly #results: readonly Place[];
+  readonly #elements = new Map<string, readonly EchoStart[]>();
+  readonly #results: readonly EchoStart[];
   /** How many characters of what was sent may still be visited. Without a limit, the time would be quadratic. */
   #left: number;
   /** The number of characters visited, for the tests that the work is linear. */
@@ -44,15 +44,15 @@ export class Echoes {
     return this.#left >= 0;
   }
 
-  #placesOf(name: string): readonly Place[] {
+  #placesOf(name: string): readonly EchoStart[] {
     const places = this.#elements.get(name) ?? this.#sent.blocks.flatMap((text) => placesIn(text, name));
     this.#elements.set(name, places);
     return places;
   }
 }
 
-function placesIn(text: string, name: string): Place[] {
-  const places: Place[] = [];
+function placesIn(text: string, name: string): EchoStart[] {
+  const places: EchoStart[] = [];
   for (let from = text.indexOf(`<${name}`); from >= 0; from = text.indexOf(`<${name}`, from + 1)) {
     const end = text.indexOf('>', from);
     const after = text.charCodeAt(from + name.length + 1);
@@ -67,10 +67,10 @@ function placesIn(text: string, name: string): Place[] {
 export class EchoSearch {
   readonly #echoes: Echoes;
   /** Where the passage so far ends in what was sent. */
-  readonly #places: Place[];
+  readonly #places: EchoStart[];
   #isEmpty = true;
 
-  constructor(echoes: Echoes, places: readonly Place[]) {
+  constructor(echoes: Echoes, places: readonly EchoStart[]) {
     this.#echoes = echoes;
     this.#places = echoes.spend(places.length) ? places.map((place) => ({ ...place })) : [];
   }
@@ -101,13 +101,13 @@ export class EchoSearch {
     this.#places.length = kept;
   }
 
-  #isOver(place: Place): boolean {
+  #isOver(place: EchoStart): boolean {
     this.#skipBlanks(place);
     const { text, at, close } = place;
     return close === '' ? at === text.length : text.startsWith(close, at);
   }
 
-  #skipBlanks(place: Place): void {
+  #skipBlanks(place: EchoStart): void {
     const from = place.at;
     while (isBlank(place.text.charCodeAt(place.at))) place.at++;
     if (!this.#echoes.spend(place.at - from + 1)) place.at = place.text.length + 1;

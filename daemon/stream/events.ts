@@ -26,7 +26,7 @@ interface ContextEvent {
  */
 export interface ToolCallEvent {
   readonly type: 'toolCall';
-  readonly call: ToolCall;
+  readonly call: ParsedToolCall;
   readonly text: string;
   /**
    * The call is part of the model's thinking, which was reported before. It counts if the runner reported no other
@@ -36,7 +36,7 @@ export interface ToolCallEvent {
 }
 
 /** A call whose tool was offered and whose arguments parsed. */
-export interface ToolCall {
+export interface ParsedToolCall {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
 }

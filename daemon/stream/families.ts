@@ -1,4 +1,4 @@
-import type { ElementForm, Family, Marks } from './family.ts';
+import type { ElementForm, Family, FamilyMarks } from './family.ts';
 
 /**
  * One row for each family. The name of a model does not reliably show its family. So all rows apply to every model,
@@ -277,7 +277,7 @@ export const families: readonly Family[] = [
 /** minimax-m3 writes this before each real tag. */
 export const tagPrefix = ']<]minimax[>[';
 
-function pair(open: string, close: string): Marks {
+function pair(open: string, close: string): FamilyMarks {
   return { open, close };
 }
 

@@ -1,12 +1,12 @@
 /** A pair of literal marks. The answer or a tool's result may stand between them. */
-export interface Marks {
+export interface FamilyMarks {
   readonly open: string;
   /** Empty if nothing closes it. */
   readonly close: string;
 }
 
 /** A tag around tool calls, whose content may have any form. */
-export interface CallTag extends Marks {
+export interface CallTag extends FamilyMarks {
   /**
    * For a tag that is a word, as prose may have it: it counts only at the beginning of a line, and only before an
    * object, a list or a fence (`value`), or before the name of a tool with arguments whose keys have no quotes
@@ -24,7 +24,7 @@ export interface ElementForm {
   /** Empty for pairs of a name and a value, which follow the name of the tool. */
   readonly call: string;
   readonly callClose: string;
-  readonly parameters: readonly Marks[];
+  readonly parameters: readonly FamilyMarks[];
   /** The end of the tag with the name of a tool or a parameter. */
   readonly tagEnd: string;
   /** What begins a value. Between the name of the parameter and this mark its type may stand. */
@@ -36,7 +36,7 @@ export interface ElementForm {
 }
 
 /** Literal marks around thinking. `label` is a word on the first line that names the channel. */
-export interface ThinkingMarks extends Marks {
+export interface ThinkingMarks extends FamilyMarks {
   readonly label?: string;
   /** What closes the thinking before a call. It ends with the mark of the call. */
   readonly beforeCall?: string;
@@ -69,9 +69,9 @@ export interface Family {
   readonly thinkingTags?: readonly string[];
   readonly thinking?: readonly ThinkingMarks[];
   /** Marks around the answer. They are removed if they begin the answer. */
-  readonly answer?: readonly Marks[];
+  readonly answer?: readonly FamilyMarks[];
   /** Marks around a tool's result that a model echoes. */
-  readonly results?: readonly Marks[];
+  readonly results?: readonly FamilyMarks[];
   /** Special tokens that end a turn. */
   readonly ends?: readonly string[];
 }

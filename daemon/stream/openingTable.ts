@@ -1,14 +1,14 @@
 import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
-import type { CallTag, ElementForm, Marks, ThinkingMarks } from './family.ts';
+import type { CallTag, ElementForm, FamilyMarks, ThinkingMarks } from './family.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
-export type Opening =
+export type ModeOpening =
   | { readonly kind: 'thinking' | 'thinkingClose'; readonly literal: string; readonly name: string }
   | ContextOpening
   | { readonly kind: 'contextClose'; readonly literal: string; readonly name: string }
   | { readonly kind: 'thinkingMark'; readonly literal: string; readonly marks: ThinkingMarks }
   | { readonly kind: 'thinkingMarkClose'; readonly literal: string }
-  | { readonly kind: 'answer'; readonly literal: string; readonly marks: Marks }
+  | { readonly kind: 'answer'; readonly literal: string; readonly marks: FamilyMarks }
   | { readonly kind: 'answerClose' | 'callClose' | 'end' | 'channel' | 'suffix'; readonly literal: string }
   | CallOpening;
 
@@ -62,7 +62,7 @@ export function bareCall(lead: string): CallStart {
 }
 
 /** What the characters at a place are: an opening, the beginning of one, or neither. */
-export type Match = Opening | 'more' | 'none';
+export type OpeningMatch = ModeOpening | 'more' | 'none';
 
 /** After the name of thinking a suffix of the checkpoint may follow. */
 const colon = 58;
@@ -83,7 +83,7 @@ export class OpeningTable {
   readonly #seconds = new Map<number, number>();
   readonly #candidates = new Map<number, Candidate[]>();
 
-  constructor(openings: readonly Opening[]) {
+  constructor(openings: readonly ModeOpening[]) {
     for (const opening of openings) this.#add(candidateOf(opening));
     this.longest = Math.max(0, ...openings.map(({ literal }) => literal.length)) + 1;
     for (const code of [less, newline, tick, backslash]) this.stops[code] = 1;
@@ -97,13 +97,13 @@ export class OpeningTable {
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
-  match(text: string, at: number, beginsLine: boolean): Match {
+  match(text: string, at: number, beginsLine: boolean): OpeningMatch {
     const first = text.charCodeAt(at);
     if (first === less && at + 2 >= text.length)
       return at + 1 === text.length || this.mayFollow(text.charCodeAt(at + 1), beginsLine) ? 'more' : 'none';
     const candidates = this.#candidates.get(first === less ? pairOf(text, at + 1) : first);
     if (candidates === undefined) return 'none';
-    let answer: Match = 'none';
+    let answer: OpeningMatch = 'none';
     for (const candidate of candidates) {
       if (!beginsLine && candidate.isWord) continue;
       const match = matchOne(text, at, candidate);
@@ -131,7 +131,7 @@ export class OpeningTable {
 }
 
 /** An opening, with what matching asks of it again and again. */
-function candidateOf(opening: Opening) {
+function candidateOf(opening: ModeOpening) {
   const ignoresCase = opening.kind === 'thinking' || opening.kind === 'thinkingClose';
   const isElement =
     opening.kind === 'context' ? opening.close === undefined : opening.kind === 'contextClose';
@@ -154,7 +154,7 @@ function pairOf(text: string, at: number): number {
   return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 }
 
-function isWord(opening: Opening): boolean {
+function isWord(opening: ModeOpening): boolean {
   // Prose has a blank after a `<` too.
   if (opening.literal.startsWith('< ')) return true;
   if (opening.kind === 'channel') return /^\w/.test(opening.literal);

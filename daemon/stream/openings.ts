@@ -1,5 +1,5 @@
 import { greater, less, openBrace, space } from './characters.ts';
-import { endsName, lineStart, type Match, type Opening, OpeningTable } from './openingTable.ts';
+import { endsName, lineStart, type ModeOpening, type OpeningMatch, OpeningTable } from './openingTable.ts';
 import { perProfile, type StreamProfile } from './profile.ts';
 import type { RequestTools } from './requestTools.ts';
 
@@ -55,7 +55,7 @@ export class Openings {
   }
 
   /** Reads the opening that may begin at `at`. Words count only at the beginning of a line. */
-  match(text: string, at: number, beginsLine: boolean): Match {
+  match(text: string, at: number, beginsLine: boolean): OpeningMatch {
     if (text.charCodeAt(at) !== less) return this.#ofProfile.match(text, at, beginsLine);
     if (at + 1 < text.length && !this.mayFollow(text.charCodeAt(at + 1), beginsLine)) return 'none';
     const own = this.#ofRequest.match(text, at, beginsLine);
@@ -73,7 +73,7 @@ export class Openings {
   }
 
   /** There may be many tools, so a whole name is looked up. */
-  #matchTool(text: string, at: number): Match {
+  #matchTool(text: string, at: number): OpeningMatch {
     if (!this.#toolInitials.has(text.charCodeAt(at + 1))) return 'none';
     const longest = Math.min(text.length, at + this.#longestTool + 2);
     let end = at + 1;
@@ -85,7 +85,7 @@ export class Openings {
   }
 }
 
-function isOpening(match: Match): match is Opening {
+function isOpening(match: OpeningMatch): match is ModeOpening {
   return typeof match === 'object';
 }
 
@@ -97,7 +97,7 @@ const tableWithCalls = perProfile((profile) => {
   return table;
 });
 
-function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] {
+function profileOpenings(profile: StreamProfile, withCalls: boolean): ModeOpening[] {
   const { resultTags, results, answer, ends } = profile;
   const result = { kind: 'context', dropsTag: false, isResult: true } as const;
   return [
@@ -117,7 +117,7 @@ function profileOpenings(profile: StreamProfile, withCalls: boolean): Opening[] 
   ];
 }
 
-function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: OpeningNames): Opening[] {
+function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: OpeningNames): ModeOpening[] {
   const thinking = new Set(profile.thinkingTags);
   const names = [...new Set(contextTags)].filter(
     (name) => isElementName(name) && !thinking.has(name.toLowerCase()),
@@ -128,7 +128,7 @@ function contextOpenings({ profile, contextTags, dropContextTags: dropsTag }: Op
   ];
 }
 
-function callOpenings({ calls, elements }: StreamProfile): Opening[] {
+function callOpenings({ calls, elements }: StreamProfile): ModeOpening[] {
   const closes = new Set([...calls.map(({ close }) => close), ...elements.map(({ callClose }) => callClose)]);
   closes.delete('');
   return [
@@ -142,7 +142,7 @@ function callOpenings({ calls, elements }: StreamProfile): Opening[] {
 }
 
 /** How a reply in channels begins. */
-const channelOpenings: readonly Opening[] = [
+const channelOpenings: readonly ModeOpening[] = [
   { kind: 'channel', literal: '<|channel|>' },
   { kind: 'channel', literal: '<|start|>' },
   { kind: 'channel', literal: '<|message|>' },

@@ -10,7 +10,7 @@ import { defaultProfile, perProfile, type StreamProfile } from './profile.ts';
 import { Prose } from './prose.ts';
 import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { RequestTools, type ToolShape } from './requestTools.ts';
-import { Tag } from './tag.ts';
+import { TagMode } from './tag.ts';
 import { Thinking } from './thinking.ts';
 
 /**
@@ -168,7 +168,7 @@ class Parser implements StreamParser, ReplyReader {
         if (next.afterCall) reply.called = true;
         return new Lead(reply, next.afterCall);
       case 'tag':
-        return new Tag(reply, next);
+        return new TagMode(reply, next);
       case 'thinking':
         return new Thinking(reply, next.end);
       case 'blanks':

@@ -6,7 +6,7 @@ import {
   type CallOpening,
   type CallStart,
   type ContextOpening,
-  type Opening,
+  type ModeOpening,
 } from './openingTable.ts';
 import type { Mode, OpenBlock, Reply, TagPlace } from './reply.ts';
 import { isFramed } from './sentence.ts';
@@ -17,14 +17,14 @@ const sentenceEnd = /[.!?…。！？]/;
 const wordOrSentenceEnd = /[\p{L}\p{N}.!?…。！？]/u;
 
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
-export class Tag implements Mode {
+export class TagMode implements Mode {
   readonly #reply: Reply;
   readonly #lead: string;
   readonly #beginsLine: boolean;
   readonly #afterCall: boolean;
   readonly #mayBeCall: boolean;
   #held = '';
-  #opening: Opening | undefined;
+  #opening: ModeOpening | undefined;
   /** The attributes of the opening, if it may have any. */
   #end: TagEnd | undefined;
   #closed = false;
@@ -77,7 +77,7 @@ export class Tag implements Mode {
   }
 
   /** Acts on a whole opening. For an element it first waits for the attributes. */
-  #take(opening: Opening): void {
+  #take(opening: ModeOpening): void {
     switch (opening.kind) {
       case 'call':
       case 'element':
@@ -123,7 +123,7 @@ export class Tag implements Mode {
     this.#refuseAll();
   }
 
-  #wait(opening: Opening): void {
+  #wait(opening: ModeOpening): void {
     this.#opening = opening;
     this.#end = new TagEnd();
   }
@@ -201,7 +201,7 @@ export class Tag implements Mode {
     this.#reply.enter({ mode: 'thinking', end });
   }
 
-  #takeMarkClose(opening: Opening): void {
+  #takeMarkClose(opening: ModeOpening): void {
     this.#opening = opening;
     if (this.#reply.mentions > 0) {
       this.#reply.mentions--;

@@ -29,7 +29,7 @@ const capacity = 1_000;
 /** How often the owner, or all strangers together, can make this service ask one host in a minute. */
 const perMinute = 20;
 
-interface Known {
+interface CachedClient {
   readonly client: OAuthClient;
   readonly from: number;
   readonly until: number;
@@ -37,7 +37,7 @@ interface Known {
 
 /** Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once. */
 export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions) {
-  const known = new LruCache<Known>(capacity);
+  const known = new LruCache<CachedClient>(capacity);
   const fetches = createSharedWork<OAuthClient>();
   const asked = new RateLimiter(perMinute, now);
   const ask = async (id: string, url: URL, requester: Requester): Promise<OAuthClient> => {

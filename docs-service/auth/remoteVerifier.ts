@@ -26,7 +26,7 @@ const maxTokenLength = 4_096;
 /** What the token allows; null for one that is unknown or for another service. */
 type Verdict = Grant | null | 'foreign';
 
-interface Known {
+interface CachedVerdict {
   readonly verdict: Verdict;
   readonly from: number;
   readonly until: number;
@@ -35,8 +35,8 @@ interface Known {
 /** Says what a bearer may do, by asking the server that issued the token. */
 export class RemoteVerifier {
   readonly #options: RemoteVerifierOptions;
-  readonly #good = new LruCache<Known>(capacity);
-  readonly #bad = new LruCache<Known>(capacity);
+  readonly #good = new LruCache<CachedVerdict>(capacity);
+  readonly #bad = new LruCache<CachedVerdict>(capacity);
   /** The questions that are open, by the hashes of their tokens. */
   readonly #questions = createSharedWork<Verdict>();
   /** Without it, the name of a grant could reveal its token to somebody who knows many tokens. */
@@ -64,7 +64,7 @@ export class RemoteVerifier {
     return this.#options.client.close();
   }
 
-  #find(hash: string): Known | undefined {
+  #find(hash: string): CachedVerdict | undefined {
     const known = this.#good.get(hash) ?? this.#bad.get(hash);
     const now = this.#options.now();
     // A clock that is set back must not keep a revoked token alive.
@@ -94,7 +94,7 @@ export class RemoteVerifier {
     return { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
   }
 
-  #keep(hash: string, { verdict, from }: Pick<Known, 'verdict' | 'from'>): void {
+  #keep(hash: string, { verdict, from }: Pick<CachedVerdict, 'verdict' | 'from'>): void {
     const isGood = verdict !== null && verdict !== 'foreign';
     const until = from + (isGood ? cacheTime.good : cacheTime.bad);
     (isGood ? this.#bad : this.#good).delete(hash);

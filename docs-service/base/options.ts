@@ -22,7 +22,7 @@ export type OptionValues<Specs extends OptionSpecs> = {
       : string | undefined;
 };
 
-export interface CommandLine<Specs extends OptionSpecs> {
+export interface ParsedCommandLine<Specs extends OptionSpecs> {
   readonly values: OptionValues<Specs>;
   readonly words: readonly string[];
 }
@@ -32,7 +32,7 @@ export function parseOptions<Specs extends OptionSpecs>(
   specs: Specs,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): CommandLine<Specs> {
+): ParsedCommandLine<Specs> {
   const options: ParseArgsConfig['options'] = Object.fromEntries(
     Object.entries(specs).map(([name, { type, multiple }]) => [name, { type, multiple: multiple ?? false }]),
   );

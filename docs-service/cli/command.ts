@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { CommandLine, OptionSpecs } from '../base/options.ts';
+import type { OptionSpecs, ParsedCommandLine } from '../base/options.ts';
 
 /** One command of the program, with its arguments. */
 export interface Command<Specs extends OptionSpecs = OptionSpecs> {
@@ -11,7 +11,7 @@ export interface Command<Specs extends OptionSpecs = OptionSpecs> {
   readonly words: number;
   /** Further arguments that may be left out. */
   readonly moreWords?: number;
-  run(commandLine: CommandLine<Specs>, context: ProgramContext): Promise<number>;
+  run(commandLine: ParsedCommandLine<Specs>, context: ProgramContext): Promise<number>;
 }
 
 /** Derives the types of the values that a command gets from its options. */

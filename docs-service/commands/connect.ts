@@ -5,7 +5,7 @@ import { refusePassword } from '../base/database.ts';
 import { UsageError } from '../base/options.ts';
 import { quoteForShell } from '../base/text.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
-import { type Places, parsePlaces, placeOptions } from '../serveConfig.ts';
+import { type LibrarySources, parsePlaces, placeOptions } from '../serveConfig.ts';
 
 /** The agents whose entries we know, by the names that people type. */
 export const agents = ['claude', 'cursor', 'vscode', 'zed', 'codex'] as const;
@@ -53,7 +53,7 @@ function httpReach(values: { readonly 'base-url': string | undefined }): Reach {
 
 /** With absolute paths, because an agent starts it in a folder of its own. */
 function stdioReach(
-  { content, data, database, future }: Places,
+  { content, data, database, future }: LibrarySources,
   { program }: Pick<ProgramContext, 'program'>,
 ): Reach {
   if (database !== undefined) refusePassword(database);

@@ -1,9 +1,9 @@
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { type Answer, ask, type Fetch, tryBearerChallenge } from './discoveryRequest.ts';
+import { ask, type DiscoveryAnswer, type Fetch, tryBearerChallenge } from './discoveryRequest.ts';
 
-export interface Finding {
+export interface DiscoveryFinding {
   readonly isFine: boolean;
   /** What is fine may still deserve a look. */
   readonly isWarning?: boolean;
@@ -25,7 +25,7 @@ interface DiscoveryOptions {
  * Follows the steps of a client that knows only the address: the challenge, the resource metadata, the metadata of the
  * authorization server. It stops at the first step where a client would stop.
  */
-export async function followDiscovery(options: DiscoveryOptions): Promise<readonly Finding[]> {
+export async function followDiscovery(options: DiscoveryOptions): Promise<readonly DiscoveryFinding[]> {
   const { baseUrl, isNamed, fetch, now } = options;
   const { href } = baseUrl;
   const first = await ask(`${href}/mcp`, fetch, firstMessage);
@@ -60,7 +60,10 @@ const firstMessage = {
 };
 
 /** Why there is no challenge; empty if there is one. */
-function findMissing(answer: Answer, { baseUrl: { href }, isNamed }: DiscoveryOptions): readonly Finding[] {
+function findMissing(
+  answer: DiscoveryAnswer,
+  { baseUrl: { href }, isNamed }: DiscoveryOptions,
+): readonly DiscoveryFinding[] {
   if (answer.kind === 'silence')
     return fine(
       `No service answers at ${href}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
@@ -89,7 +92,7 @@ function howToStart(isNamed: boolean): string {
   return isNamed ? 'Start it with "runner-docs serve".' : 'If it serves at another address, add --base-url.';
 }
 
-async function followResource(url: string, options: DiscoveryOptions): Promise<readonly Finding[]> {
+async function followResource(url: string, options: DiscoveryOptions): Promise<readonly DiscoveryFinding[]> {
   const { baseUrl, fetch } = options;
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
@@ -109,7 +112,7 @@ async function followServer(
   issuer: string,
   url: string,
   { baseUrl, fetch }: DiscoveryOptions,
-): Promise<readonly Finding[]> {
+): Promise<readonly DiscoveryFinding[]> {
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
     return wrong(`${url} has no metadata of an authorization server, so clients cannot sign in.`);
@@ -122,7 +125,7 @@ async function followServer(
   return [...(problems.length === 0 ? found : problems), ...findInRegistration(metadata)];
 }
 
-function findInEndpoints(metadata: Metadata): readonly Finding[] {
+function findInEndpoints(metadata: Metadata): readonly DiscoveryFinding[] {
   return ['authorization_endpoint', 'token_endpoint'].flatMap((name) => {
     const url = metadata[name];
     if (typeof url !== 'string' || !URL.canParse(url))
@@ -131,7 +134,7 @@ function findInEndpoints(metadata: Metadata): readonly Finding[] {
   });
 }
 
-function findInMethods(metadata: Metadata): readonly Finding[] {
+function findInMethods(metadata: Metadata): readonly DiscoveryFinding[] {
   const methods = metadata['code_challenge_methods_supported'];
   if (Array.isArray(methods) && methods.includes('S256')) return [];
   return wrong(
@@ -140,7 +143,7 @@ function findInMethods(metadata: Metadata): readonly Finding[] {
 }
 
 /** Switching registration off is a choice, not a problem. */
-function findInRegistration(metadata: Metadata): readonly Finding[] {
+function findInRegistration(metadata: Metadata): readonly DiscoveryFinding[] {
   const hasDocuments = metadata['client_id_metadata_document_supported'] === true;
   if (typeof metadata['registration_endpoint'] === 'string') return [];
   return fine(
@@ -153,7 +156,7 @@ function findInRegistration(metadata: Metadata): readonly Finding[] {
 /** Milliseconds; a code is valid for one minute. */
 const maxDrift = 30_000;
 
-function findInClock(headers: Headers, now: number): readonly Finding[] {
+function findInClock(headers: Headers, now: number): readonly DiscoveryFinding[] {
   const date = Date.parse(headers.get('date') ?? '');
   const drift = Math.abs(date - now);
   // The header has whole seconds.
@@ -165,7 +168,7 @@ function findInClock(headers: Headers, now: number): readonly Finding[] {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-function toObject(answer: Answer): Metadata | undefined {
+function toObject(answer: DiscoveryAnswer): Metadata | undefined {
   if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
   const value = tryJson(answer.text);
   return isRecord(value) ? value : undefined;
@@ -196,10 +199,10 @@ function shown(value: unknown): string {
   return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 200);
 }
 
-export function fine(text: string): readonly Finding[] {
+export function fine(text: string): readonly DiscoveryFinding[] {
   return [{ isFine: true, text }];
 }
 
-export function wrong(text: string): readonly Finding[] {
+export function wrong(text: string): readonly DiscoveryFinding[] {
   return [{ isFine: false, text }];
 }

@@ -1,5 +1,5 @@
 /** The result of one request, as far as discovery needs it. */
-export type Answer =
+export type DiscoveryAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }
   /** Nobody answers. */
   | { readonly kind: 'silence' }
@@ -13,7 +13,7 @@ const limit = 5_000;
 const maxBytes = 65_536;
 
 /** Posts the message, if there is one. Follows no redirect, and reads at most 64 KB. */
-export async function ask(url: string, fetch: Fetch, message?: object): Promise<Answer> {
+export async function ask(url: string, fetch: Fetch, message?: object): Promise<DiscoveryAnswer> {
   const accept = 'application/json, text/event-stream';
   const json = { accept, 'content-type': 'application/json' };
   try {
@@ -43,7 +43,7 @@ async function read(response: Response): Promise<string> {
 
 const nobody = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-function toFailure(error: unknown): Answer {
+function toFailure(error: unknown): DiscoveryAnswer {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (nobody.has(code)) return { kind: 'silence' };

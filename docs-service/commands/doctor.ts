@@ -15,10 +15,10 @@ import { lossSentence } from '../library/reports.ts';
 import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
 import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
 import type { IndexSummary } from '../search/documentIndex.ts';
-import { type Places, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
+import { type LibrarySources, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
 import { connectCommand, usualOrigin } from './connect.ts';
-import { type Finding, fine, followDiscovery, wrong } from './discovery.ts';
+import { type DiscoveryFinding, fine, followDiscovery, wrong } from './discovery.ts';
 
 export const doctorCommand = defineCommand({
   usage: 'doctor [KIND]',
@@ -60,7 +60,7 @@ interface WantedWarnings {
 }
 
 async function printWarnings(
-  places: Places,
+  places: LibrarySources,
   { kind, json }: WantedWarnings,
   { parts, note, print }: ProgramContext,
 ): Promise<number> {
@@ -82,26 +82,26 @@ async function printWarnings(
   }
 }
 
-function notThere({ data }: Places): string {
+function notThere({ data }: LibrarySources): string {
   return `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`;
 }
 
-function toJson({ isFine, isWarning = false, text }: Finding) {
+function toJson({ isFine, isWarning = false, text }: DiscoveryFinding) {
   return { state: isFine ? (isWarning ? 'warning' : 'ok') : 'problem', text };
 }
 
 /** All words have the same width. */
-function wordFor({ isFine, isWarning = false }: Finding): string {
+function wordFor({ isFine, isWarning = false }: DiscoveryFinding): string {
   if (!isFine) return 'PROBLEM';
   return isWarning ? 'warning' : 'ok     ';
 }
 
-function engineOf({ database }: Places): string {
+function engineOf({ database }: LibrarySources): string {
   if (database !== undefined) return 'with PostgreSQL';
   return Number(process.versions.node.split('.')[0]) >= 24 ? "with Node's own SQLite" : 'with libsql';
 }
 
-async function findInContent(places: Places): Promise<readonly Finding[]> {
+async function findInContent(places: LibrarySources): Promise<readonly DiscoveryFinding[]> {
   try {
     const { root } = await openContentFolder(places.content, places);
     return fine(`The content is in ${root}.`);
@@ -110,7 +110,7 @@ async function findInContent(places: Places): Promise<readonly Finding[]> {
   }
 }
 
-async function findInData(places: Places, examined: Examined): Promise<readonly Finding[]> {
+async function findInData(places: LibrarySources, examined: Examined): Promise<readonly DiscoveryFinding[]> {
   const { data, database } = places;
   const found = await stat(data).catch(() => undefined);
   if (found === undefined && database === undefined) return wrong(notThere(places));
@@ -126,7 +126,10 @@ async function findInData(places: Places, examined: Examined): Promise<readonly 
   return [...access, ...(await findInIndex(places, examined))];
 }
 
-async function findInIndex(places: Places, { context, baseUrl }: Examined): Promise<readonly Finding[]> {
+async function findInIndex(
+  places: LibrarySources,
+  { context, baseUrl }: Examined,
+): Promise<readonly DiscoveryFinding[]> {
   let stores: Stores | undefined;
   try {
     stores = await openStores({ places, parts: context.parts, log: context.note });
@@ -143,7 +146,12 @@ async function findInIndex(places: Places, { context, baseUrl }: Examined): Prom
   }
 }
 
-function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary): readonly Finding[] {
+function findingsOf({
+  documents,
+  problems,
+  warnings,
+  isComplete,
+}: IndexSummary): readonly DiscoveryFinding[] {
   return [
     ...(isComplete
       ? fine(`${count(documents, 'document')} can be read.`)
@@ -153,12 +161,16 @@ function findingsOf({ documents, problems, warnings, isComplete }: IndexSummary)
   ];
 }
 
-function findLoss(paths: readonly string[]): readonly Finding[] {
+function findLoss(paths: readonly string[]): readonly DiscoveryFinding[] {
   if (paths.length === 0) return [];
   return wrong(`${lossSentence(paths)} "runner-docs index" and the next start of "serve" index them again.`);
 }
 
-function findReaders(tokens: number, { me, password }: Owner, { href }: BaseUrl): readonly Finding[] {
+function findReaders(
+  tokens: number,
+  { me, password }: Owner,
+  { href }: BaseUrl,
+): readonly DiscoveryFinding[] {
   if (tokens === 0 && password === null)
     return wrong(
       'Nobody can read yet. Run "runner-docs owner set-password" to sign in, or "runner-docs token create".',
@@ -174,7 +186,7 @@ function findReaders(tokens: number, { me, password }: Owner, { href }: BaseUrl)
 }
 
 /** Without a runner, everything but the search by meaning works. */
-async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<readonly Finding[]> {
+async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<readonly DiscoveryFinding[]> {
   if (options === undefined) return [];
   const { createEmbeddings } = await import('../meaning/embeddings.ts');
   const embeddings = createEmbeddings(options);
@@ -202,7 +214,10 @@ interface Examined {
 }
 
 /** A library without such text needs no such font, so nothing here is a problem. */
-async function findFonts(named: readonly string[], { parts }: ProgramContext): Promise<readonly Finding[]> {
+async function findFonts(
+  named: readonly string[],
+  { parts }: ProgramContext,
+): Promise<readonly DiscoveryFinding[]> {
   const [{ fontCoverage }, { usualFontFolders }] = await Promise.all([
     import('../formats/pdf/fontBook.ts'),
     import('../formats/pdf/fontFiles.ts'),

@@ -5,10 +5,10 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { type ContentPlaces, isInside, placeOf, readPlace, readSmallPlace } from './contentPlaces.ts';
 import type { ContentProblem } from './document.ts';
 import type { LinkRoots } from './links.ts';
-import { createServedFiles, type LeftOut, type ServedFiles } from './servedFiles.ts';
+import { createServedFiles, type OmissionReason, type ServedFiles } from './servedFiles.ts';
 
 /** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
-export interface FoundFile {
+export interface ContentFile {
   readonly path: string;
   readonly size: number;
   /** When it was written, in milliseconds since 1970. */
@@ -35,14 +35,14 @@ export const coarsest = 2_000;
 
 const firstTime = Date.UTC(1980, 0, 2);
 
-export interface FoundFolder {
+export interface ContentListing {
   /** The folder has no entries at all, not even files that are no content. */
   readonly isEmpty: boolean;
-  readonly files: readonly FoundFile[];
+  readonly files: readonly ContentFile[];
   /** The names of all other files, of links, and of what is left out. */
   readonly others: readonly string[];
   /** The files of Markdown and the folders that are not read as documents. */
-  readonly leftOut: readonly (readonly [name: string, why: LeftOut])[];
+  readonly leftOut: readonly (readonly [name: string, why: OmissionReason])[];
   /** Its subfolders, as paths from the content folder. */
   readonly folders: readonly string[];
   readonly problems: readonly ContentProblem[];
@@ -57,7 +57,7 @@ export interface ContentFolder extends LinkRoots {
   /** Reads again which files are documents. Returns whether that may be others now. */
   renew(): boolean;
   /** The direct content of one folder; undefined if the folder is gone. `''` is the content folder. */
-  list(folder: string): Promise<FoundFolder | undefined>;
+  list(folder: string): Promise<ContentListing | undefined>;
   /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
   read(path: string): Promise<Uint8Array>;
   /** The same without waiting, for a small file; undefined in place of an error. */
@@ -152,7 +152,7 @@ async function listFolder(
   root: string,
   folder: string,
   served: ServedFiles,
-): Promise<FoundFolder | undefined> {
+): Promise<ContentListing | undefined> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(reasonOf);
   if (entries === undefined) return undefined;
   if (typeof entries === 'string')
@@ -210,7 +210,7 @@ function isListOfPages(root: string, path: string): boolean {
   );
 }
 
-export function byPath(a: FoundFile, b: FoundFile): number {
+export function byPath(a: ContentFile, b: ContentFile): number {
   return a.path < b.path ? -1 : 1;
 }
 
@@ -231,7 +231,7 @@ export function isCollection(path: string): boolean {
   return /^collections\/[^/]+\.ya?ml$/i.test(path);
 }
 
-type Looked = FoundFile | ContentProblem | undefined;
+type Looked = ContentFile | ContentProblem | undefined;
 
 async function lookAt(root: string, path: string): Promise<Looked> {
   const found = await stat(join(root, path));

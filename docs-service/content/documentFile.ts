@@ -15,7 +15,7 @@ import { titlesIn } from './headings.ts';
 import type { ListedFolder, ListedPlace } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
-import { type Reading, readDate } from './writtenValue.ts';
+import { readDate, type ValueReading } from './writtenValue.ts';
 
 /** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;
@@ -169,7 +169,7 @@ function presentOnly<Value extends object>(
 /** What a field of a document is read from: the first of these keys that has a usable value. */
 interface Field<Value> {
   readonly keys: readonly string[];
-  readonly read: (written: unknown, key: string) => Reading<Value>;
+  readonly read: (written: unknown, key: string) => ValueReading<Value>;
 }
 
 function tryFirst<Value>(
@@ -262,7 +262,7 @@ function valid<Value>(schema: z.ZodType<Value>): Field<Value>['read'] {
   };
 }
 
-function readSlug(written: unknown): Reading<{ readonly slug: string; readonly isNamed: boolean }> {
+function readSlug(written: unknown): ValueReading<{ readonly slug: string; readonly isNamed: boolean }> {
   const whole = typeof written === 'string' ? written.trim() : '';
   if (isSlug(whole)) return { value: { slug: whole, isNamed: true } };
   const slug = trySlug(whole.split('/').findLast((part) => part.trim() !== '') ?? '');
@@ -272,7 +272,7 @@ function readSlug(written: unknown): Reading<{ readonly slug: string; readonly i
 }
 
 /** Zero is none for Hugo, which calls it a weight. */
-function readOrder(written: unknown, key: string): Reading<number> {
+function readOrder(written: unknown, key: string): ValueReading<number> {
   const number = typeof written === 'string' && written.trim() !== '' ? Number(written) : Number.NaN;
   if (key === 'weight' && number === 0) return { value: noOrder };
   return Number.isFinite(number) ? { value: number } : { problem: 'must be a number' };
@@ -285,7 +285,7 @@ function orderOf(order: number | undefined): number | undefined {
 }
 
 /** At most 100 names. Each is a text, or has a name. */
-function readAuthors(written: unknown): Reading<readonly string[]> {
+function readAuthors(written: unknown): ValueReading<readonly string[]> {
   const names = (Array.isArray(written) ? written : [written]).slice(0, 100).flatMap((one: unknown) => {
     const named = isRecord(one) ? (one['name'] ?? one['title'] ?? one['email']) : one;
     const read = author.safeParse(named);

@@ -5,7 +5,7 @@ import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 
 /** Why a file of Markdown is no document: its name, a line of `.docsignore`, what it is, or where it is. */
-export type LeftOut = 'name' | 'ignored' | 'list' | 'place';
+export type OmissionReason = 'name' | 'ignored' | 'list' | 'place';
 
 /** Which files and folders are read as documents, as the operator and the authors say. */
 export type ServedFiles = ReturnType<typeof createServedFiles>;
@@ -40,7 +40,7 @@ export function createServedFiles({ ignored, config, docs }: ServedFilesOptions)
     tryReason(
       path: string,
       { isFolder, isList }: { readonly isFolder: boolean; readonly isList: boolean },
-    ): LeftOut | undefined {
+    ): OmissionReason | undefined {
       const said = rules?.test(isFolder ? `${path}/` : path);
       if (said?.ignored) return 'ignored';
       if (!said?.unignored && isList) return 'list';

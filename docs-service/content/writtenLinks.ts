@@ -55,7 +55,7 @@ function isChecked(href: string, path: string): boolean {
   return target.kind === 'inside' || (target.kind === 'fragment' && target.fragment !== '');
 }
 
-interface Place {
+interface LinkPosition {
   /** In UTF-16 units from the beginning of the text. */
   readonly at: number;
   readonly href: string;
@@ -63,7 +63,7 @@ interface Place {
 }
 
 function withLines(
-  places: readonly Place[],
+  places: readonly LinkPosition[],
   text: string,
   lineOf: (line: number) => number,
 ): readonly WrittenLink[] {
@@ -82,13 +82,13 @@ const definition =
   /^[ \t>]*\[([^\]\n^][^\]\n]{0,998})\]:[ \t]*\n?[ \t]*(?:<([^<>\n]{1,2048})>|([^\s<]\S{0,2047}))/gm;
 
 /** Links with brackets, which may use an address that is defined elsewhere. */
-function markdownPlaces(prose: string): readonly Place[] {
+function markdownPlaces(prose: string): readonly LinkPosition[] {
   const defined = new Map<string, string>();
   const text = prose.replace(definition, (all, label, bracketed, plain) => {
     if (!defined.has(labelOf(label))) defined.set(labelOf(label), unescaped(bracketed ?? plain));
     return all.replace(/[^\n]/g, ' ');
   });
-  const places: Place[] = [];
+  const places: LinkPosition[] = [];
   const open: { readonly at: number; readonly isPicture: boolean }[] = [];
   /** Links do not nest: this many of the open brackets already contain one. */
   let taken = 0;
@@ -140,7 +140,7 @@ function unescaped(href: string): string {
   return href.replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }
 
-function htmlPlaces(prose: string): readonly Place[] {
+function htmlPlaces(prose: string): readonly LinkPosition[] {
   return Array.from(
     prose.matchAll(/<(a|img)\s([^<>]{1,4096})>/gi),
     ({ index, 1: name, 2: attributes = '' }) => {

@@ -1,5 +1,5 @@
 /** A value of the front matter. It is read even if it is not written as it should be. */
-export type Reading<Value> =
+export type ValueReading<Value> =
   | {
       readonly value: Value;
       /** How it was read. */
@@ -11,7 +11,7 @@ export type Reading<Value> =
     };
 
 /** `true` or `false`, in any usual spelling. */
-export function readTruth(key: string, written: unknown): Reading<boolean> {
+export function readTruth(key: string, written: unknown): ValueReading<boolean> {
   if (typeof written === 'boolean') return { value: written };
   const value = typeof written === 'string' ? truths.get(written.trim().toLowerCase()) : undefined;
   return value === undefined
@@ -24,7 +24,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', 'n', 'off', '0'].map((word) => [word, false] as const),
 ]);
 
-export type DateReading = Reading<string> & {
+export type DateReading = ValueReading<string> & {
   /** Every date that may be meant, in ISO 8601: if only a year is clear, its first day. */
   readonly readings: readonly string[];
 };

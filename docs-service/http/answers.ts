@@ -4,7 +4,7 @@ import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createEtag, sendText } from './conditional.ts';
 
 /** What a route answers with: JSON that depends on nothing but the index and the key. */
-export interface Answer {
+export interface LibraryAnswer {
   readonly body: object;
   /** Of a list: the number of items on all pages, and the links to other pages. */
   readonly page?: { readonly total: number; readonly link: string };
@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** An answer that is ready to be sent. */
-interface ReadyAnswer extends Pick<Answer, 'page' | 'searchMode'> {
+interface ReadyAnswer extends Pick<LibraryAnswer, 'page' | 'searchMode'> {
   readonly text: string;
   readonly etag: string;
 }
@@ -30,7 +30,7 @@ export type SendAnswer = (
   asked: {
     /** The parameters, with their defaults, and whatever else the answer depends on. */
     readonly key: readonly unknown[];
-    readonly make: () => Promise<Answer>;
+    readonly make: () => Promise<LibraryAnswer>;
   },
 ) => Promise<FastifyReply>;
 
@@ -58,7 +58,7 @@ export function createAnswers(index: Pick<DocumentIndex, 'generation'>): SendAns
   };
 }
 
-function readyAnswer({ body, ...rest }: Answer): ReadyAnswer {
+function readyAnswer({ body, ...rest }: LibraryAnswer): ReadyAnswer {
   const text = JSON.stringify(body);
   return { text, etag: createEtag(text), ...rest };
 }

@@ -4,7 +4,7 @@ import { folderAt, inTreeOrder, readFolders } from '../library/folders.ts';
 import { readAllDocuments } from '../library/wholeIndex.ts';
 import { fieldsOf, type LibrarySearch, type SearchMode } from '../meaning/librarySearch.ts';
 import type { DocumentIndex, DocumentPage, ListQuery } from '../search/documentIndex.ts';
-import { type Answer, pageLinks } from './answers.ts';
+import { type LibraryAnswer, pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
 import { toDocumentFilter } from './listFilters.ts';
@@ -26,7 +26,7 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
     });
   };
 
-  async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<Answer> {
+  async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<LibraryAnswer> {
     const { q, mode, order, limit, offset, type, tag, path, changed_since } = parameters;
     const asked = { ...toDocumentFilter(parameters, drafts), limit, offset };
     const find = (filter: typeof asked) =>

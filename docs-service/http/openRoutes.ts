@@ -53,14 +53,14 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-interface Readers {
+interface Audience {
   /** Whether the owner signs in here. */
   readonly isServer: boolean;
   /** Whether strangers may read anything. */
   readonly isPublic: boolean;
 }
 
-const frontPage = (site: Site, { isServer, isPublic }: Readers) =>
+const frontPage = (site: Site, { isServer, isPublic }: Audience) =>
   page({
     site,
     hasLibrary: isServer || isPublic,

@@ -1,10 +1,10 @@
 import { pathSlugs } from '../content/slug.ts';
-import type { ReadFile } from './indexedFile.ts';
+import type { ParsedFile } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 import type { SlugRegister } from './slugRegister.ts';
 
-export interface FileChanges {
-  readonly read: readonly ReadFile[];
+export interface SlugChanges {
+  readonly read: readonly ParsedFile[];
   /** Paths of files that are gone. */
   readonly removed: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface Renaming {
 }
 
 /** Brings the known files up to date, and gives each of them its slug. */
-export function nameFiles({ read, removed }: FileChanges, { known, register }: Naming): Renaming {
+export function nameFiles({ read, removed }: SlugChanges, { known, register }: Naming): Renaming {
   const proposals = new Map(read.map(({ file }) => [file.path, file.slug]));
   const before = [...removed, ...proposals.keys()].flatMap((path) => known.get(path) ?? []);
   const slugs = new Set(before.map(({ slug }) => slug));

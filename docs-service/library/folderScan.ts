@@ -1,7 +1,7 @@
 import {
+  type ContentFile,
   type ContentFolder,
-  type FoundFile,
-  type FoundFolder,
+  type ContentListing,
   isCollection,
 } from '../content/contentFolder.ts';
 import { nearestFirst } from '../content/slug.ts';
@@ -13,7 +13,7 @@ import type { KnownFiles } from './knownFiles.ts';
 const width = 8;
 
 /** The content of the scanned folders; `undefined` for one that is gone. */
-export type FolderScan = ReadonlyMap<string, FoundFolder | undefined>;
+export type FolderScan = ReadonlyMap<string, ContentListing | undefined>;
 
 /** Scans some folders, and all their subfolders that `descend` accepts. */
 export async function scanFolders(
@@ -21,7 +21,7 @@ export async function scanFolders(
   starts: readonly string[],
   descend: (folder: string) => boolean,
 ): Promise<FolderScan> {
-  const found = new Map<string, FoundFolder | undefined>();
+  const found = new Map<string, ContentListing | undefined>();
   const next = [...new Set(starts)];
   while (next.length > 0) {
     const now = next.splice(0, width);
@@ -46,7 +46,7 @@ export interface FolderView {
 
 export interface Comparison {
   /** New or changed files, the nearest to the content folder first. */
-  readonly changed: readonly FoundFile[];
+  readonly changed: readonly ContentFile[];
   readonly gone: readonly IndexedFile[];
   /** Folders with files that are left for later, because they are still being written. */
   readonly unsettled: readonly string[];
@@ -64,7 +64,7 @@ export function hasUnsettled(scan: FolderScan, view: FolderView): boolean {
 
 /** The changes in the scanned folders. It forgets folders that are gone, and records new ones. */
 export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
-  const changed: FoundFile[] = [];
+  const changed: ContentFile[] = [];
   const gone: IndexedFile[] = [];
   const unsettled = new Set<string>();
   for (const [folder, listing] of scan) {
@@ -84,7 +84,7 @@ export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
 
 function goneFrom(
   folder: string,
-  { files, folders }: FoundFolder,
+  { files, folders }: ContentListing,
   known: KnownFiles,
 ): readonly IndexedFile[] {
   known.addFolder(folder);
@@ -97,12 +97,12 @@ function goneFrom(
   ];
 }
 
-export function isKnown({ path, look }: FoundFile, { known, now }: FolderView): boolean {
+export function isKnown({ path, look }: ContentFile, { known, now }: FolderView): boolean {
   const before = known.get(path);
   return look !== '' && before?.look === look && !isDue(before, now);
 }
 
-function isSettled({ modified }: FoundFile, { now, areAllSettled }: FolderView): boolean {
+function isSettled({ modified }: ContentFile, { now, areAllSettled }: FolderView): boolean {
   const age = now - modified;
   return areAllSettled || age >= settling || age < -settling;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { piecesOf } from '../base/database.ts';
-import { type ContentFolder, coarsest, type FoundFile } from '../content/contentFolder.ts';
+import { type ContentFile, type ContentFolder, coarsest } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
 import { parseDocumentFile, type ReadingOptions, tryIncludable } from '../content/documentFile.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 
-export interface ReadFile {
+export interface ParsedFile {
   readonly file: IndexedFile;
   /** Undefined if the file is not a document, or has not changed. */
   readonly document?: Document;
@@ -20,9 +20,9 @@ interface FileReading extends ReadingOptions {
 /** Reads a Markdown file, and makes an error its problem. Undefined if the file has disappeared. */
 export async function tryReadFile(
   folder: ContentFolder,
-  { path, changed, ...found }: Pick<FoundFile, 'path' | 'changed' | 'look'>,
+  { path, changed, ...found }: Pick<ContentFile, 'path' | 'changed' | 'look'>,
   { known, mayInclude, ...options }: FileReading,
-): Promise<ReadFile | undefined> {
+): Promise<ParsedFile | undefined> {
   const look = options.now - changed < coarsest ? '' : found.look;
   const withProblem = (problem: string, contentHash = '') => ({
     file: { path, look, contentHash, slug: null, problem, warnings: [] },
@@ -75,8 +75,8 @@ const width = 16;
 
 /** Reads files in parallel, and keeps their order. */
 export async function readInOrder<Result>(
-  files: readonly FoundFile[],
-  read: (file: FoundFile) => Promise<Result>,
+  files: readonly ContentFile[],
+  read: (file: ContentFile) => Promise<Result>,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   for (const piece of piecesOf(files, width)) results.push(...(await Promise.all(piece.map(read))));
@@ -87,9 +87,9 @@ export async function readInOrder<Result>(
 const maxPieceFiles = 1_000;
 const maxPieceBytes = 16_000_000;
 
-export function piecesToRead(files: readonly FoundFile[]): readonly (readonly FoundFile[])[] {
-  const pieces: FoundFile[][] = [];
-  let piece: FoundFile[] = [];
+export function piecesToRead(files: readonly ContentFile[]): readonly (readonly ContentFile[])[] {
+  const pieces: ContentFile[][] = [];
+  let piece: ContentFile[] = [];
   let bytes = 0;
   for (const file of files) {
     if (piece.length === maxPieceFiles || (bytes += file.size) > maxPieceBytes || pieces.length === 0) {

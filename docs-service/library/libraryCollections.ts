@@ -6,9 +6,9 @@ import {
 } from '../content/collectionFile.ts';
 import {
   byPath,
+  type ContentFile,
   type ContentFolder,
   documentEndings,
-  type FoundFile,
   isCollection,
 } from '../content/contentFolder.ts';
 import type { ContentProblem } from '../content/document.ts';
@@ -119,7 +119,7 @@ export class CollectionShelf {
     };
   }
 
-  async #outcomeOf(found: FoundFile): Promise<Outcome> {
+  async #outcomeOf(found: ContentFile): Promise<Outcome> {
     const before = this.#read.get(found.path);
     if (before !== undefined && found.look !== '' && before.look === found.look) return before.outcome;
     const outcome = await this.#folder.read(found.path).then(

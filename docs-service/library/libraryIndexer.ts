@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import type { ContentFolder, FoundFile } from '../content/contentFolder.ts';
+import type { ContentFile, ContentFolder } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
@@ -14,7 +14,7 @@ import {
   scanFolders,
 } from './folderScan.ts';
 import { IncludeRights } from './includeRights.ts';
-import { piecesToRead, type ReadFile, readInOrder, tryReadFile } from './indexedFile.ts';
+import { type ParsedFile, piecesToRead, readInOrder, tryReadFile } from './indexedFile.ts';
 import { folderOf, KnownFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
@@ -61,8 +61,8 @@ const unread = { look: '', contentHash: '', sourceHash: '' };
 
 /** Files that may have changed, with what was read of each; undefined if it is gone. */
 interface ReadPiece {
-  readonly files: readonly FoundFile[];
-  readonly read: readonly (ReadFile | undefined)[];
+  readonly files: readonly ContentFile[];
+  readonly read: readonly (ParsedFile | undefined)[];
   readonly gone: readonly IndexedFile[];
 }
 
@@ -314,7 +314,7 @@ export class LibraryIndexer {
    * and one waits to be analysed. Resolves with the number of files that have changed.
    */
   async #applyPieces(
-    pieces: readonly (readonly FoundFile[])[],
+    pieces: readonly (readonly ContentFile[])[],
     gone: readonly IndexedFile[],
     signal?: AbortSignal,
   ): Promise<number> {
@@ -352,7 +352,7 @@ export class LibraryIndexer {
     // A file whose look says nothing is read with each scan, and mostly as it was.
     const present = read.filter(
       (one) => one !== undefined && one.file !== this.#known.get(one.file.path),
-    ) as readonly ReadFile[];
+    ) as readonly ParsedFile[];
     const changed = present.length + removeFiles.length;
     if (changed === 0) return { changed, applied: Promise.resolve() };
     // The files are still known as they were before.
@@ -380,7 +380,7 @@ export class LibraryIndexer {
     return { changed, applied };
   }
 
-  #read(found: Pick<FoundFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
+  #read(found: Pick<ContentFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
     const { now, future = false } = this.#options;
     const below = [...this.#drafts].some((folder) => folder === '' || found.path.startsWith(`${folder}/`));
     const isRetitled = this.#retitled.has(found.path);

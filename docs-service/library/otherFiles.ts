@@ -3,7 +3,7 @@ import { count } from '../../protocol/base/text.ts';
 import { someOf } from '../base/text.ts';
 import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
 import type { ContentWarning, WarningKind } from '../content/document.ts';
-import type { LeftOut } from '../content/servedFiles.ts';
+import type { OmissionReason } from '../content/servedFiles.ts';
 import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
 
@@ -11,7 +11,7 @@ import type { KnownFiles } from './knownFiles.ts';
 export class OtherFiles {
   readonly #folder: ContentFolder;
   readonly #names = new Map<string, ReadonlySet<string>>();
-  readonly #leftOut = new Map<string, ReadonlyMap<string, LeftOut>>();
+  readonly #leftOut = new Map<string, ReadonlyMap<string, OmissionReason>>();
 
   constructor(folder: ContentFolder) {
     this.#folder = folder;
@@ -93,7 +93,7 @@ export class OtherFiles {
     });
   }
 
-  #reasonFor(path: string): LeftOut | undefined {
+  #reasonFor(path: string): OmissionReason | undefined {
     for (let at = path; at !== '.'; at = dirname(at)) {
       const why = this.#leftOut.get(parentOf(at))?.get(basename(at));
       if (why !== undefined) return why;

@@ -5,7 +5,7 @@ import { isRecord } from '../../protocol/base/json.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 
 /** A tool that a model can call. */
-export interface Tool<Input extends TObject = TObject, Output extends TObject = TObject> {
+export interface DocsTool<Input extends TObject = TObject, Output extends TObject = TObject> {
   readonly name: string;
   readonly title: string;
   /** For the model. */
@@ -18,8 +18,8 @@ export interface Tool<Input extends TObject = TObject, Output extends TObject = 
 
 /** Derives the types of a tool's arguments and result from its schemas. */
 export function defineTool<Input extends TObject, Output extends TObject>(
-  tool: Tool<Input, Output>,
-): Tool<Input, Output> {
+  tool: DocsTool<Input, Output>,
+): DocsTool<Input, Output> {
   return tool;
 }
 

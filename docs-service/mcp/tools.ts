@@ -4,7 +4,7 @@ import { connectorTools } from './connectorTools.ts';
 import { getDocMarkdown } from './getDocMarkdown.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { searchDocs } from './searchDocs.ts';
-import { defineTool, parseArguments, type Tool } from './tool.ts';
+import { type DocsTool, defineTool, parseArguments } from './tool.ts';
 
 const listCollections = defineTool({
   name: 'list_collections',
@@ -27,7 +27,10 @@ const usualTools = [searchDocs, getDocMarkdown, listCollections];
 
 export function answerTools({ server, library, failures, hasConnectorTools }: McpContext): void {
   // Each gets only arguments that its own schema accepts.
-  const tools = [...usualTools, ...(hasConnectorTools ? connectorTools : [])] as unknown as readonly Tool[];
+  const tools = [
+    ...usualTools,
+    ...(hasConnectorTools ? connectorTools : []),
+  ] as unknown as readonly DocsTool[];
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(toolToListed) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.find(({ name }) => name === params.name);
@@ -43,7 +46,7 @@ export function answerTools({ server, library, failures, hasConnectorTools }: Mc
   });
 }
 
-function toolToListed({ name, title, description, input, output }: Tool): ListedTool {
+function toolToListed({ name, title, description, input, output }: DocsTool): ListedTool {
   return {
     name,
     title,
@@ -65,6 +68,6 @@ function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'maximum' ? undefined : value)));
 }
 
-function unknownTool(name: string, tools: readonly Tool[]): string {
+function unknownTool(name: string, tools: readonly DocsTool[]): string {
   return `There is no tool "${name.slice(0, 100)}". There is ${tools.map((tool) => tool.name).join(', ')}.`;
 }

@@ -104,7 +104,7 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
     return parseVectors(vectorsIn(value), texts.length);
   };
   /** A text that is too long is cut in half, and gets the mean of what its halves mean. */
-  const embedWhole = async (text: string, asking: Asking, halvings = 0): Promise<Float32Array> => {
+  const embedWhole = async (text: string, asking: EmbeddingRequest, halvings = 0): Promise<Float32Array> => {
     try {
       const [vector] = await embedOnce([asking.prefix + text], asking.model, asking.signal);
       if (vector) return vector;
@@ -149,7 +149,7 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
 
 const tokenFlag = '--embeddings-token-file';
 
-interface Asking {
+interface EmbeddingRequest {
   readonly model: string;
   readonly prefix: string;
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { type CalledWorker, createCalledWorker } from '../base/calledWorker.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { EmbeddingsOptions } from './embeddings.ts';
-import type { ListedDocument, MeaningIndex } from './meaningIndex.ts';
+import type { MeaningDocument, MeaningIndex } from './meaningIndex.ts';
 
 /** The meaning of all documents, kept in step with the index by a runner of the user's own. */
 export type Meaning = ReturnType<typeof createMeaning>;
@@ -175,10 +175,10 @@ async function embedWhatIsNew(
 }
 
 /** All of one state of the library. */
-async function listAll(index: DocumentIndex, signal: AbortSignal): Promise<readonly ListedDocument[]> {
+async function listAll(index: DocumentIndex, signal: AbortSignal): Promise<readonly MeaningDocument[]> {
   for (;;) {
     const { generation } = index;
-    const listed: ListedDocument[] = [];
+    const listed: MeaningDocument[] = [];
     for (let total = 1; listed.length < total; ) {
       signal.throwIfAborted();
       const page = await index.list({ drafts: true, limit: pageSize, offset: listed.length });

@@ -8,7 +8,7 @@ import type { VectorStore } from './vectorStore.ts';
 import { type NearSection, VectorTable } from './vectorTable.ts';
 
 /** A document of the index, by what shows whether it has changed. */
-export interface ListedDocument {
+export interface MeaningDocument {
   readonly slug: string;
   readonly contentHash: string;
   readonly isDraft: boolean;
@@ -38,7 +38,7 @@ function otherLength(): Error {
 
 type HashedText = readonly [hash: string, text: string];
 
-interface AskedQuestion {
+interface QuestionVector {
   readonly answer: Promise<CompactVector>;
   readonly ending: AbortController;
 }
@@ -62,9 +62,9 @@ export class MeaningIndex {
   #isCluttered = false;
   readonly #questions = new LruCache<CompactVector>(maxQuestions);
   /** Questions that somebody waits for. */
-  readonly #asked = new Map<string, AskedQuestion>();
+  readonly #asked = new Map<string, QuestionVector>();
   /** The first question that took too long, until it has an answer. */
-  #slow: AskedQuestion | undefined;
+  #slow: QuestionVector | undefined;
   /** The most texts of a call, fewer for a slow runner. */
   #maxTexts = maxTexts;
 
@@ -108,7 +108,7 @@ export class MeaningIndex {
   }
 
   /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
-  async sync(listed: readonly ListedDocument[]): Promise<readonly string[]> {
+  async sync(listed: readonly MeaningDocument[]): Promise<readonly string[]> {
     await this.refresh();
     if (this.#isDoubtful) await this.#compareLengths();
     const { store } = this.#options;
@@ -215,7 +215,7 @@ export class MeaningIndex {
     return Promise.race([asked.answer, giveUp()]).finally(() => waiting.abort());
   }
 
-  #ask(question: string, model: string): AskedQuestion {
+  #ask(question: string, model: string): QuestionVector {
     const ending = new AbortController();
     const ask = async () => {
       try {
@@ -231,7 +231,7 @@ export class MeaningIndex {
         if (this.#asked.get(question) === asked) this.#asked.delete(question);
       }
     };
-    const asked: AskedQuestion = { answer: ask(), ending };
+    const asked: QuestionVector = { answer: ask(), ending };
     this.#asked.set(question, asked);
     return asked;
   }
@@ -296,7 +296,7 @@ function shown(
     slug,
     isDraft,
     hashes,
-  }: Pick<ListedDocument, 'slug' | 'isDraft'> & { readonly hashes: readonly string[] },
+  }: Pick<MeaningDocument, 'slug' | 'isDraft'> & { readonly hashes: readonly string[] },
   vectors: ReadonlyMap<string, CompactVector>,
 ): VectorTable | undefined {
   const rows = hashes.map((hash) => vectors.get(hash));

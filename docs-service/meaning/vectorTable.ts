@@ -6,7 +6,7 @@ export interface NearSection {
   readonly place: number;
 }
 
-interface Placed {
+interface DocumentRows {
   readonly slug: string;
   readonly isDraft: boolean;
   /** Its rows, by the places of its sections. */
@@ -29,13 +29,13 @@ export class VectorTable {
   readonly dimensions: number;
   /** Words of signs in a row. */
   readonly #words: number;
-  readonly #documents = new Map<string, Placed>();
+  readonly #documents = new Map<string, DocumentRows>();
   #count = 0;
   #vectors = new Int8Array(0);
   /** One bit for each number, which is its sign: two rows with many common signs have a small angle. */
   #signs = new Uint16Array(0);
   #lengths = new Float32Array(0);
-  #owners: Placed[] = [];
+  #owners: DocumentRows[] = [];
   #places = new Uint16Array(0);
 
   constructor(dimensions: number) {
@@ -50,7 +50,7 @@ export class VectorTable {
   /** Replaces the sections of a document. Those without a vector are missing. */
   put(slug: string, isDraft: boolean, vectors: readonly (CompactVector | undefined)[]): void {
     this.remove(slug);
-    const document: Placed = { slug, isDraft, rows: [] };
+    const document: DocumentRows = { slug, isDraft, rows: [] };
     this.#documents.set(slug, document);
     for (const [place, vector] of vectors.entries())
       if (vector?.length === this.dimensions) this.#add(document, place, vector);
@@ -75,7 +75,7 @@ export class VectorTable {
       isHidden(row) ? Number.NEGATIVE_INFINITY : this.#nearness(question, row),
     );
     const least = near.toSorted()[Math.max(0, near.length - count)] ?? 0;
-    const found: Found[] = [];
+    const found: RankedSection[] = [];
     for (const [at, row] of rows.entries()) {
       const [owner, own = 0] = [this.#owners[row], near[at]];
       if (owner && own >= least && own > Number.NEGATIVE_INFINITY)
@@ -121,7 +121,7 @@ export class VectorTable {
     return rows;
   }
 
-  #add(owner: Placed, place: number, vector: CompactVector): void {
+  #add(owner: DocumentRows, place: number, vector: CompactVector): void {
     const row = this.#count++;
     this.#reserve();
     this.#vectors.set(vector, row * this.dimensions);
@@ -157,11 +157,11 @@ export class VectorTable {
   }
 }
 
-interface Found extends NearSection {
+interface RankedSection extends NearSection {
   readonly near: number;
 }
 
-function byNearness(one: Found, other: Found): number {
+function byNearness(one: RankedSection, other: RankedSection): number {
   if (one.near !== other.near) return other.near - one.near;
   if (one.slug !== other.slug) return one.slug < other.slug ? -1 : 1;
   return one.place - other.place;

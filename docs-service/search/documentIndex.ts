@@ -59,17 +59,19 @@ export interface DocumentIndex {
 }
 
 /** The part of the index that reads it. */
-export type Reading = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
+export type ReadableIndex = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
 
 const readings = [
   ...(['list', 'search', 'read', 'metadataOf', 'select', 'slugsOf', 'slugsNamed', 'changedAt'] as const),
   ...(['nearSlugs', 'slugsFrom', 'terms', 'collections', 'summary', 'lostFiles'] as const),
-] satisfies readonly (keyof Reading)[];
+] satisfies readonly (keyof ReadableIndex)[];
 
 /** A reading index whose every method asks somebody else. */
-export function passOn(ask: (name: keyof Reading, asked: readonly unknown[]) => Promise<unknown>): Reading {
+export function passOn(
+  ask: (name: keyof ReadableIndex, asked: readonly unknown[]) => Promise<unknown>,
+): ReadableIndex {
   const methods = readings.map((name) => [name, (...asked: readonly unknown[]) => ask(name, asked)]);
-  return Object.fromEntries(methods) as Reading;
+  return Object.fromEntries(methods) as ReadableIndex;
 }
 
 /** Keeps the index in step with the files. */

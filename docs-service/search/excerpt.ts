@@ -6,7 +6,7 @@ import type { Clause, SearchHit } from './documentIndex.ts';
 import type { Joined } from './joining.ts';
 import { lineAt, snippet } from './snippet.ts';
 
-interface FoundText {
+interface HitText {
   readonly title: string;
   readonly body: string;
 }
@@ -16,7 +16,7 @@ interface FoundText {
  * question has many words that say little.
  */
 export function excerptOf(
-  { title, body }: FoundText,
+  { title, body }: HitText,
   clauses: readonly Clause[],
   { matched, place }: Pick<Joined<unknown>, 'matched' | 'place'>,
 ): Pick<SearchHit, 'snippet' | 'section'> {
@@ -33,7 +33,7 @@ export function excerptOf(
 }
 
 /** The section that has a line. Above the first heading, and below the title alone, there is none. */
-function sectionAt({ title, body }: FoundText, line: number): SearchHit['section'] {
+function sectionAt({ title, body }: HitText, line: number): SearchHit['section'] {
   let section: SearchHit['section'] = null;
   for (const [number, heading] of headingsUpTo(body, line).entries()) {
     const { id, text, isInside } = heading;

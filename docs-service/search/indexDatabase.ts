@@ -1,15 +1,22 @@
 import type { LibraryState } from './changes.ts';
 
 /** A value in a statement. A list is for `any`. */
-export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
+export type SqlParameter =
+  | string
+  | number
+  | boolean
+  | null
+  | Uint8Array
+  | readonly string[]
+  | readonly number[];
 
 /** Values by their columns. */
-export type IndexRow = Readonly<Record<string, SqlValue>>;
+export type IndexRow = Readonly<Record<string, SqlParameter>>;
 
 /** The index in one transaction. SQLite and PostgreSQL run the same statements; `?` stands for a value. */
 export interface IndexDatabase {
-  readonly dialect: Dialect;
-  rows<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  readonly dialect: SqlDialect;
+  rows<Row>(statement: string, ...values: readonly SqlParameter[]): Promise<readonly Row[]>;
   /**
    * Inserts rows, each with the same columns.
    * @param more what follows the rows in the statement, such as `ON CONFLICT …`
@@ -20,7 +27,7 @@ export interface IndexDatabase {
 }
 
 /** What the engines write differently. */
-export interface Dialect {
+export interface SqlDialect {
   /** Whether a column has one of the values of a list. */
   any(column: string): string;
   /** The texts of all rows as one text, each in a line. */

@@ -1,12 +1,12 @@
 import { maxTokenLength } from './analyser.ts';
 import { type DocumentRecord, storable } from './documentRecord.ts';
 import { languageMark } from './documentWords.ts';
-import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
+import type { IndexDatabase, SqlParameter } from './indexDatabase.ts';
 import {
   anyNumber,
-  type Block,
   blockSize,
   draftNumber,
+  type PostingBlock,
   type PostingRow,
   rowId,
   type StoredPostings,
@@ -80,7 +80,7 @@ export class SearchStore {
     return found;
   }
 
-  #words(condition: string, ...values: readonly SqlValue[]): Promise<readonly WordRow[]> {
+  #words(condition: string, ...values: readonly SqlParameter[]): Promise<readonly WordRow[]> {
     const isVisible = `${this.#visible} > 0 AND ${condition}`;
     return readWords(this.#database, this.#visible, isVisible, ...values);
   }
@@ -89,7 +89,11 @@ export class SearchStore {
    * The rows of these words. Only a phrase needs their places.
    * @param size above the number of every document
    */
-  async postings(words: readonly number[], size: number, hasPlaces: boolean): Promise<Map<number, Block>> {
+  async postings(
+    words: readonly number[],
+    size: number,
+    hasPlaces: boolean,
+  ): Promise<Map<number, PostingBlock>> {
     const found = new Map<number, Map<number, PostingRow>>();
     const ids = Array.from({ length: size / blockSize }, (_, block) =>
       words.map((word) => rowId(block, word)),
@@ -148,7 +152,7 @@ export async function readWords(
   database: IndexDatabase,
   documents: string,
   condition: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): Promise<readonly WordRow[]> {
   const [found] = await database.rows<{ rows: string | null }>(
     `SELECT ${database.dialect.lines("id || ' ' || documents || ' ' || word")} AS rows

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Library, openLibrary, startLlama } from '../../daemon/engine/process/library.ts';
+import { type NativeLibrary, openLibrary, startLlama } from '../../daemon/engine/process/library.ts';
 import { type EngineProcess, sampleModel, startEngine } from '../support/engineProcess.ts';
 import { places } from '../support/parts.ts';
 import { createFigures, median } from './figures.ts';
@@ -83,7 +83,7 @@ interface Rate {
 }
 
 /** Measures the same answer in this process. */
-async function openBare(library: Library): Promise<() => Promise<Rate>> {
+async function openBare(library: NativeLibrary): Promise<() => Promise<Rate>> {
   const llama = await startLlama(library, () => undefined);
   const model = await llama.loadModel({
     modelPath: sampleModel,

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { RunnerError } from '../../daemon/base/errors.ts';
-import { createAsking } from '../../daemon/completion/asking.ts';
 import { createCompletion } from '../../daemon/completion/completion.ts';
+import { createCompletionRunner } from '../../daemon/completion/completionRunner.ts';
 import { cursorContextAt } from '../../daemon/completion/cursorContext.ts';
 import { SupersededError } from '../../daemon/completion/inFlight.ts';
 import { createAcceptances } from '../../daemon/completion/suggestions.ts';
@@ -599,7 +599,7 @@ function completionOf(document: TextDocument, model: string) {
     acceptances: createAcceptances(),
     model: () => model,
     whyNotSendable: async () => undefined,
-    ask: createAsking({
+    ask: createCompletionRunner({
       runner: async () => runner,
       settings: () => ({}),
       knowledge: new ModelCapabilities(),

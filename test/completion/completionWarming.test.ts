@@ -3,7 +3,7 @@ import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { Log } from '../../daemon/base/log.ts';
-import type { WarmRunner } from '../../daemon/completion/asking.ts';
+import type { WarmRunner } from '../../daemon/completion/completionRunner.ts';
 import { createWarming, isLoadedAs, type WarmingDependencies } from '../../daemon/completion/warming.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';

@@ -27,7 +27,7 @@ import {
   diskStore,
   encodeText,
   type FileStore,
-  type StoredText,
+  type FileText,
 } from '../../daemon/tools/builtin/fileStore.ts';
 import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
@@ -586,7 +586,7 @@ t.test('an editor that has files is read from and written to, as far as it can',
   t.strictSame(await writer.read(fileOf('a.txt'), signal), a);
   await t.rejects(both.read(fileOf('image.png'), signal), { message: /binary/ });
 
-  const change = (store: FileStore, before: StoredText | undefined, name = 'a.txt', by = signal) =>
+  const change = (store: FileStore, before: FileText | undefined, name = 'a.txt', by = signal) =>
     store.write(fileOf(name), { before, text: 'new\n' }, by);
   const unsaved =
     'a.txt has unsaved changes in the editor, so it was not changed. Ask the user to save it first.';

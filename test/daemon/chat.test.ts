@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
-import { Answer as ChatAnswer } from '../../daemon/chat/answer.ts';
+import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';

@@ -15,7 +15,7 @@ import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
-import { type RunOptions, runCalls, standsForResult } from '../../daemon/chat/toolCalls.ts';
+import { runCalls, standsForResult, type ToolRunOptions } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { createWindows, type FindWindow } from '../../daemon/chat/turnWindow.ts';
@@ -1540,7 +1540,7 @@ t.test('a turn that fails or is cancelled has the messages that it had added', a
 });
 
 /** Runs calls with a log of all that happens. */
-async function runAll(calls: readonly ToolCall[], options: Partial<RunOptions> = {}) {
+async function runAll(calls: readonly ToolCall[], options: Partial<ToolRunOptions> = {}) {
   const log: string[] = [];
   const answers = await runCalls(calls, {
     ...{ tools: [], streamId: 's', signal: new AbortController().signal },
@@ -1560,7 +1560,7 @@ t.test('a call that cannot run has an answer that says why', async (t) => {
     .map(({ name }) => name)
     .join(', ');
   const unknown = `There is no tool "${'x'.repeat(64)}".`;
-  const problems: readonly (readonly [what: string, Partial<RunOptions>, want: string])[] = [
+  const problems: readonly (readonly [what: string, Partial<ToolRunOptions>, want: string])[] = [
     ['no tools', {}, `${unknown} There are no tools now.`],
     ['one', { tools: named(1) }, `${unknown} The tools are: t0.`],
     ['twenty', { tools: named(20) }, `${unknown} The tools are: ${first20}.`],
@@ -1572,7 +1572,7 @@ t.test('a call that cannot run has an answer that says why', async (t) => {
     t.strictSame(answers, [answered('a', content, name)], what);
     t.strictSame(log, [`a: ${JSON.stringify({ name, server: '', content, isError: true })}`], what);
   }
-  const cases: readonly (readonly [content: string, Partial<DaemonTool>, Partial<RunOptions>?])[] = [
+  const cases: readonly (readonly [content: string, Partial<DaemonTool>, Partial<ToolRunOptions>?])[] = [
     [
       'Its argument is wrong.',
       { problemWith: ({ at }) => (at === 1 ? 'Its argument is wrong.' : undefined) },

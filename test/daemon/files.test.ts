@@ -13,7 +13,7 @@ import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { createIgnoreRules } from '../../daemon/base/ignoreRules.ts';
 import { createSendable } from '../../daemon/completion/sendable.ts';
 import { searchFiles, soughtWords } from '../../daemon/files/fileSearch.ts';
-import { filesOf, LeftOut } from '../../daemon/files/folderFiles.ts';
+import { filesOf, Omissions } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
 import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
@@ -234,7 +234,7 @@ t.test('a .gitignore hides what git itself ignores', needs('git'), async (t) => 
 
 /** The names of the files that a walk finds, and what it leaves out. */
 async function walked(root: string, { depth = 0, isWanted = (name: string) => name !== '' } = {}) {
-  const left = new LeftOut();
+  const left = new Omissions();
   const { signal } = new AbortController();
   const names: string[] = [];
   for await (const { name } of filesOf({ root, isWanted, depth, left, now: () => 0, signal }))
@@ -548,7 +548,7 @@ t.test('what a folder has that cannot be read is counted', async (t) => {
     { files: [], notes: ['There is no folder none/, so @none/*.ts is only text.'] },
   ]);
   mkdirSync(join(cwd, 'going'));
-  const left = new LeftOut();
+  const left = new Omissions();
   const isWanted = (name: string) => {
     rmSync(join(cwd, 'going'), { recursive: true, force: true });
     return name < 'b';

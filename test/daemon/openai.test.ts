@@ -7,7 +7,7 @@ import { createTransport } from '../../daemon/runner/http/transport.ts';
 import { CallDeltas } from '../../daemon/runner/openai/callDeltas.ts';
 import { ChatAnswer, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
 import { failureOfEvent, openaiErrors, refuseFailure } from '../../daemon/runner/openai/errorTexts.ts';
-import { readEvents, type StreamEvent } from '../../daemon/runner/openai/eventStream.ts';
+import { readEvents, type ServerSentEvent } from '../../daemon/runner/openai/eventStream.ts';
 import { createFillReader } from '../../daemon/runner/openai/fillAnswer.ts';
 import { isLoaded, parseEntries } from '../../daemon/runner/openai/modelList.ts';
 import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
@@ -177,8 +177,8 @@ async function summaryOf(batches: ReturnType<ReturnType<typeof createOpenaiRunne
   }
 }
 
-async function eventsOf(chunks: readonly Buffer[]): Promise<readonly StreamEvent[]> {
-  const events: StreamEvent[] = [];
+async function eventsOf(chunks: readonly Buffer[]): Promise<readonly ServerSentEvent[]> {
+  const events: ServerSentEvent[] = [];
   async function* body() {
     yield* chunks;
   }
@@ -871,7 +871,7 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
   for (const read of [chat, fill])
     t.throws(() => read(choice({}), { error: { message: 'it broke' } }), failsWith(failed));
   for (const data of ['it broke', '"it broke"', '{"error":"it broke"}', '{"message":"it broke"}'])
-    for (const read of [createFillReader(subject), (e: StreamEvent) => new ChatAnswer(subject).read(e)])
+    for (const read of [createFillReader(subject), (e: ServerSentEvent) => new ChatAnswer(subject).read(e)])
       t.throws(() => read({ name: 'error', data }), failsWith(failed), data);
 
   for (const [reason, doneReason] of [

@@ -8,13 +8,17 @@ import t, { type Test } from 'tap';
 import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
 import { answerTask } from '../../daemon/engine/process/answerTask.ts';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
-import { EngineModel, type LoadedModel, type ModelOptions } from '../../daemon/engine/process/engineModel.ts';
+import {
+  type LoadedModel,
+  NativeModel,
+  type NativeModelOptions,
+} from '../../daemon/engine/process/engineModel.ts';
 import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
 import { grammarState, mustCall } from '../../daemon/engine/process/grammars.ts';
 import type {
   EvaluateOptions,
-  Library,
-  Model,
+  NativeLibrary,
+  NativeModelHandle,
   Sequence,
   Token,
 } from '../../daemon/engine/process/library.ts';
@@ -246,7 +250,7 @@ t.test(
     for (const { body, window, kept, want } of cases) {
       const { sequence, batches } = sequenceOf(kept);
       const signal = new AbortController().signal;
-      const model = bytes as unknown as Model;
+      const model = bytes as unknown as NativeModelHandle;
       const answer = generate(prompt, {
         model,
         sequence,
@@ -276,7 +280,7 @@ t.test('what a request does not ask for is sampled as llama.cpp does', async (t)
   const sampled = async (body: Generating) => {
     const { sequence, asked } = sequenceOf();
     const prompt = Array.from({ length: 100 }, (_, index) => index);
-    const model = bytes as unknown as Model;
+    const model = bytes as unknown as NativeModelHandle;
     const signal = new AbortController().signal;
     const options = { model, sequence, window: 200, body, stops: [], grammarState: undefined, signal };
     await generate(prompt, options).next();
@@ -388,7 +392,7 @@ t.test('each form of an answer has its text, its end and what it took', async (t
 
 t.test('a gap is filled between its tokens, behind what else is there', async (t) => {
   const infill = { prefix: -1, suffix: -2, middle: -3 };
-  const loadedWith = (infill: Model['tokens']['infill'], begins = false) => {
+  const loadedWith = (infill: NativeModelHandle['tokens']['infill'], begins = false) => {
     const model = { ...tokenizer, tokens: { bos: -9, shouldPrependBosToken: begins, infill } };
     return { model, tokens: new PromptTokens(model) } as unknown as LoadedModel;
   };
@@ -430,7 +434,7 @@ t.test('a cancelled answer ends after the batch that is being read', async (t) =
     },
   });
   const prompt = Array.from({ length: 1_000 }, () => 1);
-  const model = bytes as unknown as Model;
+  const model = bytes as unknown as NativeModelHandle;
   const options = {
     model,
     sequence: stopping,
@@ -569,8 +573,12 @@ class JsonTemplate {
 
 t.test('a template gets roles and texts as it knows them', async (t) => {
   const model = { ...tokenizer, fileInfo: { metadata: { tokenizer: { chat_template: 'any' } } } };
-  const library = { Template: JsonTemplate } as unknown as Library;
-  const prompts = new ChatPrompts(library, model as unknown as Model, new PromptTokens(tokenizer));
+  const library = { Template: JsonTemplate } as unknown as NativeLibrary;
+  const prompts = new ChatPrompts(
+    library,
+    model as unknown as NativeModelHandle,
+    new PromptTokens(tokenizer),
+  );
   const messages = [
     { role: 'developer', content: 'Be brief.' },
     {
@@ -608,8 +616,12 @@ function promptsOf(render: (values: Rendered) => string, source: unknown = 'any'
   }
   const tokens = { ...tokenizer.tokens, bosString: '<s>' };
   const model = { ...tokenizer, tokens, fileInfo: { metadata: { tokenizer: { chat_template: source } } } };
-  const library = { Template } as unknown as Library;
-  const prompts = new ChatPrompts(library, model as unknown as Model, new PromptTokens(tokenizer));
+  const library = { Template } as unknown as NativeLibrary;
+  const prompts = new ChatPrompts(
+    library,
+    model as unknown as NativeModelHandle,
+    new PromptTokens(tokenizer),
+  );
   return { prompts, made, prompt: (body: object) => prompts.prompt(body as never) };
 }
 
@@ -871,7 +883,7 @@ t.test('a model whose memory slides keeps where the prompt ended', async (t) => 
     const prompt = Array.from({ length }, () => 1);
     const signal = new AbortController().signal;
     const options = { sequence: sliding, window: 999, body: {}, stops: [], grammarState: undefined, signal };
-    await generate(prompt, { ...options, model: bytes as unknown as Model }).next();
+    await generate(prompt, { ...options, model: bytes as unknown as NativeModelHandle }).next();
     t.equal(taken, want, `${length} tokens, ${kept.length} of them kept`);
   }
 });
@@ -944,8 +956,8 @@ async function libraryWith(
     unloaded: () => void said.push('unloaded'),
   };
   const path = (name: string) => join(folder, name);
-  const engine = (options: Partial<ModelOptions> = {}, more: object = {}) =>
-    new EngineModel({ library: folder, model: path('small.gguf'), ...options }, { ...listener, ...more });
+  const engine = (options: Partial<NativeModelOptions> = {}, more: object = {}) =>
+    new NativeModel({ library: folder, model: path('small.gguf'), ...options }, { ...listener, ...more });
   return { asked, said, engine, path };
 }
 

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
-import { type Model, openLibrary, type Token } from '../../daemon/engine/process/library.ts';
+import { type NativeModelHandle, openLibrary, type Token } from '../../daemon/engine/process/library.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
@@ -401,9 +401,9 @@ const controls = ['<|im_start|>', '<|im_end|>'];
 const firstControl = 0x11_0000;
 
 /** A model of characters and two control tokens, with this template. */
-function modelWith(source: string): Model {
+function modelWith(source: string): NativeModelHandle {
   const textOf = (token: Token) => controls[token - firstControl] ?? String.fromCodePoint(token);
-  const model: Partial<Model> = {
+  const model: Partial<NativeModelHandle> = {
     vocabularyType: 'bpe',
     fileInfo: { metadata: { tokenizer: { chat_template: source } } },
     tokens: {
@@ -423,7 +423,7 @@ function modelWith(source: string): Model {
           : [...part].map((unit) => unit.codePointAt(0) ?? 0),
       ),
   };
-  return model as Model;
+  return model as NativeModelHandle;
 }
 
 const turn = (role: string, content: string) => `<|im_start|>${role}\n${content}<|im_end|>\n`;

@@ -16,7 +16,7 @@ import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
 import { answerProgress, pullLines } from '../../daemon/practice/pull.ts';
 import { encodeJson } from '../../daemon/practice/server.ts';
 import { createSpeaker } from '../../daemon/practice/speaker.ts';
-import { countTokens, type Prompt, splitTokens } from '../../daemon/practice/speech.ts';
+import { countTokens, type PracticePrompt, splitTokens } from '../../daemon/practice/speech.ts';
 import { callFor, sampleOf } from '../../daemon/practice/toolChoice.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
@@ -876,11 +876,11 @@ t.test('a folder of pages is read once, within bounds', async (t) => {
 
 t.test('what the practice model says, word for word', async (t) => {
   const speak = createSpeaker(async () => sections);
-  const said = async (more: Partial<Prompt>, content = '') => {
+  const said = async (more: Partial<PracticePrompt>, content = '') => {
     const user = { role: 'user', content, images: 0, toolName: '' };
     const prompt = { messages: [user], think: false, tools: [], signal: AbortSignal.abort(), ...more };
     const parts: Record<string, string> = {};
-    for await (const piece of speak(prompt as unknown as Prompt)) {
+    for await (const piece of speak(prompt as unknown as PracticePrompt)) {
       const words = piece.kind === 'calls' ? JSON.stringify(piece.calls) : piece.text;
       parts[piece.kind] = (parts[piece.kind] ?? '') + words.replace(/call_[0-9a-f]{8}/, 'call_1');
     }
@@ -967,7 +967,7 @@ t.test('what the practice model says, word for word', async (t) => {
       },
     ],
   ] as const)
-    t.strictSame(await said(given as Partial<Prompt>, content), want, content);
+    t.strictSame(await said(given as Partial<PracticePrompt>, content), want, content);
   const tool = (content: string, toolName = '') => {
     return { messages: [{ role: 'tool', content, toolName, images: 0 }] };
   };

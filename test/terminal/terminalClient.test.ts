@@ -41,7 +41,7 @@ import {
 } from '../../client/terminal/conversation/slashCommands.ts';
 import { completeLine } from '../../client/terminal/conversation/slashCompletion.ts';
 import { forTerminal } from '../../client/terminal/daemon/advice.ts';
-import { type Daemon, spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
+import { type DaemonClient, spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
 import { createAnswerPrinter, createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
@@ -1141,7 +1141,7 @@ t.test('a model is chosen: loaded, else newest that can chat', async (t) => {
       {
         request: async ({ method }: { method: string }) =>
           method === 'runner/models/list' ? { models } : { model: preferredModel(models) },
-      } as unknown as Daemon,
+      } as unknown as DaemonClient,
       named,
     );
   const embedder = model('embedder', {
@@ -1484,7 +1484,7 @@ t.test('which conversation a beginning of an id means', async (t) => {
       if (!session) throw Object.assign(new Error('There is none.'), { code: -32602, data: { path: 'id' } });
       return { session, messages: [] };
     },
-  } as unknown as Daemon;
+  } as unknown as DaemonClient;
   const meant = (text: string) =>
     readSession(daemon, text).then(
       ({ session }) => session.id,

@@ -30,12 +30,12 @@ import {
   adviseOnModels,
 } from '../../client/vscode/status/doctorAdvice.ts';
 import { createLivePage } from '../../client/vscode/ui/livePage.ts';
-import { commandsOf, type Line, toHtml } from '../../client/vscode/ui/page.ts';
+import { commandsOf, type PageLine, toHtml } from '../../client/vscode/ui/page.ts';
 import { createCountdown } from '../../client/vscode/views/countdown.ts';
-import { type Filter, noFilter, showFilterBox } from '../../client/vscode/views/filter.ts';
+import { noFilter, type RowFilter, showFilterBox } from '../../client/vscode/views/filter.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowReveal, type RowReveal } from '../../client/vscode/views/rowReveal.ts';
-import { createRowStore, type LoadedRows, type Outcome } from '../../client/vscode/views/rowStore.ts';
+import { createRowStore, type LoadedRows, type LoadOutcome } from '../../client/vscode/views/rowStore.ts';
 import { type ViewCondition, viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { stepKeys } from '../../client/vscode/walkthrough/stepKeys.ts';
 import { refusalOf } from '../../protocol/messages/abilities.ts';
@@ -46,13 +46,13 @@ import { handClock } from '../support/handClock.ts';
 import { modelLike, yes } from '../support/modelLike.ts';
 
 const rowsOf = (...names: readonly string[]) => names.map((name) => localRow(modelLike(name)));
-const failed = (name: string, kind: string, sentence = 'Start it.'): Outcome => ({
+const failed = (name: string, kind: string, sentence = 'Start it.'): LoadOutcome => ({
   ...{ name, rows: [] },
   failure: { kind, sentence },
 });
 
 t.test('the state of a view and its message', async (t) => {
-  const cases: readonly (readonly [string, readonly Outcome[], string, string])[] = [
+  const cases: readonly (readonly [string, readonly LoadOutcome[], string, string])[] = [
     ['nothing is known yet', [], 'loading', ''],
     ['nothing is there', [{ name: 'a', rows: [] }], 'empty', ''],
     ['rows', [{ name: 'a', rows: rowsOf('m') }], 'filled', ''],
@@ -70,7 +70,7 @@ t.test('the state of a view and its message', async (t) => {
     );
   const down = failed('box', 'server-unreachable');
   const gone = { name: 'a', rows: [] };
-  const several: readonly (readonly [string, readonly Outcome[], string])[] = [
+  const several: readonly (readonly [string, readonly LoadOutcome[], string])[] = [
     ['none has answered yet', [], 'loading'],
     ['the first is empty, and the second has not answered', [{ name: 'a', rows: [] }], 'loading'],
     ['both are empty', [gone, { ...gone, name: 'b' }], 'empty'],
@@ -208,7 +208,7 @@ t.test('the filter box', async (t) => {
   const rows = [...rowsOf('m', 'n'), { ...rowsOf('o')[0], model: 'o', capabilities: ['tools'] }];
   const filter = { words: 'm', capabilities: ['tools', 'gone'] };
   const open = () => {
-    const seen: Filter[] = [];
+    const seen: RowFilter[] = [];
     const events: Record<string, () => void> = {};
     const state = { isOpen: false, isDisposed: false };
     const box = {
@@ -860,7 +860,7 @@ t.test('the doctor names what was started and fetched here', async (t) => {
     text: `Fetched: ${what}`,
     links: [{ title: 'Delete', command: 'runner.removeFetched' }],
   });
-  const cases: readonly (readonly [Parameters<typeof adviseOnEngine>[0], readonly Line[]])[] = [
+  const cases: readonly (readonly [Parameters<typeof adviseOnEngine>[0], readonly PageLine[]])[] = [
     [{ state: 'stopped', message, isInstalled: false }, []],
     [
       { state: 'stopped', message, isInstalled: true },
@@ -1083,7 +1083,7 @@ t.test('any name can be pulled, and the names of the library are offered', async
 t.test('the doctor names problems with models, and links to their fixes', async (t) => {
   const [chatty, coder] = [modelLike('chatty'), modelLike('coder:latest', {}, { insert: yes, tools: yes })];
   const of = (models: readonly Model[]) => adviseOnModels({ models, all: 2, isStale: false, canPull: true });
-  const said = (lines: readonly Line[]) =>
+  const said = (lines: readonly PageLine[]) =>
     lines.map(({ state = 'note', text, links = [] }) => [
       state,
       text,

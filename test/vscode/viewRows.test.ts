@@ -13,10 +13,10 @@ import { inEditorWords, remediesFor, withTryAgain } from '../../client/vscode/ui
 import {
   countCapabilities,
   describeFilter,
-  type Filter,
   filterRows,
   isFilterOn,
   noFilter,
+  type RowFilter,
 } from '../../client/vscode/views/filter.ts';
 import {
   catalogRow,
@@ -324,7 +324,7 @@ const rows = [
 ];
 
 t.test('filters', async (t) => {
-  const cases: readonly (readonly [Partial<Filter>, readonly number[]])[] = [
+  const cases: readonly (readonly [Partial<RowFilter>, readonly number[]])[] = [
     [{}, [0, 1, 2]],
     [{ words: '  ' }, [0, 1, 2]],
     [{ words: 'QWEN' }, [0, 1]],

@@ -7,7 +7,7 @@ import type { CancellationToken, InputBox, Uri } from 'vscode';
 import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
 import { createCancelWarning } from '../../client/vscode/chat/cancelWarning.ts';
 import {
-  type Change,
+  type CommitFile,
   changesIn,
   type ReadNewFile,
   type Repository,
@@ -1207,7 +1207,7 @@ t.test(
   'the request for a commit message has the changes file by file, with all of their names',
   async (t) => {
     const uriOf = (path: string) => ({ path, toString: () => `file://${path}` }) as Uri;
-    const change = (path: string, status = 5): Change => {
+    const change = (path: string, status = 5): CommitFile => {
       const uri = uriOf(`/repo/${path}`);
       return { uri, originalUri: uri, renameUri: undefined, status };
     };

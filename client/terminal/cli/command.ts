@@ -5,7 +5,7 @@ import { commonFlags, type FlagName, flagOf } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command of the program. */
-export interface Command {
+export interface TerminalCommand {
   readonly usage: string;
   readonly summary: string;
   /** The title under which the help lists it. Commands for programs have none and are not listed. */
@@ -57,18 +57,18 @@ export interface WordCount {
   readonly offers?: readonly string[];
 }
 
-export type Commands = ReadonlyMap<string, Command>;
+export type TerminalCommands = ReadonlyMap<string, TerminalCommand>;
 
 /** The commands that people type. */
-export function listedCommands(commands: Commands): readonly (readonly [string, Command])[] {
+export function listedCommands(commands: TerminalCommands): readonly (readonly [string, TerminalCommand])[] {
   return [...commands].filter(([, { group }]) => group !== undefined);
 }
 
 /** The command with this name or alias. */
 export function findCommand(
-  commands: Commands,
+  commands: TerminalCommands,
   word: string,
-): { readonly name: string; readonly command: Command } | undefined {
+): { readonly name: string; readonly command: TerminalCommand } | undefined {
   const own = commands.get(word);
   if (own) return { name: word, command: own };
   const [name, command] = [...commands].find(([, { aliases = [] }]) => aliases.includes(word)) ?? [];
@@ -76,7 +76,7 @@ export function findCommand(
 }
 
 /** The flags that it takes, its own first, each with its summary. */
-export function flagsOf({ flags = [] }: Command): ReadonlyMap<FlagName, string> {
+export function flagsOf({ flags = [] }: TerminalCommand): ReadonlyMap<FlagName, string> {
   return new Map(
     [...flags, ...commonFlags].map((flag): readonly [FlagName, string] =>
       typeof flag === 'string' ? [flag, flagOf(flag).summary] : flag,

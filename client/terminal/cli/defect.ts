@@ -2,14 +2,14 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stackOf } from '../../../protocol/base/errorText.ts';
 import { stateFolder } from '../../../protocol/base/userFolders.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { type CommandFailure, failureOf } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
  * What to report about an error. A defect of the terminal itself is reported as one, and its stack is kept in a file:
  * the screen has no room for it, and no daemon logs it.
  */
-export function reportOf(error: unknown, terminal: Pick<Terminal, 'env' | 'today'>): Failure {
+export function reportOf(error: unknown, terminal: Pick<Terminal, 'env' | 'today'>): CommandFailure {
   const failure = failureOf(error);
   if (failure.kind !== 'internal' || isOfSystem(error)) return failure;
   const path = keepStack(error, terminal);

@@ -18,7 +18,7 @@ export type FailureKind =
   | 'internal';
 
 /** An error as the terminal reports it. */
-export interface Failure {
+export interface CommandFailure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryable: boolean;
@@ -42,7 +42,7 @@ export class TerminalError extends Error {
 }
 
 /** What to report about an error of the daemon or of the terminal itself. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): CommandFailure {
   const data = wireDataOf(error);
   const local = error instanceof TerminalError ? error.kind : 'internal';
   return withoutUndefined({

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { cutTo } from '../screen/columns.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface PickOptions<T> {
+export interface TerminalPickOptions<T> {
   readonly title: string;
   /** What is typed into the search at first, or `''`. */
   readonly query: string;
@@ -26,7 +26,7 @@ const howTo = 'Type to search; ↑ and ↓ choose, Enter opens, Esc leaves.';
  * Lets the user choose one of a list that is searched while they type. Undefined if they leave. Standard error must be
  * a screen on which text can be replaced, and afterwards nothing is left on it.
  */
-export async function pick<T>(terminal: Terminal, options: PickOptions<T>): Promise<T | undefined> {
+export async function pick<T>(terminal: Terminal, options: TerminalPickOptions<T>): Promise<T | undefined> {
   const { stdin } = terminal;
   const stream = terminal.stderr.stream;
   // Whoever first wants keys of a stream decides for good how long Escape waits for what belongs to it, and that is for
@@ -61,7 +61,7 @@ class Picker<T> {
   readonly chosen: Promise<T | undefined>;
   #resolve: (item: T | undefined) => void = () => undefined;
   readonly #terminal: Terminal;
-  readonly #options: PickOptions<T>;
+  readonly #options: TerminalPickOptions<T>;
   #query: string;
   #items: readonly T[] = [];
   #at = 0;
@@ -70,7 +70,7 @@ class Picker<T> {
   #takesFirst = false;
   #newest = new AbortController();
 
-  constructor(terminal: Terminal, options: PickOptions<T>) {
+  constructor(terminal: Terminal, options: TerminalPickOptions<T>) {
     this.#terminal = terminal;
     this.#options = options;
     this.#query = options.query;

@@ -2,13 +2,13 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { commands } from '../commands/commands.ts';
 import {
-  type Command,
   type CommandContext,
-  type Commands,
   findCommand,
   flagsOf,
   listedCommands,
   type Program,
+  type TerminalCommand,
+  type TerminalCommands,
 } from './command.ts';
 import { type CommandLine, parseCommandLine } from './commandLine.ts';
 import { reportOf } from './defect.ts';
@@ -65,7 +65,7 @@ async function runCommand(context: CommandContext): Promise<number> {
   return command.run(context);
 }
 
-function refuseFlags(command: Command, name: string, { given }: CommandLine): void {
+function refuseFlags(command: TerminalCommand, name: string, { given }: CommandLine): void {
   const taken = flagsOf(command);
   const wrong = [...given].find((flag) => !taken.has(flag));
   if (wrong === undefined) return;
@@ -76,7 +76,7 @@ function refuseFlags(command: Command, name: string, { given }: CommandLine): vo
   );
 }
 
-function refuseWords({ words: count, usage }: Command, name: string, words: readonly string[]): void {
+function refuseWords({ words: count, usage }: TerminalCommand, name: string, words: readonly string[]): void {
   const { min, max, meaning } = count ?? { min: 0, max: 0, meaning: '' };
   const given = words.filter((word) => word.trim() !== '').length;
   if (given < min)
@@ -107,7 +107,7 @@ function unknownCommand(name: string): TerminalError {
 }
 
 /** What `--help` shows. */
-function helpText(commands: Commands, version: string): string {
+function helpText(commands: TerminalCommands, version: string): string {
   const listed = listedCommands(commands).map(([, command]) => command);
   const width = Math.max(...listed.map(({ usage }) => usage.length));
   const groups = [...new Set(listed.map(({ group }) => group))].map((title) => {
@@ -129,7 +129,7 @@ ${describeFlags(commonFlags.map((name) => [name, flagOf(name).summary]))}
 }
 
 /** What `--help` shows for a command. */
-function commandHelp(name: string, command: Command): string {
+function commandHelp(name: string, command: TerminalCommand): string {
   const { usage, summary, aliases = [], examples = [], wordSummaries = [] } = command;
   const words = [...wordSummaries].map(([word, about]) => `  ${word.padEnd(9)} ${about}\n`).join('');
   const others =

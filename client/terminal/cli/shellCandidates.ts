@@ -1,12 +1,12 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { completePath } from '../conversation/slashCompletion.ts';
 import {
-  type Command,
   type CommandContext,
-  type Commands,
   findCommand,
   flagsOf,
   listedCommands,
+  type TerminalCommand,
+  type TerminalCommands,
 } from './command.ts';
 import { type FlagName, flagOf, flagOfWord, optionNames } from './flags.ts';
 
@@ -14,7 +14,7 @@ import { type FlagName, flagOf, flagOfWord, optionNames } from './flags.ts';
  * Prints the candidates for the last of the words, one a line: the word, a tab, and what it means. They are known
  * without a daemon: nobody who presses Tab waits for one.
  */
-export async function printCandidates(context: CommandContext, commands: Commands): Promise<number> {
+export async function printCandidates(context: CommandContext, commands: TerminalCommands): Promise<number> {
   const { stdout, cwd } = context.terminal;
   const { words } = context.commandLine;
   const [last = ''] = words.slice(-1);
@@ -36,7 +36,7 @@ type Candidate = readonly [word: string, meaning: string];
 
 /** What can follow the words before. */
 function offersFor(
-  commands: Commands,
+  commands: TerminalCommands,
   before: readonly string[],
   current: string,
 ): '@files' | readonly Candidate[] {
@@ -72,7 +72,7 @@ function valueFlagOf(word: string): FlagName | undefined {
 }
 
 /** What a command offers for the word after `count` others. */
-function offersOf(command: Command | undefined, count: number): readonly string[] {
+function offersOf(command: TerminalCommand | undefined, count: number): readonly string[] {
   return count === 0 ? (command?.words?.offers ?? []) : [];
 }
 

@@ -41,7 +41,9 @@ export function createInterrupts(): Interrupts {
 }
 
 /** The result of work that Ctrl-C may cancel. */
-export type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'interrupted' };
+export type InterruptOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'interrupted' };
 
 /**
  * Does work that the first Ctrl-C cancels. How cancelled work fails does not matter.
@@ -50,10 +52,10 @@ export type Outcome<T> = { readonly kind: 'done'; readonly value: T } | { readon
 export async function interruptible<T>(
   { onInterrupt }: Terminal,
   begin: (signal: AbortSignal) => Promise<T>,
-): Promise<Outcome<T>> {
+): Promise<InterruptOutcome<T>> {
   const { signal, press, orForceQuit } = createInterrupts();
   const stopListening = onInterrupt(press);
-  const outcome = async (): Promise<Outcome<T>> => {
+  const outcome = async (): Promise<InterruptOutcome<T>> => {
     try {
       return { kind: 'done', value: await begin(signal) };
     } catch (error) {

@@ -37,8 +37,8 @@ import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
 import { createTurns } from '../conversation/turn.ts';
 import { promptCallIn } from '../conversation/usePrompt.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
-import { type Connection, connectForChat } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import { connectForChat, type TerminalConnection } from '../daemon/connection.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { createAnswerOutput } from './answerOutput.ts';
 
 /** A prompt from standard input may have this many bytes. */
@@ -104,7 +104,7 @@ export async function readPiped(terminal: Terminal): Promise<string> {
 }
 
 interface OneAnswer {
-  readonly connection: Connection;
+  readonly connection: TerminalConnection;
   readonly prompt: ReadPrompt;
   /** The conversation to continue. */
   readonly session: ReadSessionResult | undefined;
@@ -174,7 +174,7 @@ async function giveOneAnswer(
  */
 async function filledPrompt(
   { terminal: { cwd } }: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   prompt: ReadPrompt,
 ): Promise<ReadPrompt & Partial<Pick<FilledPrompt, 'model' | 'tools'>>> {
   const { typed, whole } = prompt;
@@ -211,8 +211,8 @@ function schemaRefused(error: unknown, file = ''): unknown {
   return new TerminalError('usage', `${showLine(file)} is no JSON Schema: ${showLine(refused.problem)}.`);
 }
 
-interface Asking {
-  readonly daemon: Daemon;
+interface MentionQuery {
+  readonly daemon: DaemonClient;
   readonly model: string;
   readonly interrupts: Interrupts;
   /** The words of the command line. */
@@ -225,7 +225,7 @@ interface Asking {
  */
 async function attachOnce(
   { terminal, commandLine: { json, yes } }: CommandContext,
-  { daemon, model, interrupts: { signal, press }, text }: Asking,
+  { daemon, model, interrupts: { signal, press }, text }: MentionQuery,
 ): Promise<Along | undefined> {
   const { stdout, stderr, cwd } = terminal;
   const ask = async (question: string) => {

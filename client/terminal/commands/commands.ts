@@ -1,4 +1,4 @@
-import type { Command, Commands, WordCount } from '../cli/command.ts';
+import type { TerminalCommand, TerminalCommands, WordCount } from '../cli/command.ts';
 import { printCandidates } from '../cli/shellCandidates.ts';
 import { printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
@@ -21,7 +21,7 @@ const anyWords = { min: 0, max: Number.POSITIVE_INFINITY };
 const oneModel: WordCount = { min: 1, max: 1, meaning: 'the name of a model' };
 const oneShell: WordCount = { min: 1, max: 1, meaning: `a shell (${shells.join(', ')})`, offers: shells };
 
-const chatFlags: NonNullable<Command['flags']> = [
+const chatFlags: NonNullable<TerminalCommand['flags']> = [
   'model',
   'system',
   'file',
@@ -43,7 +43,7 @@ const chatFlags: NonNullable<Command['flags']> = [
 ];
 
 /** All commands, in the order of the help. */
-export const commands: Commands = new Map<string, Command>([
+export const commands: TerminalCommands = new Map<string, TerminalCommand>([
   [
     'chat',
     {

@@ -19,7 +19,7 @@ import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { forTerminal, isOwnStopped, startOwn } from '../daemon/advice.ts';
 import { connect, namedRunner } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import type { Output } from '../screen/output.ts';
 
 /** Checks everything that could go wrong. Returns 1 if something failed. */
@@ -34,7 +34,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
 }
 
 /** One check, its result, and how to mend what is wrong. */
-export interface Finding {
+export interface DoctorFinding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
   /** A sentence, a version or a path. */
@@ -42,7 +42,7 @@ export interface Finding {
   readonly mend?: string;
 }
 
-async function report(stdout: Output, finding: Finding, json: boolean): Promise<void> {
+async function report(stdout: Output, finding: DoctorFinding, json: boolean): Promise<void> {
   if (json) return stdout.writeJson(finding);
   const { style } = stdout;
   const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') };
@@ -51,7 +51,7 @@ async function report(stdout: Output, finding: Finding, json: boolean): Promise<
   if (mend !== undefined) await stdout.writeText(`      -> ${showLine(mend)}`);
 }
 
-async function* examine(context: CommandContext): AsyncGenerator<Finding> {
+async function* examine(context: CommandContext): AsyncGenerator<DoctorFinding> {
   const { terminal, program } = context;
   yield { check: 'runner', state: 'ok', found: program.version };
   yield { check: 'node', state: 'ok', found: process.versions.node };
@@ -85,7 +85,7 @@ async function* examine(context: CommandContext): AsyncGenerator<Finding> {
 
 const mendConfiguration = 'Correct it there. The settings are in docs/PROTOCOL.md, under "initialize".';
 
-async function tryDaemon(context: CommandContext): Promise<Daemon | Finding> {
+async function tryDaemon(context: CommandContext): Promise<DaemonClient | DoctorFinding> {
   try {
     return await connect(context);
   } catch (error) {
@@ -97,9 +97,9 @@ async function tryDaemon(context: CommandContext): Promise<Daemon | Finding> {
 }
 
 async function* examineServer(
-  daemon: Daemon,
+  daemon: DaemonClient,
   namedBy: '--server' | 'OLLAMA_HOST' | 'your configuration' | undefined,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<DoctorFinding> {
   try {
     const status = await daemon.request(statusRequest, {});
     const { state, kind, version, advice, product } = status;
@@ -138,7 +138,7 @@ async function* examineServer(
 }
 
 /** What Runner has started itself. If no runner answers, also what is installed, but not running. */
-async function* examineEngine(daemon: Daemon, isOffline: boolean): AsyncGenerator<Finding> {
+async function* examineEngine(daemon: DaemonClient, isOffline: boolean): AsyncGenerator<DoctorFinding> {
   const check = 'engine';
   const status = await daemon.request(engineStatusRequest, {}).catch(() => undefined);
   // The daemon starts nothing.
@@ -164,7 +164,7 @@ async function* examineEngine(daemon: Daemon, isOffline: boolean): AsyncGenerato
 }
 
 /** The further servers of the configuration. One of them may be the usual one. */
-async function* examineFurther(daemon: Daemon): AsyncGenerator<Finding> {
+async function* examineFurther(daemon: DaemonClient): AsyncGenerator<DoctorFinding> {
   const { servers } = await daemon.request(serversRequest, {});
   for (const { name, url, status } of servers.filter(({ url }) => url !== servers[0]?.url)) {
     const { kind, state } = status;
@@ -182,7 +182,7 @@ async function* examineFurther(daemon: Daemon): AsyncGenerator<Finding> {
 }
 
 /** Runners on this machine that nobody has named. */
-async function* examineOthers(daemon: Daemon): AsyncGenerator<Finding> {
+async function* examineOthers(daemon: DaemonClient): AsyncGenerator<DoctorFinding> {
   const { runners } = await daemon.request(discoverRequest, {});
   for (const runner of runners) {
     const mend = `Use it with --server ${runner.url}, or set "host" to it.`;
@@ -195,7 +195,7 @@ const mendToken =
   'In ~/.config/runner/config.json: { "auth": { "command": ["pass", "show", "NAME"] } }, or { "auth": { "file": "PATH" } }.';
 
 /** Starts each tool server and lists its tools. */
-async function* examineTools(daemon: Daemon): AsyncGenerator<Finding> {
+async function* examineTools(daemon: DaemonClient): AsyncGenerator<DoctorFinding> {
   try {
     const { servers } = await daemon.request(listToolsRequest, {});
     // The built-in tools depend on the folder alone.
@@ -225,7 +225,7 @@ function describeTools(state: 'ready' | 'disabled', count: number): string {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Runner bypasses a proxy to reach a runner on this machine. Other clients of that runner may not. */
-export function* examineProxy(env: Environment): Generator<Finding> {
+export function* examineProxy(env: Environment): Generator<DoctorFinding> {
   const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].filter((name) => env[name]);
   if (names.length === 0) return;
   const exceptions = env['NO_PROXY'] || env['no_proxy'] || '';
@@ -244,7 +244,7 @@ export function* examineProxy(env: Environment): Generator<Finding> {
  * The permissions of the user's configuration. It says where secrets come from, so only its owner should read or change
  * it. The daemon alone reads what is in it.
  */
-export async function examineConfiguration(env: Environment): Promise<Finding> {
+export async function examineConfiguration(env: Environment): Promise<DoctorFinding> {
   const check = 'configuration';
   const path = userConfigFile(env);
   const file = await stat(path).catch(() => undefined);
@@ -264,7 +264,10 @@ export async function examineConfiguration(env: Environment): Promise<Finding> {
 }
 
 /** Whether an installed model can chat, and whether the context windows of the loaded ones are large enough. */
-export function* examineModels(models: readonly Model[], product: Product = 'ollama'): Generator<Finding> {
+export function* examineModels(
+  models: readonly Model[],
+  product: Product = 'ollama',
+): Generator<DoctorFinding> {
   const able = models.filter(canChat);
   const loaded = models.filter(({ running }) => running);
   const counts = `${models.length} installed, ${able.length} can chat, ${loaded.length} loaded`;

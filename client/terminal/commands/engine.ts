@@ -24,11 +24,11 @@ import { TerminalError } from '../cli/failure.ts';
 import { askLine, confirmDeletion, isYes } from '../cli/question.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { requestWork } from '../daemon/work.ts';
 import { formatTable } from '../screen/table.ts';
 
-type Run = (context: CommandContext, daemon: Daemon) => Promise<number>;
+type Run = (context: CommandContext, daemon: DaemonClient) => Promise<number>;
 
 const subcommands: ReadonlyMap<string, readonly [summary: string, run: Run]> = new Map([
   ['install', ['fetches the engine', install]],
@@ -69,7 +69,7 @@ export async function runEngine(context: CommandContext): Promise<number> {
   return withDaemon(context, {}, (daemon) => run(context, daemon));
 }
 
-async function install(context: CommandContext, daemon: Daemon): Promise<number> {
+async function install(context: CommandContext, daemon: DaemonClient): Promise<number> {
   return fetchIt(context, daemon, {
     thing: 'library',
     request: engineInstallRequest,
@@ -78,7 +78,7 @@ async function install(context: CommandContext, daemon: Daemon): Promise<number>
   });
 }
 
-async function fetchSample(context: CommandContext, daemon: Daemon): Promise<number> {
+async function fetchSample(context: CommandContext, daemon: DaemonClient): Promise<number> {
   return fetchIt(context, daemon, {
     thing: 'sample',
     request: engineSampleRequest,
@@ -98,7 +98,7 @@ interface Fetching {
 /** Says what will be fetched, asks, and fetches it. */
 async function fetchIt(
   context: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   { thing, request, title, done }: Fetching,
 ): Promise<number> {
   const { terminal, commandLine } = context;
@@ -143,7 +143,7 @@ function requireQuestion(terminal: Terminal, json: boolean, does: string): void 
     );
 }
 
-async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function showFiles({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   const { stdout, stderr, cwd } = terminal;
   const [, path] = commandLine.words;
   const { models, isCut } = await daemon.request(
@@ -172,7 +172,7 @@ async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daem
   return 0;
 }
 
-async function start(context: CommandContext, daemon: Daemon): Promise<number> {
+async function start(context: CommandContext, daemon: DaemonClient): Promise<number> {
   const { terminal, commandLine } = context;
   const { json, words, context: window, threads } = commandLine;
   const { stdout, stderr, cwd } = terminal;
@@ -202,7 +202,7 @@ async function pathOrName(word: string, cwd: string): Promise<string> {
   return isFile || /\.gguf$/i.test(word) || /^[.~]{0,2}[/\\]/.test(word) ? path : word;
 }
 
-async function stop({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function stop({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   const { wasRunning } = await daemon.request(engineStopRequest, {});
   await (commandLine.json
     ? terminal.stdout.writeJson({ event: 'done', wasRunning })
@@ -211,7 +211,7 @@ async function stop({ terminal, commandLine }: CommandContext, daemon: Daemon): 
 }
 
 /** Returns 0 while it runs, otherwise 1. */
-async function showStatus({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function showStatus({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   const { stdout } = terminal;
   const status = await daemon.request(engineStatusRequest, {});
   if (commandLine.json) await stdout.writeJson(status);
@@ -223,7 +223,7 @@ async function showStatus({ terminal, commandLine }: CommandContext, daemon: Dae
   return status.state === 'running' ? 0 : 1;
 }
 
-async function remove({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function remove({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   if (!commandLine.yes) {
     requireQuestion(terminal, commandLine.json, 'deletes');
     const refusal = await confirmDeletion(terminal, 'Delete the engine and its small model? [y/N] ');

@@ -4,7 +4,7 @@ import type { CommandContext } from '../cli/command.ts';
 import { interruptible } from '../cli/signals.ts';
 import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import type { Style } from '../screen/output.ts';
 
 /** Follows the logs of a runner on this machine until Ctrl-C. */
@@ -34,7 +34,7 @@ function colourOf(level: LogParams['level'], style: Style): (text: string) => st
 }
 
 /** Rejects if the daemon ends first. */
-async function untilAborted({ gone }: Daemon, signal: AbortSignal): Promise<void> {
+async function untilAborted({ gone }: DaemonClient, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const aborted = new Promise<void>((resolve) =>
     signal.addEventListener('abort', () => resolve(), { once: true }),

@@ -6,7 +6,7 @@ import { describeLoading } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { howToGet } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import {
   describeCapabilities,
   describeExpiry,
@@ -57,7 +57,7 @@ interface Listed {
 }
 
 /** The models of all servers. Which of them do not answer is said. */
-async function listAll({ terminal: { stderr } }: CommandContext, daemon: Daemon): Promise<Listed> {
+async function listAll({ terminal: { stderr } }: CommandContext, daemon: DaemonClient): Promise<Listed> {
   const [{ models, stale, problems = [] }, { servers }] = await Promise.all([
     daemon.request(listModelsRequest, { refresh: true, everywhere: true }),
     daemon.request(serversRequest, {}),

@@ -13,7 +13,7 @@ import { TerminalError } from '../cli/failure.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { commandNames } from '../conversation/slashCommands.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { formatTable } from '../screen/table.ts';
 
 /** The words that change whether the prompts of this folder count. */
@@ -33,7 +33,7 @@ export async function runPrompts(context: CommandContext): Promise<number> {
 }
 
 /** Returns 1 if one of them cannot be used. */
-async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function list({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   const { cwd, stdout } = terminal;
   const listed = await daemon.request(listPromptsRequest, { cwd, commands: commandNames, wait: true });
   const { prompts, folder, problems } = listed;
@@ -83,7 +83,7 @@ function sentenceAbout({ path, state, files }: PromptFolder, env: Terminal['env'
 
 async function answer(
   { terminal: { stdout, cwd, env }, commandLine }: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   allowed: boolean,
 ): Promise<number> {
   const { folder } = await daemon.request(allowPromptsRequest, { cwd, allowed });

@@ -18,7 +18,7 @@ import {
   titleOf,
 } from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 
 /** The words that are not a query. */
 export const sessionWords: readonly string[] = ['show', 'rm'];
@@ -38,7 +38,7 @@ export async function runSessions(context: CommandContext): Promise<number> {
   });
 }
 
-async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): Promise<number> {
+async function list({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
   const { stdout, stderr, env } = terminal;
   const query = commandLine.words.join(' ');
   const sessions = await allSessions(daemon, query);
@@ -54,7 +54,7 @@ async function list({ terminal, commandLine }: CommandContext, daemon: Daemon): 
 
 async function show(
   { terminal: { stdout }, commandLine: { markdown, raw, json } }: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   id: string,
 ): Promise<number> {
   if (id === '') throw new TerminalError('usage', 'Say which conversation: runner sessions show ID');
@@ -69,7 +69,7 @@ async function show(
 
 async function remove(
   { terminal, commandLine: { all, yes, json } }: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   id: string,
 ): Promise<number> {
   const { stdout } = terminal;

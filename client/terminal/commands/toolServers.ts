@@ -16,7 +16,7 @@ import { interruptible } from '../cli/signals.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
 import { chooseTools } from '../conversation/toolChoice.ts';
 import { withDaemon } from '../daemon/connection.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { toolsTable } from '../screen/tools.ts';
 
 /** Lists the tool servers and their tools: as a table, or one object a server. Returns 1 if one failed. */
@@ -74,8 +74,8 @@ function namedServer(word: string): Pick<InitializationOptions, 'mcpServers'> & 
   return { name, mcpServers: { [name]: { url: word } } };
 }
 
-interface Named {
-  readonly daemon: Daemon;
+interface LoginTarget {
+  readonly daemon: DaemonClient;
   readonly server: string;
   /** As the user typed it. */
   readonly shown: string;
@@ -83,7 +83,7 @@ interface Named {
 
 async function logIn(
   { terminal, commandLine: { json, noBrowser }, program }: CommandContext,
-  named: Named,
+  named: LoginTarget,
 ): Promise<number> {
   const { daemon, server, shown } = named;
   const { stdout, stderr } = terminal;
@@ -126,7 +126,7 @@ async function showAddress(
 /** Waits until the browser was redirected, or the user has pasted the address that it was redirected to. */
 async function finishLogin(
   terminal: Terminal,
-  { daemon, server }: Named,
+  { daemon, server }: LoginTarget,
   signal: AbortSignal,
 ): Promise<FinishLoginResult> {
   const finished = daemon.request(finishLoginRequest, { server }, signal);
@@ -150,7 +150,7 @@ async function finishLogin(
 
 async function logOut(
   { terminal: { stdout, stderr }, commandLine: { json } }: CommandContext,
-  { daemon, server, shown }: Named,
+  { daemon, server, shown }: LoginTarget,
 ): Promise<number> {
   const result = await daemon.request(logoutRequest, { server });
   if (json) await stdout.writeJson({ event: 'done', server: shown, ...result });

@@ -2,7 +2,7 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { interruptible } from '../cli/signals.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { requestWork } from '../daemon/work.ts';
 
 /** Long work on a model that reports its progress. */
@@ -20,7 +20,7 @@ export interface Work<P extends WorkDoneParams> {
 /** Does the work and shows its progress. Ctrl-C cancels it. Returns the exit code. */
 export async function runWork<P extends WorkDoneParams>(
   context: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   { request, params, done, stopped, isQuiet }: Work<P>,
 ): Promise<number> {
   const { terminal, commandLine } = context;

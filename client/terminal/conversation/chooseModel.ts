@@ -9,7 +9,7 @@ import {
 import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
 import { fullModelName } from '../../shared/fullModelName.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 
 /**
  * The model to talk to: the named one, or else the one that the daemon chooses, which is the same for every client.
@@ -17,7 +17,7 @@ import type { Daemon } from '../daemon/daemon.ts';
  * @throws {TerminalError} with a sentence, if there is no model.
  */
 export async function chooseModel(
-  daemon: Daemon,
+  daemon: DaemonClient,
   named: string | undefined,
   onDidMiss: (sentence: string) => Promise<void> = async () => undefined,
   isOffered: (model: Model) => boolean = canChat,
@@ -73,7 +73,7 @@ export function findModel(models: readonly Model[], text: string): Model | strin
 
 /** @throws {TerminalError} with similar names, if it is not installed. A list may be out of date. */
 export async function findInstalled(
-  daemon: Daemon,
+  daemon: DaemonClient,
   named: string,
 ): Promise<Pick<Model, 'name'> & Partial<Pick<Model, 'server' | 'size' | 'running'>>> {
   const { models } = await daemon.request(listModelsRequest, { refresh: true, everywhere: true });
@@ -88,7 +88,7 @@ export function ownName(name: string, server = ''): string {
 
 /** The same error, with similar names in it if the named model does not exist. */
 export async function withNearModels(
-  daemon: Daemon,
+  daemon: DaemonClient,
   named: string,
   error: unknown,
   isOffered?: (model: Model) => boolean,
@@ -103,7 +103,7 @@ export async function withNearModels(
 }
 
 /** Settles as `work` does. If the named model does not exist, the error has similar names. */
-export async function orNearModels<T>(daemon: Daemon, named: string, work: Promise<T>): Promise<T> {
+export async function orNearModels<T>(daemon: DaemonClient, named: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

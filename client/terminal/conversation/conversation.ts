@@ -9,7 +9,7 @@ import { failureOf, refusedParameter } from '../cli/failure.ts';
 import { isYes } from '../cli/question.ts';
 import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Connection } from '../daemon/connection.ts';
+import type { TerminalConnection } from '../daemon/connection.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
 import type { Output } from '../screen/output.ts';
 import { AnswerClock, describeUsage } from './answerStats.ts';
@@ -32,7 +32,7 @@ import { promptCallIn, usePrompt } from './usePrompt.ts';
 import { noteWaiting } from './waitingNote.ts';
 
 export interface ConversationOptions {
-  readonly connection: Connection;
+  readonly connection: TerminalConnection;
   /** The conversation to continue. */
   readonly session: ReadSessionResult | undefined;
   readonly tools: ToolChoice;
@@ -93,14 +93,14 @@ function runnerFlags({ practice, server }: CommandLine): string {
 /** Reads what is typed until the end, and makes slash commands or turns of it. */
 class InputLoop {
   readonly #terminal: Terminal;
-  readonly #connection: Connection;
+  readonly #connection: TerminalConnection;
   readonly #editor: LineEditor;
   readonly #conversation: OpenConversation;
   readonly #ask: AskForTurn;
 
   constructor(
     terminal: Terminal,
-    connection: Connection,
+    connection: TerminalConnection,
     { editor, conversation }: { readonly editor: LineEditor; readonly conversation: OpenConversation },
   ) {
     this.#terminal = terminal;

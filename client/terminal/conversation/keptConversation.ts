@@ -13,7 +13,7 @@ import type { CommandLine } from '../cli/commandLine.ts';
 import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
 import { pick } from '../cli/picker.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
 import { localTime } from '../screen/modelDescription.ts';
 import { createStyle, type Output } from '../screen/output.ts';
@@ -29,7 +29,7 @@ import { chooseModel } from './chooseModel.ts';
 export async function findSession(
   terminal: Terminal,
   commandLine: CommandLine,
-  daemon: Daemon,
+  daemon: DaemonClient,
 ): Promise<ReadSessionResult | 'none' | undefined> {
   const { cwd } = terminal;
   if (commandLine.session !== undefined) return openSession(daemon, commandLine.session);
@@ -45,7 +45,7 @@ export async function findSession(
 }
 
 /** A new conversation with what was said in this one. */
-async function forkSession(daemon: Daemon, id: string): Promise<ReadSessionResult> {
+async function forkSession(daemon: DaemonClient, id: string): Promise<ReadSessionResult> {
   const { session } = await readSession(daemon, id);
   return daemon.request(forkSessionRequest, { id: session.id });
 }
@@ -59,7 +59,7 @@ export function canChoose(terminal: Terminal, json: boolean): boolean {
 async function resumeSession(
   terminal: Terminal,
   { json }: CommandLine,
-  daemon: Daemon,
+  daemon: DaemonClient,
 ): Promise<ReadSessionResult | 'none'> {
   const { stdout, env } = terminal;
   if (canChoose(terminal, json)) {
@@ -78,7 +78,7 @@ async function resumeSession(
 }
 
 /** @throws {TerminalError} of the kind `usage`, as `readSession`. */
-export function openSession(daemon: Daemon, id: string): Promise<ReadSessionResult> {
+export function openSession(daemon: DaemonClient, id: string): Promise<ReadSessionResult> {
   return readSession(daemon, id, { open: true });
 }
 
@@ -87,7 +87,7 @@ export function openSession(daemon: Daemon, id: string): Promise<ReadSessionResu
  * @throws {TerminalError} of the kind `usage`, if there is none, or if there are several.
  */
 export async function readSession(
-  daemon: Daemon,
+  daemon: DaemonClient,
   text: string,
   options: { readonly open?: true } = {},
 ): Promise<ReadSessionResult> {
@@ -103,7 +103,7 @@ export async function readSession(
 /** In characters. Less may be meant as the number of a row, and is not enough to delete by. */
 const shortestBeginning = 3;
 
-async function idOfBeginning(daemon: Daemon, text: string): Promise<string> {
+async function idOfBeginning(daemon: DaemonClient, text: string): Promise<string> {
   if (text.length < shortestBeginning)
     throw new TerminalError(
       'usage',
@@ -121,7 +121,7 @@ async function idOfBeginning(daemon: Daemon, text: string): Promise<string> {
 }
 
 /** All conversations in which the words occur, newest first; without words, all. */
-export async function allSessions(daemon: Daemon, query = ''): Promise<readonly Session[]> {
+export async function allSessions(daemon: DaemonClient, query = ''): Promise<readonly Session[]> {
   const found: Session[] = [];
   let cursor: string | undefined;
   do {
@@ -136,7 +136,7 @@ export async function allSessions(daemon: Daemon, query = ''): Promise<readonly 
 /** The model that answered last, if it is still installed; otherwise the one for a new conversation. */
 export async function chooseModelOf(
   { stderr }: Terminal,
-  daemon: Daemon,
+  daemon: DaemonClient,
   kept: ReadSessionResult | undefined,
 ): Promise<string> {
   const say = (sentence: string) => stderr.writeText(sentence);
@@ -193,7 +193,11 @@ function folderOf({ cwd = '' }: Session, home = ''): string {
 }
 
 /** Lets the user choose one of all kept conversations by their words. Undefined if they leave. */
-export function pickSession(terminal: Terminal, daemon: Daemon, query = ''): Promise<Session | undefined> {
+export function pickSession(
+  terminal: Terminal,
+  daemon: DaemonClient,
+  query = '',
+): Promise<Session | undefined> {
   const columns = [true, false, false, true].map((isFlexible) => ({ title: '', isFlexible }));
   return pick(terminal, {
     title: 'Which conversation?',

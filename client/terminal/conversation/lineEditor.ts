@@ -3,9 +3,9 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
-import type { KeyTarget, Line } from './lineKeys.ts';
+import type { InputLine, KeyTarget } from './lineKeys.ts';
 import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
-import type { Completion } from './slashCompletion.ts';
+import type { SlashCompletion } from './slashCompletion.ts';
 
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
@@ -35,7 +35,7 @@ export interface LineEditorOptions {
   /** The entries that can be recalled, newest first. */
   readonly history?: string[];
   /** What Tab offers for a line up to the cursor. If it is undefined, Tab is a character. */
-  readonly complete?: (line: string) => Promise<Completion | undefined>;
+  readonly complete?: (line: string) => Promise<SlashCompletion | undefined>;
   /** Lets the user change a text in an editor of their own. */
   readonly editText?: (text: string) => Promise<string>;
   /** Called at once with each new entry, because closing the window ends the program without notice. */
@@ -149,7 +149,7 @@ export class Editor implements LineEditor, KeyTarget {
     return this.#answer !== undefined && !this.#isQuestion && !this.#isPasting;
   }
 
-  get line(): Line {
+  get line(): InputLine {
     return { text: this.#readline.line, cursor: this.#readline.cursor };
   }
 
@@ -158,7 +158,7 @@ export class Editor implements LineEditor, KeyTarget {
   }
 
   /** What `write` inserts while several keys arrive at once is put at the end of the line, so it cannot serve. */
-  replace({ text, cursor }: Line): void {
+  replace({ text, cursor }: InputLine): void {
     Object.assign(this.#readline, { line: text, cursor });
     this.#readline.prompt(true);
   }
@@ -246,7 +246,7 @@ export class Editor implements LineEditor, KeyTarget {
   }
 
   /** What is pasted, hidden or an answer to a question is not completed. */
-  async complete(line: string): Promise<Completion | undefined> {
+  async complete(line: string): Promise<SlashCompletion | undefined> {
     if (!this.isTyping || this.#lines.length > 0) return undefined;
     return this.#complete(line).catch(() => undefined);
   }

@@ -3,7 +3,7 @@ import { HistorySearch } from './historySearch.ts';
 import { lineEnd } from './multilineEntry.ts';
 
 /** A line that is edited, and the place of the cursor in it, in UTF-16 units. */
-export interface Line {
+export interface InputLine {
   readonly text: string;
   readonly cursor: number;
 }
@@ -20,10 +20,10 @@ export interface Key {
 export interface KeyTarget {
   /** What is typed is a prompt, and no paste. */
   readonly isTyping: boolean;
-  readonly line: Line;
+  readonly line: InputLine;
   /** Newest first. */
   readonly history: readonly string[];
-  replace(line: Line): void;
+  replace(line: InputLine): void;
   /** Undefined shows the usual prompt. */
   showPrompt(prompt: string | undefined): void;
   openEditor(): void;
@@ -35,7 +35,7 @@ const shiftEnter: readonly (string | undefined)[] = ['\u001b[13;2u', '\u001b[27;
 /** A search in the history, and the line before it. */
 interface Search {
   readonly history: HistorySearch;
-  readonly before: Line;
+  readonly before: InputLine;
 }
 
 /** The keys of a prompt that Node's readline does not know: they are looked at first. */

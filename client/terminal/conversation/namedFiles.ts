@@ -10,7 +10,7 @@ import {
 } from '../../../protocol/messages/files.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { isYes } from '../cli/question.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 
 /** What goes along with a prompt. */
 export interface Along {
@@ -19,16 +19,16 @@ export interface Along {
 }
 
 /** Something that the prompt names and that goes nowhere without a yes. */
-export type Consent =
+export type AttachmentConsent =
   | { readonly kind: 'private'; readonly file: FoundFile }
   | { readonly kind: 'page'; readonly url: string };
 
 export interface NamedFilesOptions {
-  readonly daemon: Daemon;
+  readonly daemon: DaemonClient;
   readonly cwd: string;
   readonly signal: AbortSignal;
   /** @throws {TerminalError} if nobody can be asked. */
-  readonly agrees: (consent: Consent) => Promise<boolean>;
+  readonly agrees: (consent: AttachmentConsent) => Promise<boolean>;
   /** Shows what is attached, before it is sent. */
   readonly attached: (word: string, files: readonly FoundFile[]) => Promise<void>;
   /** Shows a sentence about what is not. */
@@ -69,7 +69,7 @@ async function agreedOf(
 
 /** Asks in words, as often as it takes. Undefined means that the person left the question. */
 export async function askConsent(
-  consent: Consent,
+  consent: AttachmentConsent,
   model: string,
   ask: (question: string) => Promise<string | undefined>,
 ): Promise<boolean> {
@@ -85,7 +85,7 @@ export async function askConsent(
 }
 
 /** The error where nobody can be asked. */
-export function consentNeeded(consent: Consent): TerminalError {
+export function consentNeeded(consent: AttachmentConsent): TerminalError {
   return new TerminalError(
     'usage',
     consent.kind === 'page'

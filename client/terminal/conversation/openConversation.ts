@@ -39,7 +39,7 @@ import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Connection } from '../daemon/connection.ts';
+import type { TerminalConnection } from '../daemon/connection.ts';
 import { describeDiff } from '../screen/diff.ts';
 import { toolsTable } from '../screen/tools.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
@@ -76,7 +76,7 @@ export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tool
 }
 
 /** How a message of the user was asked. */
-interface Asked {
+interface PromptRequest {
   readonly prompt: Pick<TypedPrompt, 'entry' | 'model' | 'tools'>;
   /** What was attached to it besides what it names. */
   readonly attached: Along;
@@ -101,11 +101,11 @@ export interface BegunTurn {
 /** A conversation between its turns: its messages, its settings, and its session on the disk. */
 export class OpenConversation implements ConversationState {
   readonly #terminal: Terminal;
-  readonly #connection: Connection;
+  readonly #connection: TerminalConnection;
   readonly #copyText: Program['copyText'];
   #messages: readonly Message[] = [];
   /** How the prompts that were sent by this program were asked. */
-  readonly #asked = new WeakMap<Message, Asked>();
+  readonly #asked = new WeakMap<Message, PromptRequest>();
   /** Created with the first prompt. */
   #session: Session | undefined;
   /** False once this conversation could not be kept. */
@@ -119,7 +119,11 @@ export class OpenConversation implements ConversationState {
   /** Names of the tool servers that are switched on. */
   readonly tools: Set<string>;
 
-  constructor(terminal: Terminal, connection: Connection, { model, tools, settings, copyText }: Beginning) {
+  constructor(
+    terminal: Terminal,
+    connection: TerminalConnection,
+    { model, tools, settings, copyText }: Beginning,
+  ) {
     this.#terminal = terminal;
     this.#connection = connection;
     this.#copyText = copyText;
@@ -431,7 +435,7 @@ export class OpenConversation implements ConversationState {
 }
 
 /** A prompt of an earlier run of the program. What it names in words is attached again when it is sent. */
-function askedEarlier({ content, attachments = [], images = [] }: Message): Asked {
+function askedEarlier({ content, attachments = [], images = [] }: Message): PromptRequest {
   return {
     prompt: { entry: content.startsWith('/') ? `/${content}` : content },
     attached: { attachments: attachments.filter(({ path }) => !content.includes(path)), images },

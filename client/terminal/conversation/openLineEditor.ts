@@ -11,7 +11,7 @@ import {
   type LineEditorOptions,
 } from './lineEditor.ts';
 import { type Key, LineKeys } from './lineKeys.ts';
-import type { Completion } from './slashCompletion.ts';
+import type { SlashCompletion } from './slashCompletion.ts';
 
 /** After how many ms Tab gives up. Until it is answered, readline reads no key, not even Ctrl-C. */
 const completionLimit = 1_000;
@@ -81,9 +81,9 @@ export function openLineEditor(
 }
 
 /** Offers nothing if it takes too long. */
-async function inTime(work: Promise<Completion | undefined>): Promise<Completion | undefined> {
+async function inTime(work: Promise<SlashCompletion | undefined>): Promise<SlashCompletion | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Completion>((resolve) => {
+  const late = new Promise<SlashCompletion>((resolve) => {
     timer = setTimeout(resolve, completionLimit, { candidates: [], completed: '' });
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));

@@ -5,7 +5,7 @@ import type { Prompt } from '../../../protocol/messages/prompts.ts';
 import { type ConversationState, type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
 
 /** What Tab may put in place of the end of a line, and that end. */
-export interface Completion {
+export interface SlashCompletion {
   readonly candidates: readonly string[];
   readonly completed: string;
 }
@@ -22,13 +22,16 @@ type CompletionState = Pick<
   | 'sessions'
 >;
 
-const none: Completion = { candidates: [], completed: '' };
+const none: SlashCompletion = { candidates: [], completed: '' };
 
 /** How many files are offered at most. */
 const maxFiles = 200;
 
 /** Completes a slash command, or the name of a file after `@`; undefined if the line ends in neither. */
-export async function completeLine(line: string, state: CompletionState): Promise<Completion | undefined> {
+export async function completeLine(
+  line: string,
+  state: CompletionState,
+): Promise<SlashCompletion | undefined> {
   return (await completeMention(line, state)) ?? completeSlash(line, state);
 }
 
@@ -36,7 +39,7 @@ export async function completeLine(line: string, state: CompletionState): Promis
 async function completeMention(
   line: string,
   { cwd, completeResource }: Pick<CompletionState, 'completeResource' | 'cwd'>,
-): Promise<Completion | undefined> {
+): Promise<SlashCompletion | undefined> {
   const [, word, quoted, plain = ''] = /(?:^|\s)(@(?:"([^"]*)|([^\s"@]*)))$/.exec(line) ?? [];
   if (word === undefined || line.startsWith('/')) return undefined;
   const toWord = (path: string) =>
@@ -54,7 +57,7 @@ async function completeMention(
  * Completes a line up to the cursor; undefined if it is no slash command. Nothing is offered if the runner does not
  * answer.
  */
-async function completeSlash(line: string, state: CompletionState): Promise<Completion | undefined> {
+async function completeSlash(line: string, state: CompletionState): Promise<SlashCompletion | undefined> {
   const [, name, words] = /^\/(\S*)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return undefined;
   const offers = await slashOffers(name, state);
@@ -81,7 +84,7 @@ async function completeWords(
   words: string,
   offers: SlashOffers,
   state: CompletionState,
-): Promise<Completion> {
+): Promise<SlashCompletion> {
   switch (offers) {
     case 'models':
       return starting(
@@ -111,7 +114,7 @@ async function completeArguments(
   words: string,
   prompt: Prompt,
   state: Pick<CompletionState, 'completeArgument' | 'cwd'>,
-): Promise<Completion> {
+): Promise<SlashCompletion> {
   const { arguments: given } = prompt;
   const { cwd } = state;
   const [word = ''] = /(?:\\ |\S)*$/.exec(words) ?? [];
@@ -128,7 +131,7 @@ async function completeArguments(
 }
 
 /** The name of a server may have blanks. */
-function completeTools(words: string, known: readonly string[]): Completion {
+function completeTools(words: string, known: readonly string[]): SlashCompletion {
   const name = known.find((one) => words.startsWith(`${one} `));
   if (name !== undefined) return starting(words.slice(name.length).trimStart(), ['on', 'off']);
   return starting(
@@ -142,7 +145,7 @@ export async function completePath(
   typed: string,
   cwd: string,
   toWord: (path: string) => string,
-): Promise<Completion> {
+): Promise<SlashCompletion> {
   const path = typed.replace(/\\ /g, ' ');
   const begun = path.endsWith('/') ? '' : basename(path);
   const before = path.slice(0, path.length - begun.length);
@@ -167,6 +170,6 @@ function escapeBlanks(path: string): string {
   return path.replace(/ /g, '\\ ');
 }
 
-function starting(completed: string, words: readonly string[]): Completion {
+function starting(completed: string, words: readonly string[]): SlashCompletion {
   return { candidates: words.filter((word) => word.startsWith(completed)), completed };
 }

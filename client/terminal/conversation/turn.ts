@@ -8,7 +8,7 @@ import {
 import { elicitRequest } from '../../../protocol/messages/elicit.ts';
 import { approveToolRequest, toolProgress } from '../../../protocol/messages/tools.ts';
 import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import type { Approve } from './approval.ts';
 import type { Elicit } from './elicit.ts';
 import type { WaitingNote } from './waitingNote.ts';
@@ -27,7 +27,7 @@ export interface TurnListener {
 
 /** `daemon` is called at each turn, because the daemon may have been replaced. */
 export function createTurns(
-  daemon: () => Daemon,
+  daemon: () => DaemonClient,
   { approve, elicit }: { readonly approve: Approve; readonly elicit?: Elicit },
 ): AskForTurn {
   let count = 0;

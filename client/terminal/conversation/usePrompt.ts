@@ -9,7 +9,7 @@ import {
   type PromptFolder,
 } from '../../../protocol/messages/prompts.ts';
 import { isYes } from '../cli/question.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import type { Output } from '../screen/output.ts';
 import type { LineEditor } from './lineEditor.ts';
 
@@ -26,8 +26,8 @@ export function promptCallIn(entry: string): PromptCall | undefined {
   return name === undefined ? undefined : { name, text };
 }
 
-export interface Asking {
-  readonly daemon: Daemon;
+export interface PromptUse {
+  readonly daemon: DaemonClient;
   readonly cwd: string;
   readonly editor: Pick<LineEditor, 'question'>;
   readonly stdout: Output;
@@ -40,7 +40,7 @@ export interface Asking {
  */
 export async function usePrompt(
   { name, text }: PromptCall,
-  asking: Asking,
+  asking: PromptUse,
 ): Promise<FilledPrompt | 'none' | undefined> {
   const { daemon, cwd, signal } = asking;
   const get = (given: { readonly text?: string; readonly values?: Readonly<Record<string, string>> }) =>
@@ -62,7 +62,7 @@ export async function usePrompt(
 }
 
 /** Whether its prompts count. Ctrl-C and Ctrl-D answer nothing, so the question comes again. */
-async function askAboutFolder({ path, files }: PromptFolder, asking: Asking): Promise<boolean> {
+async function askAboutFolder({ path, files }: PromptFolder, asking: PromptUse): Promise<boolean> {
   const { daemon, cwd, editor, stdout, signal } = asking;
   await stdout.writeText(
     `${showLine(path)} has ${count(files, 'prompt')}, written by whoever wrote this workspace. What they say would go to the model as if you had typed it.`,
@@ -81,7 +81,7 @@ async function askAboutFolder({ path, files }: PromptFolder, asking: Asking): Pr
 /** Undefined after Ctrl-C or Ctrl-D. */
 async function askForValues(
   { missing, values }: Extract<GetPromptResult, { readonly kind: 'missing' }>,
-  { editor, stdout, signal }: Asking,
+  { editor, stdout, signal }: PromptUse,
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const given = new Map(Object.entries(values));
   for (const argument of missing) {
@@ -97,7 +97,7 @@ async function askForValues(
 
 async function askForValue(
   { name, description }: PromptArgument,
-  editor: Asking['editor'],
+  editor: PromptUse['editor'],
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const about = description === undefined ? '' : ` (${showLine(description)})`;

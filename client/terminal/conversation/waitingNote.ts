@@ -3,7 +3,7 @@ import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { listModelsRequest } from '../../../protocol/messages/models.ts';
 import type { CallProgress, ToolProgress } from '../../../protocol/messages/tools.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Daemon } from '../daemon/daemon.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { cutTo } from '../screen/columns.ts';
 import type { Output } from '../screen/output.ts';
 
@@ -23,7 +23,7 @@ export interface WaitingNote {
 }
 
 interface NoteParts {
-  readonly daemon: Daemon;
+  readonly daemon: DaemonClient;
   readonly model: string;
 }
 

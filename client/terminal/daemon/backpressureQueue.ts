@@ -1,16 +1,16 @@
-import type { Daemon } from './daemon.ts';
+import type { DaemonClient } from './daemon.ts';
 
 /** While this many items wait, the daemon is not read. */
 const many = 16;
 
 /** Handles what the daemon sends one item at a time, and pauses the daemon while handling is slow. */
 export class BackpressureQueue<T> {
-  readonly #daemon: Daemon;
+  readonly #daemon: DaemonClient;
   readonly #handle: (item: T) => Promise<void>;
   readonly #waiting: T[] = [];
   #work: Promise<void> | undefined;
 
-  constructor(daemon: Daemon, handle: (item: T) => Promise<void>) {
+  constructor(daemon: DaemonClient, handle: (item: T) => Promise<void>) {
     this.#daemon = daemon;
     this.#handle = handle;
   }

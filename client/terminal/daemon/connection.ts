@@ -18,7 +18,7 @@ import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { isOwnStopped, startOwn } from './advice.ts';
-import { type Daemon, startDaemon } from './daemon.ts';
+import { type DaemonClient, startDaemon } from './daemon.ts';
 import { offerStart } from './firstStart.ts';
 import { chooseFound } from './foundRunner.ts';
 
@@ -26,7 +26,7 @@ import { chooseFound } from './foundRunner.ts';
 export async function withDaemon<T>(
   context: CommandContext,
   options: InitializationOptions,
-  use: (daemon: Daemon) => Promise<T>,
+  use: (daemon: DaemonClient) => Promise<T>,
 ): Promise<T> {
   const daemon = await connect(context, options);
   reportFaults(context.terminal.stderr, daemon);
@@ -45,7 +45,7 @@ export async function connect(
   context: CommandContext,
   options: InitializationOptions = {},
   client?: ToolCapabilities,
-): Promise<Daemon> {
+): Promise<DaemonClient> {
   const { commandLine, program, terminal } = context;
   const named = commandLine.practice ? undefined : namedRunner(context);
   const host = named === undefined ? {} : { host: named.host };
@@ -69,7 +69,7 @@ export async function connect(
 }
 
 /** Shows what the daemon finds wrong in the user's configuration, and what it waits for. */
-function reportFaults(stderr: Output, daemon: Daemon): void {
+function reportFaults(stderr: Output, daemon: DaemonClient): void {
   daemon.onNotification(logNotification, ({ code, message }) => {
     if (code === 'configuration' || code === 'tool-server')
       void stderr.writeText(stderr.style.yellow(showLine(message)));
@@ -90,8 +90,8 @@ export function namedRunner({ terminal, commandLine }: CommandContext): NamedRun
 }
 
 /** A daemon, and whether the runner behind it is the practice runner. */
-export interface Connection {
-  readonly daemon: Daemon;
+export interface TerminalConnection {
+  readonly daemon: DaemonClient;
   readonly isPractice: boolean;
   /** Replaces a daemon that died. */
   renew(): Promise<void>;
@@ -112,7 +112,7 @@ export interface ChatConnectionOptions {
 export async function connectForChat(
   context: CommandContext,
   options: ChatConnectionOptions,
-): Promise<Connection> {
+): Promise<TerminalConnection> {
   const { terminal, commandLine } = context;
   const { practice } = commandLine;
   const start = async () => {
@@ -147,7 +147,7 @@ export async function connectForChat(
 }
 
 /** Whether a further server of the configuration answers. */
-async function answersElsewhere(daemon: Daemon): Promise<boolean> {
+async function answersElsewhere(daemon: DaemonClient): Promise<boolean> {
   const { servers } = await daemon.request(serversRequest, {});
   return servers.slice(1).some(({ status }) => status.state !== 'offline');
 }
@@ -165,7 +165,7 @@ interface Offer {
 }
 
 /** The daemon is closed after Ctrl-C. */
-async function offerFound(context: CommandContext, daemon: Daemon, problem: string): Promise<Offer> {
+async function offerFound(context: CommandContext, daemon: DaemonClient, problem: string): Promise<Offer> {
   if (!canOffer(context)) return { isProblemShown: false };
   try {
     const { runners } = await daemon.request(discoverRequest, {});
@@ -180,7 +180,7 @@ async function offerFound(context: CommandContext, daemon: Daemon, problem: stri
 /** What the user chose of what can be started here. The daemon is closed after Ctrl-C. */
 async function offerStarting(
   context: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   problem: string | undefined,
 ): ReturnType<typeof offerStart> {
   if (!canOffer(context)) return undefined;
@@ -196,7 +196,7 @@ async function offerStarting(
 async function connectWithTools(
   context: CommandContext,
   { client, optionsFor }: ChatConnectionOptions,
-): Promise<Daemon> {
+): Promise<DaemonClient> {
   const expected = optionsFor();
   const daemon = await connect(context, expected, client);
   try {
@@ -210,7 +210,11 @@ async function connectWithTools(
   }
 }
 
-function createConnection(first: Daemon, start: () => Promise<Daemon>, isPractice: boolean): Connection {
+function createConnection(
+  first: DaemonClient,
+  start: () => Promise<DaemonClient>,
+  isPractice: boolean,
+): TerminalConnection {
   let daemon = first;
   return {
     get daemon() {
@@ -238,7 +242,7 @@ function noRunnerForScript({ terminal }: CommandContext, status: Status): Termin
 }
 
 /** A script starts the engine again if the user wants it to keep running. Returns whether it runs. */
-async function startKept(context: CommandContext, daemon: Daemon, status: Status): Promise<boolean> {
+async function startKept(context: CommandContext, daemon: DaemonClient, status: Status): Promise<boolean> {
   if (isForPeople(context) || !isOwnStopped(problemOf(status), context.terminal.env)) return false;
   const { settings } = await daemon.request(listSettingsRequest, {});
   const engine = settings.find(({ name }) => name === 'engine')?.value;

@@ -16,7 +16,7 @@ import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
 
 /** The terminal's end of the connection to `runnerd`. */
-export interface Daemon {
+export interface DaemonClient {
   readonly version: string;
   /** Whether an option, the environment or the user's configuration names the address of its runner. */
   readonly isHostNamed: boolean;
@@ -60,7 +60,7 @@ export async function startDaemon(
   child: DaemonProcess,
   options: InitializationOptions,
   client: ToolCapabilities = {},
-): Promise<Daemon> {
+): Promise<DaemonClient> {
   const connection = connect(child);
   const gone = whenGone(child);
   // Nobody may be waiting when it ends normally.
@@ -130,7 +130,7 @@ function createRequest(
   connection: MessageConnection,
   child: DaemonProcess,
   gone: Promise<never>,
-): Daemon['request'] {
+): DaemonClient['request'] {
   let isGone = false;
   void child.ended.finally(() => {
     isGone = true;
@@ -167,7 +167,7 @@ async function whenGone({ ended, said }: DaemonProcess): Promise<never> {
 async function closeDaemon(
   connection: MessageConnection,
   child: DaemonProcess,
-  request: Daemon['request'],
+  request: DaemonClient['request'],
 ): Promise<void> {
   const limit = setTimeout(child.kill, closeLimit);
   child.output.resume();

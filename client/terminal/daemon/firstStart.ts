@@ -16,7 +16,7 @@ import { failureOf } from '../cli/failure.ts';
 import { askKey } from '../cli/question.ts';
 import { ForceQuitError } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Daemon } from './daemon.ts';
+import type { DaemonClient } from './daemon.ts';
 import { requestWork } from './work.ts';
 
 /** One way to a runner, behind one key. */
@@ -38,7 +38,7 @@ interface Way {
  */
 export async function offerStart(
   context: CommandContext,
-  daemon: Daemon,
+  daemon: DaemonClient,
   problem: string | undefined,
 ): Promise<Choice> {
   const { stderr } = context.terminal;
@@ -61,7 +61,7 @@ export async function offerStart(
 }
 
 /** Undefined if the daemon cannot start anything. */
-async function tryWays(daemon: Daemon): Promise<readonly EngineWay[] | undefined> {
+async function tryWays(daemon: DaemonClient): Promise<readonly EngineWay[] | undefined> {
   try {
     return (await daemon.request(engineOffersRequest, {})).ways;
   } catch {
@@ -81,7 +81,7 @@ async function tryWay({ terminal }: CommandContext, { go }: Way): Promise<Choice
 
 const keys: Readonly<Record<EngineProduct, string>> = { ollama: 'o', 'llama.cpp': 'l', 'runner-engine': 's' };
 
-function keyed(context: CommandContext, daemon: Daemon, way: EngineWay): Way {
+function keyed(context: CommandContext, daemon: DaemonClient, way: EngineWay): Way {
   const go = async () => ((await goWay(context, daemon, way)) ? 'started' : undefined);
   return { key: keys[way.start.product], label: way.label, go };
 }
@@ -114,7 +114,7 @@ const fetchRequests: Readonly<Record<EngineFetch['what'], RequestMessage<WorkDon
 };
 
 /** Fetches what is missing, after a yes, and starts it. Returns whether a runner answers now. */
-async function goWay(context: CommandContext, daemon: Daemon, way: EngineWay): Promise<boolean> {
+async function goWay(context: CommandContext, daemon: DaemonClient, way: EngineWay): Promise<boolean> {
   const { stderr } = context.terminal;
   if (!(await agrees(context, way))) return false;
   for (const { what } of way.fetches) {
@@ -130,7 +130,7 @@ async function goWay(context: CommandContext, daemon: Daemon, way: EngineWay): P
 const firstModel = 'qwen3:4b';
 
 /** A new Ollama has no model, and this one ends if the terminal leaves. Returns whether a model can chat. */
-async function getFirstModel(context: CommandContext, daemon: Daemon): Promise<boolean> {
+async function getFirstModel(context: CommandContext, daemon: DaemonClient): Promise<boolean> {
   const { terminal } = context;
   if ((await daemon.request(chatModelRequest, { server: defaultServerName })).model) return true;
   await terminal.stderr.writeText(

@@ -4,7 +4,7 @@ import { failureOf } from '../cli/failure.ts';
 import { askLine, isYes } from '../cli/question.ts';
 import { ForceQuitError } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { Daemon } from './daemon.ts';
+import type { DaemonClient } from './daemon.ts';
 
 /**
  * Says what is wrong with the usual runner, and asks whether to use one of these from now on. Its address then is in
@@ -13,7 +13,7 @@ import type { Daemon } from './daemon.ts';
  */
 export async function chooseFound(
   terminal: Terminal,
-  daemon: Daemon,
+  daemon: DaemonClient,
   { runners, problem }: { readonly runners: readonly FoundRunner[]; readonly problem: string },
 ): Promise<string | undefined> {
   const { stderr } = terminal;
@@ -35,7 +35,7 @@ function chosenOf(runners: readonly FoundRunner[], answer: string): FoundRunner 
 }
 
 /** If it cannot be kept, it is used this once. */
-async function keep({ stderr }: Terminal, daemon: Daemon, url: string): Promise<void> {
+async function keep({ stderr }: Terminal, daemon: DaemonClient, url: string): Promise<void> {
   try {
     const { path } = await daemon.request(setHostRequest, { url });
     await stderr.writeText(stderr.style.dim(`"host" is set in ${showLine(path)}.`));

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import { progressNotification } from '../../../protocol/messages/progress.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { interruptible, type Outcome } from '../cli/signals.ts';
+import { type InterruptOutcome, interruptible } from '../cli/signals.ts';
 import { createProgressOutput, type ProgressOutput } from '../screen/progressOutput.ts';
 import { BackpressureQueue } from './backpressureQueue.ts';
-import type { Daemon } from './daemon.ts';
+import type { DaemonClient } from './daemon.ts';
 
 /** Sends a request and shows its progress. Ctrl-C cancels it. */
 export async function requestWork<P extends WorkDoneParams, R>(
   { terminal, commandLine: { json } }: Pick<CommandContext, 'terminal' | 'commandLine'>,
-  daemon: Daemon,
+  daemon: DaemonClient,
   { request, params }: { readonly request: RequestMessage<P, R>; readonly params: P },
-): Promise<Outcome<R>> {
+): Promise<InterruptOutcome<R>> {
   const output = createProgressOutput(terminal, json);
   return interruptible(terminal, (signal) =>
     withProgress(daemon, output, (token) => daemon.request(request, { ...params, ...token }, signal)),
@@ -21,7 +21,7 @@ export async function requestWork<P extends WorkDoneParams, R>(
 
 /** Settles only after all progress is shown, in order, even if the work fails. */
 async function withProgress<T>(
-  daemon: Daemon,
+  daemon: DaemonClient,
   output: ProgressOutput,
   work: (token: WorkDoneParams) => Promise<T>,
 ): Promise<T> {

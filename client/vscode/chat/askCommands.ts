@@ -53,7 +53,7 @@ export function registerAskCommands(dependencies: AskCommandsDependencies): vsco
   );
 }
 
-interface AskedPrompt {
+interface ChatQuery {
   readonly query: string;
   readonly isPartialQuery: boolean;
   readonly uri?: vscode.Uri;
@@ -72,7 +72,7 @@ function askAboutSelection(query: string, isPartialQuery: boolean): Promise<void
   });
 }
 
-async function openChat({ query, isPartialQuery, uri, range }: AskedPrompt): Promise<void> {
+async function openChat({ query, isPartialQuery, uri, range }: ChatQuery): Promise<void> {
   // The editor's own commands count lines and columns from 1.
   const place = range && {
     startLineNumber: range.start.line + 1,
@@ -101,7 +101,7 @@ function toActions(
   const asking = (['fix', 'explain'] as const).map((name) => {
     const title = name === 'fix' ? 'Fix with Runner' : 'Explain with Runner';
     const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-    const asked: AskedPrompt = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
+    const asked: ChatQuery = { query: `@runner /${name} ${about}`, isPartialQuery: false, uri, range };
     action.command = { command: 'runner.ask.problem', title, arguments: [asked] };
     action.diagnostics = [...diagnostics];
     return action;

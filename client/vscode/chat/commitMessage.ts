@@ -8,7 +8,7 @@ export interface Repository {
   readonly rootUri: Uri;
   readonly inputBox: { value: string };
   /** As of the last `status()`. */
-  readonly state: Readonly<Record<ChangeList, readonly Change[]>>;
+  readonly state: Readonly<Record<ChangeList, readonly CommitFile[]>>;
   /** Refreshes `state`. */
   status(): Promise<void>;
   /** The staged changes of a file. */
@@ -19,7 +19,7 @@ export interface Repository {
 
 type ChangeList = 'indexChanges' | 'mergeChanges' | 'workingTreeChanges' | 'untrackedChanges';
 
-export interface Change {
+export interface CommitFile {
   readonly uri: Uri;
   readonly originalUri: Uri;
   readonly renameUri: Uri | undefined;

@@ -1,7 +1,7 @@
 import type { CancellationToken } from 'vscode';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import type { AskForRound } from './rounds.ts';
-import type { Task } from './thinking.ts';
+import type { ThinkingTask } from './thinking.ts';
 
 /** The editor's own chat puts the user's words between such tags, or says who it is. */
 const ofUser = /<(userRequest|prompt)>|you must respond with "GitHub Copilot"/;
@@ -10,7 +10,7 @@ const ofSummary = /^The conversation has grown too large for the context window/
 const ofEditor = /^You are an expert in /;
 
 /** Whether the editor's own chat asks for the user, or for itself: a title, a progress message, a summary. */
-export function taskOf(messages: readonly Message[]): Task {
+export function taskOf(messages: readonly Message[]): ThinkingTask {
   const has = (mark: RegExp) => messages.some(({ content }) => mark.test(content));
   const [first, last] = [messages[0]?.content ?? '', messages.at(-1)?.content ?? ''];
   if (ofEditor.test(first) || ofSummary.test(last) || !has(ofUser)) return 'utility';

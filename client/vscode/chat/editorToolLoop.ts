@@ -41,7 +41,7 @@ export interface Turn {
 }
 
 /** A turn with what its model needs besides. */
-export interface AskedTurn extends Turn {
+export interface ModelTurn extends Turn {
   /** Absent leaves it to the model. */
   readonly think?: ChatParams['think'];
   /** Keeps a thought that goes on. */
@@ -55,7 +55,7 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [], think, keep }: AskedTurn,
+  { request, context, stream, token, sent, images = [], found = [], think, keep }: ModelTurn,
 ): Promise<vscode.ChatResult> {
   const {
     messages: before,

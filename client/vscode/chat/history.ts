@@ -81,7 +81,7 @@ interface Prompt extends Omit<Conversation, 'messages'> {
 }
 
 /** A prompt of this turn or of an earlier one. */
-interface Asked
+interface UserPrompt
   extends Pick<vscode.ChatRequest, 'prompt' | 'references'>,
     Pick<SentPrompt, 'images' | 'attachments'> {
   readonly command?: string | undefined;
@@ -94,7 +94,7 @@ async function toPrompt({
   attachments: found = [],
   command,
   references,
-}: Asked): Promise<Prompt> {
+}: UserPrompt): Promise<Prompt> {
   const parts = await Promise.all(references.map(partOf));
   const images = [...new Set([...own, ...parts.flatMap(({ image }) => image ?? [])])];
   const attachments = attachedOnce([...parts.flatMap(({ attachment }) => attachment ?? []), ...found]);

@@ -10,13 +10,13 @@ import {
 import type { DaemonConnection } from '../daemon/connection.ts';
 
 /** `message` is for the user: nothing is to be sent then. */
-type FoundPrompt =
+type PromptLookup =
   | { readonly kind: 'typed' }
   | { readonly kind: 'prompt'; readonly prompt: FilledPrompt }
   | { readonly kind: 'said'; readonly message: string };
 
 /** The prompt that is kept under the name with which a text begins, such as `/review`. */
-export type FindPrompt = (typed: string, token: vscode.CancellationToken) => Promise<FoundPrompt>;
+export type FindPrompt = (typed: string, token: vscode.CancellationToken) => Promise<PromptLookup>;
 
 export function createFindPrompt(daemon: Pick<DaemonConnection, 'request'>): FindPrompt {
   return async (typed, token) => {

@@ -2,7 +2,7 @@ import type { Message, Notice } from '../../../protocol/messages/chat.ts';
 import { plain } from '../ui/safeText.ts';
 
 /** The notices that the provider shows beside its answers. They are not part of what the model said. */
-export interface Notices {
+export interface ChatNotices {
   /**
    * Returns a quote for the answer if a chat shows the answer. Any other extension gets only the answer, and the user
    * sees each notice once, as a notification.
@@ -24,7 +24,7 @@ export function isBuiltInChat(initiator: string | undefined): boolean {
 }
 
 /** `say` shows a notification. */
-export function createNotices(say: (sentence: string) => void): Notices {
+export function createNotices(say: (sentence: string) => void): ChatNotices {
   const quoted = new Set<string>();
   const shown = new Set<string>();
   return {

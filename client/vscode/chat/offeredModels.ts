@@ -11,8 +11,8 @@ import {
   type ContextSizing,
   contextSizeOf,
   createUsualContextSizes,
+  type DefaultContextSizes,
   isAssumedSize,
-  type UsualContextSizes,
 } from '../convert/contextSizes.ts';
 
 import { type Failure, toFailure } from '../convert/failure.ts';
@@ -39,7 +39,7 @@ const memoryKey = 'runner.lastModels';
 /** The models in the editor's picker: those of all servers. A server that is down keeps its last known models. */
 export class OfferedModels implements vscode.Disposable {
   readonly #options: OfferedModelsOptions;
-  readonly #sizes: UsualContextSizes;
+  readonly #sizes: DefaultContextSizes;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
   readonly #subscriptions: vscode.Disposable;

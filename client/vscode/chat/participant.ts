@@ -6,7 +6,7 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { possible } from '../daemon/knownServers.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { chatModel } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import {
@@ -40,7 +40,7 @@ export interface ParticipantOptions {
   readonly models: AnsweringModels;
   readonly ask: AskForRound;
   readonly reporter: ErrorReporter;
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
   readonly icon: vscode.IconPath;
   readonly findPrompt: FindPrompt;
   readonly searchCodebase: SearchCodebase;

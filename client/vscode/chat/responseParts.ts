@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatDelta, Usage } from '../../../protocol/messages/chat.ts';
-import type { Notices } from './notices.ts';
+import type { ChatNotices } from './notices.ts';
 
 /** The class of newer editors for thinking; it is in no stable typing. */
 export type ThinkingPart = new (value: string) => vscode.LanguageModelResponsePart;
@@ -12,7 +12,7 @@ export function thinkingPartOfEditor(): ThinkingPart | undefined {
 
 export interface PartOptions {
   readonly thinkingPart: ThinkingPart | undefined;
-  readonly notices: Notices;
+  readonly notices: ChatNotices;
   /** The id of the extension that asks, if the editor names it. */
   readonly initiator: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { Model } from '../../../protocol/messages/models.ts';
 import { modelThinking, think, updateSetting } from '../settings.ts';
 
 /** What a request asks for: an answer to the user, a small task for the user, or work that the editor itself wants. */
-export type Task = 'chat' | 'small' | 'utility';
+export type ThinkingTask = 'chat' | 'small' | 'utility';
 
 /** The words for how much a model thinks, with what they mean. */
 const words = {
@@ -19,7 +19,7 @@ const words = {
 type Word = keyof typeof words;
 
 /** How much a model is to think; undefined leaves it to the model. `model` is undefined if it is not known. */
-export function thinkFor(name: string, model: Model | undefined, task: Task): ChatParams['think'] {
+export function thinkFor(name: string, model: Model | undefined, task: ThinkingTask): ChatParams['think'] {
   if (task === 'utility') return false;
   const word = wordOf(name);
   if (word === 'auto') return task === 'small' ? false : undefined;

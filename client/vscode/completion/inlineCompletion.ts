@@ -69,7 +69,7 @@ function register(
   );
 }
 
-interface Asked {
+interface CompletionRequest {
   readonly document: vscode.TextDocument;
   readonly position: vscode.Position;
   readonly context: vscode.InlineCompletionContext;
@@ -79,7 +79,7 @@ interface Asked {
 async function complete(
   daemon: DaemonConnection,
   documents: DocumentSync,
-  { document, position, context, token }: Asked,
+  { document, position, context, token }: CompletionRequest,
 ): Promise<vscode.InlineCompletionItem[] | undefined> {
   // A daemon that is still starting has no document yet; the next key asks again.
   if (!documents.open(document)) return undefined;

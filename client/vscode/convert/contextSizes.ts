@@ -74,7 +74,7 @@ export function isAssumedSize(
 }
 
 /** The tokens that a server allocates to a model if nobody asks for a number: its most recent choice. */
-export interface UsualContextSizes {
+export interface DefaultContextSizes {
   /** Undefined until one of its models was seen loaded. */
   of(server: string): number | undefined;
   learn(models: readonly Model[]): void;
@@ -82,7 +82,7 @@ export interface UsualContextSizes {
 
 const memoryKey = 'runner.usualWindows';
 
-export function createUsualContextSizes(memory: Memento): UsualContextSizes {
+export function createUsualContextSizes(memory: Memento): DefaultContextSizes {
   let known = memory.get<Readonly<Record<string, number>>>(memoryKey) ?? {};
   return {
     of: (server) => known[server],

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { originsOf } from './servers.ts';
-import { needsPlainHttp, problemOfToken, type TokenStore } from './tokenStore.ts';
+import { type EditorTokenStore, needsPlainHttp, problemOfToken } from './tokenStore.ts';
 
 /** The commands that store and remove access tokens. They ask for the server, then for the token. */
-export function registerTokenCommands(tokens: TokenStore, settings: () => RunnerOptions): vscode.Disposable {
+export function registerTokenCommands(
+  tokens: EditorTokenStore,
+  settings: () => RunnerOptions,
+): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand('runner.setServerToken', (row?: { readonly server?: unknown }) =>
       vscode.commands.executeCommand('runner.setAccessToken', row?.server),

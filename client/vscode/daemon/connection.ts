@@ -15,18 +15,18 @@ import { DaemonKeeper } from './daemonKeeper.ts';
 import { explained, notStarted } from './explained.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
-import type { TokenStore } from './tokenStore.ts';
+import type { EditorTokenStore } from './tokenStore.ts';
 
 export interface ProgressWatcher {
   readonly token: vscode.CancellationToken;
   readonly report: (progress: WorkProgress) => void;
 }
 
-export interface ConnectionOptions {
+export interface DaemonConnectionOptions {
   /** `runnerd.cjs`. */
   readonly path: string;
   readonly settings: () => RunnerOptions;
-  readonly tokens: TokenStore;
+  readonly tokens: EditorTokenStore;
   readonly log: vscode.LogOutputChannel;
   /** A folder for a cache between runs. */
   readonly cacheDir: string;
@@ -39,7 +39,7 @@ const didChangeConfiguration: NotificationMessage<{
 
 /** The extension's end of the connection to `runnerd`. It connects by itself, and reconnects when the daemon dies. */
 export class DaemonConnection implements vscode.Disposable {
-  readonly #options: ConnectionOptions;
+  readonly #options: DaemonConnectionOptions;
   readonly #connected = new vscode.EventEmitter<void>();
   /** The daemon has connected, for the first time or again. */
   readonly onDidConnect = this.#connected.event;
@@ -57,7 +57,7 @@ export class DaemonConnection implements vscode.Disposable {
   #refusals: readonly ToolRefusal[] = [];
   #works = 0;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: DaemonConnectionOptions) {
     this.#options = options;
     this.#subscriptions = vscode.Disposable.from(
       this.#connected,

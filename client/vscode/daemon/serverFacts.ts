@@ -8,7 +8,7 @@ import type { RunnerChanges } from './runnerChanges.ts';
 import { serverNames } from './servers.ts';
 
 /** What the servers are and can do. Menus and the palette follow. */
-export interface ServerFacts extends Pick<KnownServers, 'can' | 'those' | 'product'>, vscode.Disposable {
+export interface ServerFactsStore extends Pick<KnownServers, 'can' | 'those' | 'product'>, vscode.Disposable {
   readonly onDidChange: vscode.Event<void>;
 }
 
@@ -16,7 +16,7 @@ export interface ServerFacts extends Pick<KnownServers, 'can' | 'those' | 'produ
  * Follows the status of the default server, which the daemon publishes. Further servers are asked whenever they may
  * have changed.
  */
-export function createServerFacts(daemon: DaemonConnection, changes: RunnerChanges): ServerFacts {
+export function createServerFacts(daemon: DaemonConnection, changes: RunnerChanges): ServerFactsStore {
   const changed = new vscode.EventEmitter<void>();
   const names = () => serverNames(readSettings());
   const known = createKnownServers(names);

@@ -8,7 +8,7 @@ import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 import type { RunnerOptions } from '../../../protocol/messages/settings.ts';
 import type { ToolRefusal } from '../../../protocol/messages/tools.ts';
 import { readChangedSettings } from '../settings.ts';
-import type { TokenStore } from './tokenStore.ts';
+import type { EditorTokenStore } from './tokenStore.ts';
 
 /** An initialized process of `runnerd`. */
 export interface StartedDaemon {
@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly trusted: boolean;
   /** The origins of the servers in the settings. */
   readonly origins: readonly string[];
-  readonly tokens: TokenStore;
+  readonly tokens: EditorTokenStore;
   readonly log: vscode.LogOutputChannel;
   /** A folder for a cache between runs. */
   readonly cacheDir: string;
@@ -130,7 +130,7 @@ interface TokenSender extends vscode.Disposable {
 }
 
 /** Sends one process each token that changes from now on, and those that are asked for. */
-function createTokenSender(runnerd: RunnerdProcess, tokens: TokenStore): TokenSender {
+function createTokenSender(runnerd: RunnerdProcess, tokens: EditorTokenStore): TokenSender {
   const sent = new Set<string>();
   const send = (line: SecretLine) => {
     sent.add(line.origin);

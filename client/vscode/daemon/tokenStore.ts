@@ -3,7 +3,7 @@ import { isLoopback } from '../../../protocol/base/loopback.ts';
 import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 
 /** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
-export interface TokenStore {
+export interface EditorTokenStore {
   set(origin: string, token: string, permission: Pick<SecretLine, 'allowPlainHttp'>): Promise<void>;
   clear(origin: string): Promise<void>;
   /** A line for each of these origins that has a token. */
@@ -16,7 +16,7 @@ const prefix = 'runner.token ';
 /** Stored beside the token if the user has allowed plain http for it. */
 const plainHttp = 'runner.plainHttp ';
 
-export function createTokenStore(secrets: SecretStorage): TokenStore {
+export function createTokenStore(secrets: SecretStorage): EditorTokenStore {
   const lineFor = async (origin: string): Promise<SecretLine | undefined> => {
     const [secret, permission] = await Promise.all([
       secrets.get(prefix + origin),

@@ -119,11 +119,11 @@ function readModel(entry: Entry): ReadModel {
   }
 }
 
-interface Place extends Pick<ImportedModel, 'name' | 'provider' | 'url'> {
+interface ModelEntry extends Pick<ImportedModel, 'name' | 'provider' | 'url'> {
   readonly title: string;
 }
 
-function readAt(entry: Entry, { title, ...place }: Place): ReadModel {
+function readAt(entry: Entry, { title, ...place }: ModelEntry): ReadModel {
   const options = isRecord(entry['defaultCompletionOptions']) ? entry['defaultCompletionOptions'] : {};
   const size = Number(options['contextLength'] ?? entry['contextLength']);
   const key = line(entry['apiKey']);

@@ -4,14 +4,17 @@ import * as vscode from 'vscode';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { askForPlainHttp } from '../daemon/accessTokens.ts';
 import { ollamaHost } from '../daemon/servers.ts';
-import { needsPlainHttp, type TokenStore } from '../daemon/tokenStore.ts';
+import { type EditorTokenStore, needsPlainHttp } from '../daemon/tokenStore.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain, withoutIcons } from '../ui/safeText.ts';
 import { type ImportStep, planImport, toRow } from './continuePlan.ts';
 
 /** "Import from Continue": shows what would be set, and sets what stays ticked. */
-export function registerImportFromContinue(tokens: TokenStore, reporter: ErrorReporter): vscode.Disposable {
+export function registerImportFromContinue(
+  tokens: EditorTokenStore,
+  reporter: ErrorReporter,
+): vscode.Disposable {
   return reporter.registerCommand(
     'runner.importFromContinue',
     () => importFromContinue(tokens),
@@ -19,7 +22,7 @@ export function registerImportFromContinue(tokens: TokenStore, reporter: ErrorRe
   );
 }
 
-async function importFromContinue(tokens: TokenStore): Promise<void> {
+async function importFromContinue(tokens: EditorTokenStore): Promise<void> {
   const uri = await findConfig();
   if (uri === undefined) return;
   const text = await readBounded(uri);
@@ -54,7 +57,7 @@ async function importFromContinue(tokens: TokenStore): Promise<void> {
 }
 
 /** False if the user decided against it. */
-async function follow(step: ImportStep, tokens: TokenStore): Promise<boolean> {
+async function follow(step: ImportStep, tokens: EditorTokenStore): Promise<boolean> {
   if (step.kind === 'setting') await updateSetting(step.name, step.value);
   else if (step.kind === 'server')
     await updateSetting('servers', [...(readSettings().servers ?? []), step.server]);

@@ -3,7 +3,7 @@ import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.t
 import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { chooseServer } from '../models/chooseServer.ts';
 import { runWork } from '../models/work.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
@@ -12,7 +12,7 @@ import { newModelfile } from './modelfileWizard.ts';
 
 export interface ModelfileCommandsDependencies {
   readonly daemon: DaemonConnection;
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
   readonly reporter: ErrorReporter;
   /** Shows the row of a new model. */
   readonly sidebar: Pick<Sidebar, 'revealInstalled'>;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { refusalFor } from '../daemon/knownServers.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
-import { type Family, groupByFamily } from '../views/treeNodes.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import { groupByFamily, type ModelFamily } from '../views/treeNodes.ts';
 
 /** A Modelfile; rows are grouped by its folder. */
 interface ModelfileRow {
@@ -11,10 +11,10 @@ interface ModelfileRow {
   readonly isInFolder?: boolean;
 }
 
-type Node = ModelfileRow | Family<ModelfileRow>;
+type Node = ModelfileRow | ModelFamily<ModelfileRow>;
 
 /** The Modelfiles of the workspace and of the folder in the settings, by folder or as a list. */
-export function createModelfileView(memory: vscode.Memento, facts: ServerFacts): vscode.Disposable {
+export function createModelfileView(memory: vscode.Memento, facts: ServerFactsStore): vscode.Disposable {
   const tree = new ModelfileTree(memory);
   const view = vscode.window.createTreeView('runnerModelfilesView', { treeDataProvider: tree });
   const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
@@ -46,7 +46,7 @@ class ModelfileTree implements vscode.TreeDataProvider<Node>, vscode.Disposable 
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
   #isGrouped: boolean;
-  readonly #parents = new WeakMap<Node, Family<ModelfileRow>>();
+  readonly #parents = new WeakMap<Node, ModelFamily<ModelfileRow>>();
 
   constructor(memory: vscode.Memento) {
     this.#memory = memory;
@@ -127,7 +127,7 @@ function folderOf(uri: vscode.Uri): string {
   return isRoot ? '' : vscode.workspace.asRelativePath(folder);
 }
 
-function folderItem({ family, rows }: Family<ModelfileRow>): vscode.TreeItem {
+function folderItem({ family, rows }: ModelFamily<ModelfileRow>): vscode.TreeItem {
   const label = family || (vscode.workspace.name ?? 'Workspace');
   const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Expanded);
   item.description = `${rows.length}`;

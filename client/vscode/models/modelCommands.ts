@@ -10,7 +10,7 @@ import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { lackedBy, refusalFor } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
@@ -25,7 +25,7 @@ import { runWork } from './work.ts';
 
 export interface ModelCommandsDependencies {
   readonly daemon: DaemonConnection;
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
   readonly changes: RunnerChanges;
   readonly reporter: ErrorReporter;
   readonly pulls: RunningPulls;
@@ -177,7 +177,7 @@ function tableOf(
  * The row, if its server can do it. A key or a link may reach what no menu offers.
  * @throws {Error} with a sentence about the product.
  */
-function checked(facts: ServerFacts, command: string, row: ModelRow): ModelRow {
+function checked(facts: ServerFactsStore, command: string, row: ModelRow): ModelRow {
   const refusal = 'cancel' in row ? undefined : refusalFor(facts, command, row.server);
   if (refusal !== undefined) throw new Error(refusal);
   return row;

@@ -4,13 +4,13 @@ import { type Product, productNames } from '../../../protocol/messages/status.ts
 import { describeLoading, withSources } from '../../shared/modelWords.ts';
 import { windowWithSource } from '../convert/contextSizes.ts';
 import { type KnownServers, possible } from '../daemon/knownServers.ts';
-import type { Page, Section } from '../ui/page.ts';
+import type { PageContent, PageSection } from '../ui/page.ts';
 import { paramsOf } from './modelRow.ts';
 
 type Servers = Pick<KnownServers, 'can' | 'those' | 'product'>;
 
 /** Everything about one model, for a page. Its links are what the server can do. */
-export function detailsOf(result: ShowModelResult, servers: Servers): Page {
+export function detailsOf(result: ShowModelResult, servers: Servers): PageContent {
   const { model, parameters = {}, system, template, license, modelfile } = result;
   const row = paramsOf({ model: model.name, server: model.server });
   const given = Object.entries(parameters).map(([name, value]) => [name, [value].flat().join(', ')] as const);
@@ -70,7 +70,7 @@ function factsOf(model: Model, product: Product | undefined) {
   return facts.flatMap(([name, value]) => (value ? [[name, String(value)] as const] : []));
 }
 
-function text(heading: string, code: string | undefined): readonly Section[] {
+function text(heading: string, code: string | undefined): readonly PageSection[] {
   return code?.trim() ? [{ heading, code: code.trim() }] : [];
 }
 

@@ -4,7 +4,7 @@ import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { libraryRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { originsOf } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
@@ -17,7 +17,7 @@ import { runWork } from './work.ts';
 
 export interface PullDependencies {
   readonly daemon: DaemonConnection;
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
   readonly pulls: RunningPulls;
   readonly interrupted: InterruptedPulls;
   readonly sidebar: Pick<ShownModels, 'revealInstalled'>;
@@ -78,7 +78,10 @@ async function offerChat(params: ReturnType<typeof paramsOf>): Promise<void> {
   if (choice === chat) await vscode.commands.executeCommand('runner.chatWithModel', params);
 }
 
-async function nameOfLibrary(daemon: DaemonConnection, facts: ServerFacts): Promise<ModelRow | undefined> {
+async function nameOfLibrary(
+  daemon: DaemonConnection,
+  facts: ServerFactsStore,
+): Promise<ModelRow | undefined> {
   const hasCatalog = facts.those('catalog').length > 0;
   const library = hasCatalog
     ? daemon.request(libraryRequest, catalogServer(facts)).then(({ entries }) => entries)

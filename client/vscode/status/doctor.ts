@@ -8,10 +8,10 @@ import { versionOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { possible } from '../daemon/knownServers.ts';
 import type { RunnerChanges } from '../daemon/runnerChanges.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { chatModel, completionModel, readSettings, settingProblems } from '../settings.ts';
-import type { Line, Page, Section } from '../ui/page.ts';
+import type { PageContent, PageLine, PageSection } from '../ui/page.ts';
 import { inEditorWords, openSetting, remediesForOffline, showDoctor } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import {
@@ -27,7 +27,7 @@ import {
 export function registerDoctor(
   daemon: DaemonConnection,
   changes: RunnerChanges,
-  { version, facts }: { readonly version: string; readonly facts: ServerFacts },
+  { version, facts }: { readonly version: string; readonly facts: ServerFactsStore },
 ): vscode.Disposable {
   const page = createWebPage('runner.doctor', changes.onDidChange);
   return vscode.Disposable.from(
@@ -41,7 +41,11 @@ export function registerDoctor(
   );
 }
 
-async function examine(daemon: DaemonConnection, facts: ServerFacts, version: string): Promise<Page> {
+async function examine(
+  daemon: DaemonConnection,
+  facts: ServerFactsStore,
+  version: string,
+): Promise<PageContent> {
   const trust = vscode.workspace.isTrusted ? 'trusted' : 'not trusted';
   const servers = await Promise.all(
     serverNames(readSettings()).map(async (server) => {
@@ -68,18 +72,18 @@ async function examine(daemon: DaemonConnection, facts: ServerFacts, version: st
 }
 
 /** Without the links to what no server can do. */
-function withPossible(facts: ServerFacts, { links = [], ...line }: Line): Line {
+function withPossible(facts: ServerFactsStore, { links = [], ...line }: PageLine): PageLine {
   return { ...line, links: possible(facts, links) };
 }
 
 /** The setting of the chat names a model of any server, that of completion one of the default server. */
-async function examineServer(daemon: DaemonConnection, server: string): Promise<Section> {
+async function examineServer(daemon: DaemonConnection, server: string): Promise<PageSection> {
   const isDefault = server === defaultServerName;
   const heading = isDefault ? 'The runner' : `The server ${server}`;
   try {
     const status = await daemon.request(statusRequest, { server });
     const { state, kind, can } = status;
-    const reached: Line = {
+    const reached: PageLine = {
       state: kind === 'ok' ? 'good' : 'bad',
       text: [inEditorWords(status, server), versionOf(status), nameAfter(status)].filter(Boolean).join(' '),
       ...(state === 'offline'

@@ -2,7 +2,7 @@ import type { EngineStatus } from '../../../protocol/messages/engine.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { idOf, isSameModel } from '../models/modelRow.ts';
-import type { Line, Section } from '../ui/page.ts';
+import type { PageLine, PageSection } from '../ui/page.ts';
 import {
   chooseAnotherModel,
   chooseChatModel,
@@ -25,7 +25,7 @@ export interface AbleModels {
 }
 
 /** Lines about the models to chat with. */
-export function adviseOnModels({ models, all, isStale, canPull }: AbleModels): readonly Line[] {
+export function adviseOnModels({ models, all, isStale, canPull }: AbleModels): readonly PageLine[] {
   const tools = models.filter(({ capabilities }) => capabilities.tools.value !== false);
   const counts = `Models: ${all} installed, ${models.length} can chat, ${tools.length} may support tools`;
   const text = `${counts}${isStale ? ' (the last known list)' : ''}`;
@@ -38,7 +38,7 @@ export function adviseOnModels({ models, all, isStale, canPull }: AbleModels): r
 }
 
 /** Lines about the model of `@runner`; `wanted` is the setting. */
-export function adviseOnChat(models: readonly Model[], wanted: string): readonly Line[] {
+export function adviseOnChat(models: readonly Model[], wanted: string): readonly PageLine[] {
   if (wanted === '')
     return [
       {
@@ -66,7 +66,7 @@ export function adviseOnChat(models: readonly Model[], wanted: string): readonly
 }
 
 /** Lines about the completion model; `wanted` is the setting. */
-export function adviseOnCompletion(models: readonly Model[], wanted: string): readonly Line[] {
+export function adviseOnCompletion(models: readonly Model[], wanted: string): readonly PageLine[] {
   if (wanted === '')
     return [{ text: 'Completion as you type: off', links: [{ ...choose, title: 'Switch It On' }] }];
   const model = models.find(({ name }) => isSameModel({ model: name }, { model: wanted }));
@@ -81,7 +81,7 @@ export function adviseOnCompletion(models: readonly Model[], wanted: string): re
 }
 
 /** What Runner has started or fetched on this machine; nothing if there is nothing. */
-export function adviseOnEngine(status: EngineStatus): readonly Section[] {
+export function adviseOnEngine(status: EngineStatus): readonly PageSection[] {
   const { state, message, isInstalled, sample } = status;
   const fetched = [
     ...(isInstalled ? ['the engine'] : []),
@@ -89,13 +89,13 @@ export function adviseOnEngine(status: EngineStatus): readonly Section[] {
   ];
   if (state === 'stopped' && fetched.length === 0) return [];
   const stop = { title: 'Stop It', command: 'runner.stopModelHere' };
-  const started: Line = {
+  const started: PageLine = {
     ...(state === 'down' && { state: 'bad' }),
     text: message,
     links: [state === 'running' ? stop : startModelHere],
   };
   const remove = { title: 'Delete', command: 'runner.removeFetched' };
-  const there: Line = { text: `Fetched: ${fetched.join(' and ')}`, links: [remove] };
+  const there: PageLine = { text: `Fetched: ${fetched.join(' and ')}`, links: [remove] };
   return [{ heading: 'Started here', lines: [started, ...(fetched.length > 0 ? [there] : [])] }];
 }
 
@@ -113,6 +113,6 @@ function pullOf(model: string): Remedy {
   return { title: `Pull ${model}`, command: 'runner.pullModel', arguments: [{ model }] };
 }
 
-function fix(text: string, ...links: readonly Remedy[]): Line {
+function fix(text: string, ...links: readonly Remedy[]): PageLine {
   return { state: 'bad', text, links };
 }

@@ -6,7 +6,7 @@ import type { CompletionSwitch } from '../completion/completionSwitch.ts';
 import { describeServers, versionOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { possible } from '../daemon/knownServers.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import type { EngineCommands } from '../engine/engineCommands.ts';
 import { chatModel, readSettings } from '../settings.ts';
@@ -43,7 +43,7 @@ export function createStatusBar(
     engine,
   }: {
     readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange'>;
-    readonly facts: ServerFacts;
+    readonly facts: ServerFactsStore;
     readonly engine: Pick<EngineCommands, 'isRunning'>;
   },
 ): vscode.Disposable {
@@ -109,7 +109,7 @@ function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownStr
 }
 
 /** A line for each server other than the default one. */
-function furtherServers(failures: OfferedModels['failures'], facts: ServerFacts): readonly string[] {
+function furtherServers(failures: OfferedModels['failures'], facts: ServerFactsStore): readonly string[] {
   const [, ...names] = serverNames(readSettings());
   const nameOf = (server: string) => {
     const product = facts.product(server);

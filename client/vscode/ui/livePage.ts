@@ -1,12 +1,12 @@
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import type { DatedPage, Page, Section } from './page.ts';
+import type { DatedPage, PageContent, PageSection } from './page.ts';
 import { remediesFor } from './remedies.ts';
 
 /** A page that is loaded again when something changed, while it is visible. */
 export interface LivePage {
   /** Loads a page, and shows it. */
-  show(load: () => Promise<Page>): Promise<void>;
+  show(load: () => Promise<PageContent>): Promise<void>;
   /** What the page is about has changed: it is loaded again now, or once it is visible. */
   refresh(): void;
   /** The tab was shown or hidden. */
@@ -24,12 +24,12 @@ export interface LivePageOptions {
 
 /** A change that leaves the page as it is draws nothing, because the editor would scroll to its top. */
 export function createLivePage({ draw, time }: LivePageOptions): LivePage {
-  let load: (() => Promise<Page>) | undefined;
-  let shown: Page | undefined;
+  let load: (() => Promise<PageContent>) | undefined;
+  let shown: PageContent | undefined;
   let isVisible = false;
   let isStale = false;
   let isLoading = false;
-  const put = (page: Page, isAsked: boolean) => {
+  const put = (page: PageContent, isAsked: boolean) => {
     if (!isAsked && JSON.stringify(page) === JSON.stringify(shown)) return;
     shown = page;
     draw({ ...page, time: time() }, isAsked);
@@ -73,7 +73,7 @@ export function createLivePage({ draw, time }: LivePageOptions): LivePage {
  * The last page that is known, below the reason why there is no newer one, with what can be done about that. What the
  * page offered before may be impossible by now, such as to load a model that is gone.
  */
-function withProblem(page: Page, error: unknown): Page {
+function withProblem(page: PageContent, error: unknown): PageContent {
   const links = remediesFor(errorDataOf(error));
   const text = `${messageOf(error)} What follows is what was known before.`;
   const [first, ...rest] = page.sections;
@@ -81,6 +81,6 @@ function withProblem(page: Page, error: unknown): Page {
   return { ...page, sections: [{ lines: [{ state: 'bad', text, links }], isProblem: true }, ...known] };
 }
 
-function withoutLinks({ lines, ...section }: Section): Section {
+function withoutLinks({ lines, ...section }: PageSection): PageSection {
   return lines ? { ...section, lines: lines.map(({ links: _, ...line }) => line) } : section;
 }

@@ -2,19 +2,19 @@ import { escapeMarkup } from '../../../protocol/base/text.ts';
 import type { Remedy } from './remedies.ts';
 
 /** A page for an editor tab. All of its texts are escaped, whoever wrote them. */
-export interface Page {
+export interface PageContent {
   readonly title: string;
-  readonly sections: readonly Section[];
+  readonly sections: readonly PageSection[];
 }
 
 /** A page as it was at a time, such as `14:05:10`. */
-export interface DatedPage extends Page {
+export interface DatedPage extends PageContent {
   readonly time?: string;
 }
 
-export interface Section {
+export interface PageSection {
   readonly heading?: string;
-  readonly lines?: readonly Line[];
+  readonly lines?: readonly PageLine[];
   /** A table of names and values. */
   readonly facts?: readonly (readonly [name: string, value: string])[];
   /** Text of a program, such as a template. */
@@ -23,7 +23,7 @@ export interface Section {
   readonly isProblem?: true;
 }
 
-export interface Line {
+export interface PageLine {
   /** `bad` has to be fixed; without a state it is a remark. */
   readonly state?: 'good' | 'bad';
   readonly text: string;
@@ -46,12 +46,12 @@ export function toHtml({ title, sections, time }: DatedPage): string {
 }
 
 /** The commands of the page's links, which are the only ones that it may run. */
-export function commandsOf({ sections }: Page): readonly string[] {
+export function commandsOf({ sections }: PageContent): readonly string[] {
   const links = sections.flatMap(({ lines = [] }) => lines.flatMap(({ links = [] }) => links));
   return [...new Set(links.map(({ command }) => command))];
 }
 
-function sectionToHtml({ heading, lines = [], facts = [], code }: Section): string {
+function sectionToHtml({ heading, lines = [], facts = [], code }: PageSection): string {
   return [
     '<section>',
     heading === undefined ? '' : `<h2>${escapeMarkup(heading)}</h2>`,
@@ -63,7 +63,7 @@ function sectionToHtml({ heading, lines = [], facts = [], code }: Section): stri
 }
 
 /** Screen readers do not read the mark, so `bad` is also said in words. */
-function lineToHtml({ state, text, links = [] }: Line): string {
+function lineToHtml({ state, text, links = [] }: PageLine): string {
   const mark = state === undefined ? '•' : state === 'good' ? '✓' : '✗';
   const said = state === 'bad' ? 'To fix: ' : '';
   const actions = links.map(

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { createLivePage } from './livePage.ts';
-import { commandsOf, type DatedPage, type Page, toHtml } from './page.ts';
+import { commandsOf, type DatedPage, type PageContent, toHtml } from './page.ts';
 
 /** A tab that shows one page at a time, with its time. */
 export interface WebPage extends vscode.Disposable {
   /** Shows what `load` gives, and loads it again when it has changed. Rejects if the first load fails. */
-  show(load: () => Promise<Page>): Promise<void>;
+  show(load: () => Promise<PageContent>): Promise<void>;
 }
 
 /** The tab runs no scripts, and only the commands of the page's links. `viewType` identifies the tab's kind. */

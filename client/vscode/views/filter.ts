@@ -2,7 +2,7 @@ import type { QuickPick, QuickPickItem } from 'vscode';
 import { shortWordOf } from '../../shared/modelWords.ts';
 
 /** A row must match all parts of a filter. */
-export interface Filter {
+export interface RowFilter {
   /** Words that must all occur in a model's name, in any order and case. */
   readonly words: string;
   /** Names of capabilities that a model must all have. */
@@ -15,13 +15,13 @@ export interface Filtered {
   readonly capabilities: readonly string[];
 }
 
-export const noFilter: Filter = { words: '', capabilities: [] };
+export const noFilter: RowFilter = { words: '', capabilities: [] };
 
-export function isFilterOn(filter: Filter): boolean {
+export function isFilterOn(filter: RowFilter): boolean {
   return filter.words.trim() !== '' || filter.capabilities.length > 0;
 }
 
-export function filterRows<Row extends Filtered>(rows: readonly Row[], filter: Filter): readonly Row[] {
+export function filterRows<Row extends Filtered>(rows: readonly Row[], filter: RowFilter): readonly Row[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && filter.capabilities.length === 0) return rows;
   return rows.filter(({ model, capabilities }) => {
@@ -42,7 +42,7 @@ export function countCapabilities(rows: readonly Filtered[]): readonly (readonly
 }
 
 /** A sentence with the filter and the number of rows that it shows. */
-export function describeFilter(filter: Filter, shown: number, total: number): string {
+export function describeFilter(filter: RowFilter, shown: number, total: number): string {
   const { words, capabilities } = filter;
   const name = words.trim().replace(/\s+/g, ' ');
   const what = [...(name === '' ? [] : [`“${name}”`]), ...capabilities.map(shortWordOf)].join(' + ');
@@ -56,9 +56,9 @@ export interface FilterBoxOptions {
   /** Such as `Filter Local Models`. */
   readonly title: string;
   readonly rows: readonly Filtered[];
-  readonly filter: Filter;
+  readonly filter: RowFilter;
   /** Called with the filter while the user edits it. */
-  readonly onDidChange: (filter: Filter) => void;
+  readonly onDidChange: (filter: RowFilter) => void;
 }
 
 /** A checkbox. Its label is the word that rows have for the capability. */
@@ -114,7 +114,7 @@ export function showFilterBox(
  * The entries stay in their order, whatever is typed: the text filters the view, not the box. Each has the number of
  * models with the capability that match the text.
  */
-function itemsOf(rows: readonly Filtered[], { words, capabilities }: Filter): CapabilityItem[] {
+function itemsOf(rows: readonly Filtered[], { words, capabilities }: RowFilter): CapabilityItem[] {
   const counts = new Map(countCapabilities(filterRows(rows, { words, capabilities: [] })));
   const all = [...countCapabilities(rows).map(([name]) => name), ...capabilities];
   return [...new Set(all)].map((name) => {

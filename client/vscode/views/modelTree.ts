@@ -1,13 +1,19 @@
 import * as vscode from 'vscode';
 import type { Product } from '../../../protocol/messages/status.ts';
 import { rowContext } from '../daemon/knownServers.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import type { RunningPull, RunningPulls } from '../models/pulls.ts';
-import { type Filter, filterRows, noFilter } from './filter.ts';
+import { filterRows, noFilter, type RowFilter } from './filter.ts';
 import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
-import type { Outcome } from './rowStore.ts';
+import type { LoadOutcome } from './rowStore.ts';
 import { type SortOrder, sortRows } from './sorting.ts';
-import { describeServer, type Family, groupByFamily, type ServerNode, toServerNodes } from './treeNodes.ts';
+import {
+  describeServer,
+  groupByFamily,
+  type ModelFamily,
+  type ServerNode,
+  toServerNodes,
+} from './treeNodes.ts';
 
 export interface ModelTreeOptions {
   readonly isGrouped: boolean;
@@ -16,7 +22,7 @@ export interface ModelTreeOptions {
   readonly pulls: RunningPulls | undefined;
   /** Where a server is, for its row. */
   readonly addressOf: (server: string) => string | undefined;
-  readonly facts: Pick<ServerFacts, 'can' | 'product'>;
+  readonly facts: Pick<ServerFactsStore, 'can' | 'product'>;
 }
 
 /** Draws known rows. It sends no request, whatever the editor wants to draw. */
@@ -26,7 +32,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   readonly #pulls: RunningPulls | undefined;
   readonly #addressOf: (server: string) => string | undefined;
   readonly #facts: ModelTreeOptions['facts'];
-  #outcomes: readonly Outcome[] = [];
+  #outcomes: readonly LoadOutcome[] = [];
   /** Whether there are several servers, which are then the uppermost nodes. */
   #isByServer = false;
   #rows: readonly ViewRow[] = [];
@@ -37,8 +43,8 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   /**
    * These objects stay the same until the rows or their grouping change: the editor identifies a node by its object.
    */
-  #roots: readonly (ServerNode | ViewRow | Family<ViewRow>)[] = [];
-  readonly #parents = new Map<ViewNode, ServerNode | Family<ViewRow>>();
+  #roots: readonly (ServerNode | ViewRow | ModelFamily<ViewRow>)[] = [];
+  readonly #parents = new Map<ViewNode, ServerNode | ModelFamily<ViewRow>>();
 
   constructor({ isGrouped, order, pulls, addressOf, facts }: ModelTreeOptions) {
     this.#isGrouped = isGrouped;
@@ -60,7 +66,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
    * `isByServer`: whether the outcomes are those of several servers. It draws nothing if the same rows are already
    * shown, because typing in the filter often changes no row.
    */
-  show(outcomes: readonly Outcome[], filter: Filter, isByServer: boolean): void {
+  show(outcomes: readonly LoadOutcome[], filter: RowFilter, isByServer: boolean): void {
     const before = this.#shown;
     const isSame = isByServer === this.#isByServer && isEqual(outcomes, this.#outcomes);
     this.#outcomes = outcomes;
@@ -132,7 +138,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #adopt(nodes: readonly ViewNode[]): void {
     for (const node of nodes) {
       const children = childrenOf(node);
-      for (const child of children) this.#parents.set(child, node as ServerNode | Family<ViewRow>);
+      for (const child of children) this.#parents.set(child, node as ServerNode | ModelFamily<ViewRow>);
       this.#adopt(children);
     }
   }
@@ -149,7 +155,7 @@ function childrenOf(node: ViewNode): readonly ViewNode[] {
 }
 
 /** The nodes of a view: servers, models, families of models, and pulls in progress. */
-export type ViewNode = ServerNode | ViewRow | Family<ViewRow> | RunningPull;
+export type ViewNode = ServerNode | ViewRow | ModelFamily<ViewRow> | RunningPull;
 
 function serverItem(
   node: ServerNode,
@@ -169,7 +175,7 @@ function serverItem(
   return item;
 }
 
-function familyItem({ family, rows }: Family<ViewRow>): vscode.TreeItem {
+function familyItem({ family, rows }: ModelFamily<ViewRow>): vscode.TreeItem {
   const item = new vscode.TreeItem(family, vscode.TreeItemCollapsibleState.Expanded);
   item.description = `${rows.length}`;
   item.contextValue = 'runner.family';

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { Clock } from '../../shared/clock.ts';
 import { toFailure } from '../convert/failure.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
 import { type Countdown, createCountdown } from './countdown.ts';
-import { type Filter, isFilterOn, noFilter, showFilterBox } from './filter.ts';
+import { isFilterOn, noFilter, type RowFilter, showFilterBox } from './filter.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
 import { createRowReveal, type RowReveal } from './rowReveal.ts';
@@ -25,7 +25,7 @@ export interface ModelViewOptions {
   readonly memory: vscode.Memento;
   readonly clock: Clock;
   /** What the servers can do: the menus of the rows follow. */
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
   /** The rows come newest first, and the user may sort them otherwise. */
@@ -188,7 +188,7 @@ export class ModelView implements vscode.Disposable {
     });
   }
 
-  #narrow(filter: Filter): void {
+  #narrow(filter: RowFilter): void {
     this.#filter = filter;
     this.#setContext('Filtered', isFilterOn(filter));
     this.#show();

@@ -15,7 +15,7 @@ export interface LoadedRows {
   readonly note?: string;
 }
 
-export interface Outcome extends LoadedRows {
+export interface LoadOutcome extends LoadedRows {
   readonly name: string;
   readonly failure?: Failure;
 }
@@ -25,7 +25,7 @@ export interface RowStore {
   /** The names of all sources of the last load, in their order. */
   readonly names: readonly string[];
   /** In the order of the sources; those that have not answered yet are left out. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly LoadOutcome[];
   readonly isStale: boolean;
   readonly isLoading: boolean;
   /** Settles once every source has answered or failed. A newer load replaces an older one. */
@@ -43,12 +43,12 @@ export interface RowStoreOptions {
 
 export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions): RowStore {
   let order: readonly string[] = [];
-  let known = new Map<string, Outcome>();
+  let known = new Map<string, LoadOutcome>();
   let isStale = true;
   let newest = 0;
   let finished = 0;
 
-  const outcomeOf = async ({ name, load }: RowSource, isAsked: boolean): Promise<Outcome> => {
+  const outcomeOf = async ({ name, load }: RowSource, isAsked: boolean): Promise<LoadOutcome> => {
     try {
       return { name, ...(await load(isAsked)) };
     } catch (error) {

@@ -3,7 +3,7 @@ import { modelsDidChange } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl } from '../../../protocol/messages/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ServerFacts } from '../daemon/serverFacts.ts';
+import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
 import { followStatus } from '../daemon/statusTurns.ts';
 import type { ShownModels } from '../models/modelRow.ts';
@@ -21,7 +21,7 @@ export interface SidebarOptions {
   readonly memory: vscode.Memento;
   readonly clock: Clock;
   readonly pulls: RunningPulls;
-  readonly facts: ServerFacts;
+  readonly facts: ServerFactsStore;
 }
 
 export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOptions): Sidebar {

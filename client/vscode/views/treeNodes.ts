@@ -2,13 +2,13 @@ import { type Product, productNames } from '../../../protocol/messages/status.ts
 import { type Failure, inShort } from '../convert/failure.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
 import type { ViewRow } from './modelRows.ts';
-import type { Outcome } from './rowStore.ts';
+import type { LoadOutcome } from './rowStore.ts';
 import { isEmpty } from './viewState.ts';
 
 /** One of several servers, with its models below it. A server that fails has none. */
 export interface ServerNode {
   readonly server: string;
-  readonly roots: readonly (ViewRow | Family<ViewRow>)[];
+  readonly roots: readonly (ViewRow | ModelFamily<ViewRow>)[];
   /** How many models are below it. */
   readonly count: number;
   readonly failure?: Failure;
@@ -33,7 +33,7 @@ export interface ServerText {
  * a text in place of the rows then says so. `arrange` filters and groups the rows.
  */
 export function toServerNodes(
-  outcomes: readonly Outcome[],
+  outcomes: readonly LoadOutcome[],
   arrange: (rows: readonly ViewRow[]) => { readonly roots: ServerNode['roots']; readonly count: number },
 ): readonly ServerNode[] {
   if (isEmpty(outcomes)) return [];
@@ -73,21 +73,21 @@ export function describeServer(
 }
 
 /** Rows by family, in the order of each family's first row; a family of one row is no folder. */
-export interface Family<Row> {
+export interface ModelFamily<Row> {
   readonly family: string;
   readonly rows: readonly Row[];
 }
 
 export function groupByFamily<Row extends { readonly family: string }>(
   rows: readonly Row[],
-): readonly (Row | Family<Row>)[] {
+): readonly (Row | ModelFamily<Row>)[] {
   const families = new Map<string, Row[]>();
   for (const row of rows) {
     const members = families.get(row.family);
     if (members) members.push(row);
     else families.set(row.family, [row]);
   }
-  return [...families].flatMap(([family, members]): readonly (Row | Family<Row>)[] =>
+  return [...families].flatMap(([family, members]): readonly (Row | ModelFamily<Row>)[] =>
     members.length === 1 ? members : [{ family, rows: members }],
   );
 }

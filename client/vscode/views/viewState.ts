@@ -1,6 +1,6 @@
 import type { Failure } from '../convert/failure.ts';
-import { describeFilter, type Filter, isFilterOn } from './filter.ts';
-import type { Outcome } from './rowStore.ts';
+import { describeFilter, isFilterOn, type RowFilter } from './filter.ts';
+import type { LoadOutcome } from './rowStore.ts';
 
 /** Decides which welcome text of the manifest is shown. */
 export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
@@ -15,8 +15,8 @@ export interface ViewState {
 }
 
 export interface ViewContent {
-  readonly outcomes: readonly Outcome[];
-  readonly filter: Filter;
+  readonly outcomes: readonly LoadOutcome[];
+  readonly filter: RowFilter;
   /** How many rows pass the filter. */
   readonly shown: number;
   /** The number of sources. If there are several, each is a server with a row of its own. */
@@ -36,7 +36,7 @@ export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent): 
 }
 
 /** Of the only source. */
-function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition {
+function conditionOf(outcomes: readonly LoadOutcome[], total: number): ViewCondition {
   if (total > 0) return 'filled';
   const [only] = outcomes;
   if (!only) return 'loading';
@@ -47,13 +47,13 @@ function conditionOf(outcomes: readonly Outcome[], total: number): ViewCondition
 }
 
 /** A server that fails has a row, so the view shows no other text for it. The view is empty once all servers are. */
-function conditionOfSeveral(outcomes: readonly Outcome[], sources: number): ViewCondition {
+function conditionOfSeveral(outcomes: readonly LoadOutcome[], sources: number): ViewCondition {
   if (!isEmpty(outcomes)) return 'filled';
   return outcomes.length < sources ? 'loading' : 'empty';
 }
 
 /** Whether no source has a model, a failure or a note. A view of several servers then has no rows. */
-export function isEmpty(outcomes: readonly Outcome[]): boolean {
+export function isEmpty(outcomes: readonly LoadOutcome[]): boolean {
   return outcomes.every(({ rows, failure, note }) => rows.length === 0 && !failure && note === undefined);
 }
 

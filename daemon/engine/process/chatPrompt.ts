@@ -1,5 +1,5 @@
 import { tryJson } from '../../../protocol/base/json.ts';
-import type { Library, Model, Token } from './library.ts';
+import type { NativeLibrary, NativeModelHandle, Token } from './library.ts';
 import type { PromptTokens } from './promptTokens.ts';
 import { ApiError, badRequest, type ChatBody, type ChatMessage } from './requests.ts';
 
@@ -8,7 +8,7 @@ const chatMl =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
 /** A prompt as the model reads it. */
-export interface Prompt {
+export interface EnginePrompt {
   readonly tokens: Token[];
   readonly text: string;
   /** The tag of thinking that the template opened, which belongs to the answer, since no token of it says so. */
@@ -34,9 +34,9 @@ export class ChatPrompts {
   readonly stops: readonly string[];
   readonly #template: { render(values: object): string };
   readonly #tokens: PromptTokens;
-  readonly #model: Model;
+  readonly #model: NativeModelHandle;
 
-  constructor({ Template }: Library, model: Model, tokens: PromptTokens) {
+  constructor({ Template }: NativeLibrary, model: NativeModelHandle, tokens: PromptTokens) {
     const own = tryTemplate(Template, model.fileInfo.metadata.tokenizer?.chat_template);
     this.source = own?.source ?? chatMl;
     this.stops = own ? [] : ['<|im_end|>'];
@@ -47,7 +47,7 @@ export class ChatPrompts {
   }
 
   /** @throws {ApiError} for what the template refuses, and for images. */
-  prompt(body: ChatBody): Prompt {
+  prompt(body: ChatBody): EnginePrompt {
     const { tokens, text } = this.#tokens.write(() => {
       const messages = this.#messagesOf(body.messages).map((message) => this.#protected(message));
       const offers = body.tools?.length && body.tool_choice !== 'none';
@@ -142,7 +142,7 @@ export class ChatPrompts {
   }
 }
 
-function tryTemplate(Template: Library['Template'], source: unknown) {
+function tryTemplate(Template: NativeLibrary['Template'], source: unknown) {
   if (typeof source !== 'string' || source.trim() === '') return undefined;
   try {
     return { source, template: new Template(source) };

@@ -7,16 +7,16 @@ import { ChatPrompts } from './chatPrompt.ts';
 import { batchSize } from './generation.ts';
 import {
   type Context,
-  type Library,
   type Llama,
-  type Model,
+  type NativeLibrary,
+  type NativeModelHandle,
   openLibrary,
   type Sequence,
   startLlama,
 } from './library.ts';
 import { PromptTokens } from './promptTokens.ts';
 
-export interface ModelOptions {
+export interface NativeModelOptions {
   /** The folder whose `node_modules` have the library. */
   readonly library: string;
   readonly model: string;
@@ -41,9 +41,9 @@ export interface ChatDefaults {
 
 /** A model in memory. */
 export interface LoadedModel {
-  readonly library: Library;
+  readonly library: NativeLibrary;
   readonly llama: Llama;
-  readonly model: Model;
+  readonly model: NativeModelHandle;
   readonly sequence: Sequence;
   readonly window: number;
   readonly prompts: ChatPrompts;
@@ -71,10 +71,10 @@ const defaultWindow = 8_192;
  * stays is mostly the library itself, and a new process would have to check its binary again, which takes most of a
  * start.
  */
-export class EngineModel {
-  readonly #options: ModelOptions;
+export class NativeModel {
+  readonly #options: NativeModelOptions;
   readonly #listener: ModelListener;
-  #started: Promise<{ readonly library: Library; readonly llama: Llama }> | undefined;
+  #started: Promise<{ readonly library: NativeLibrary; readonly llama: Llama }> | undefined;
   #loaded: Promise<LoadedModel> | undefined;
   #unloading: Promise<void> | undefined;
   #users = 0;
@@ -83,7 +83,7 @@ export class EngineModel {
   /** What the library logged while it loaded. Its errors say less, and the first line says most. */
   #complaints: string[] = [];
 
-  constructor(options: ModelOptions, listener: ModelListener) {
+  constructor(options: NativeModelOptions, listener: ModelListener) {
     this.#options = options;
     this.#listener = listener;
   }
@@ -141,7 +141,7 @@ export class EngineModel {
     // The library does not know the limits of a container.
     const isContained = constrainedMemory() > 0 && constrainedMemory() < totalmem();
     if (isContained) await llama.setRamCap(availableMemory());
-    let model: Model | undefined;
+    let model: NativeModelHandle | undefined;
     this.#complaints = [];
     try {
       const { model: modelPath } = this.#options;
@@ -167,7 +167,7 @@ export class EngineModel {
     }
   }
 
-  #createContext(llama: Llama, model: Model): Promise<Context> {
+  #createContext(llama: Llama, model: NativeModelHandle): Promise<Context> {
     const { context = defaultWindow, threads = Math.max(1, llama.cpuMathCores - 1) } = this.#options;
     return model.createContext({
       // It becomes smaller where the memory is not enough.
@@ -177,7 +177,7 @@ export class EngineModel {
     });
   }
 
-  #prepared(library: Library, llama: Llama, model: Model, context: Context): LoadedModel {
+  #prepared(library: NativeLibrary, llama: Llama, model: NativeModelHandle, context: Context): LoadedModel {
     const window = Math.min(context.contextSize, model.trainContextSize);
     const sequence = context.getSequence({ contextShift: { strategy: refuseShift } });
     const tokens = new PromptTokens(model);

@@ -1,4 +1,4 @@
-import type { EvaluateOptions, Model, Sequence, Token } from './library.ts';
+import type { EvaluateOptions, NativeModelHandle, Sequence, Token } from './library.ts';
 import { ApiError, type Generating } from './requests.ts';
 
 /**
@@ -20,7 +20,7 @@ export interface Tally {
 }
 
 export interface GenerationOptions {
-  readonly model: Model;
+  readonly model: NativeModelHandle;
   readonly sequence: Sequence;
   /** Tokens of the window, prompt and answer together. */
   readonly window: number;
@@ -125,14 +125,18 @@ const maxTokensOfCharacter = 8;
 
 /** Makes text of tokens. It withholds half a character, and what may be the beginning of a text at which to stop. */
 export class AnswerText {
-  readonly #model: Pick<Model, 'detokenize'>;
+  readonly #model: Pick<NativeModelHandle, 'detokenize'>;
   readonly #stops: readonly string[];
   #before: readonly Token[];
   #pending: Token[] = [];
   #held = '';
   isStopped = false;
 
-  constructor(model: Pick<Model, 'detokenize'>, prompt: readonly Token[], stops: readonly string[]) {
+  constructor(
+    model: Pick<NativeModelHandle, 'detokenize'>,
+    prompt: readonly Token[],
+    stops: readonly string[],
+  ) {
     this.#model = model;
     this.#before = prompt.slice(-8);
     this.#stops = stops.filter((stop) => stop !== '');

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
  * What the engine uses of `node-llama-cpp` and of the template language that comes with it. Neither is a dependency of
  * this project: they are installed on demand, in a folder of their own, and their versions are pinned there.
  */
-export interface Library {
+export interface NativeLibrary {
   getLlama(options: object): Promise<Llama>;
-  readonly LlamaGrammarEvaluationState: new (about: { model: Model; grammar: object }) => object;
+  readonly LlamaGrammarEvaluationState: new (about: { model: NativeModelHandle; grammar: object }) => object;
   readonly Template: new (source: string) => { render(values: object): string };
 }
 
@@ -22,12 +22,12 @@ interface Llama {
     modelPath: string;
     gpuLayers: 0;
     onLoadProgress(share: number): void;
-  }): Promise<Model>;
+  }): Promise<NativeModelHandle>;
   createGrammar(options: { grammar: string }): Promise<object>;
   createGrammarForJsonSchema(schema: object): Promise<{ readonly grammar: string }>;
 }
 
-export interface Model {
+export interface NativeModelHandle {
   readonly tokens: {
     readonly bos: Token | null;
     readonly bosString: string | null;
@@ -86,7 +86,7 @@ export interface EvaluateOptions {
 }
 
 /** @param folder the one that has `node_modules` with the library. @throws {Error} if it is not there. */
-export async function openLibrary(folder: string): Promise<Library> {
+export async function openLibrary(folder: string): Promise<NativeLibrary> {
   const path = join(folder, 'node_modules', 'node-llama-cpp', 'dist', 'index.js');
   const library = await import(pathToFileURL(path).href);
   // Packages may be nested, so it is looked for as the library itself would.
@@ -97,7 +97,7 @@ export async function openLibrary(folder: string): Promise<Library> {
 }
 
 /** With these options it never compiles or downloads anything, and it never prints. */
-export async function startLlama(library: Library, log: (message: string) => unknown): Promise<Llama> {
+export async function startLlama(library: NativeLibrary, log: (message: string) => unknown): Promise<Llama> {
   return library.getLlama({
     gpu: false,
     build: 'never',

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { tryJson } from '../../../protocol/base/json.ts';
 import { exact, validate } from '../../base/validate.ts';
-import { EngineModel } from './engineModel.ts';
+import { NativeModel } from './engineModel.ts';
 import { factsOf, type ModelFacts } from './modelFacts.ts';
 import { createRoutes } from './routes.ts';
 import { listen } from './server.ts';
@@ -58,7 +58,7 @@ async function serve(line: string): Promise<void> {
   const { alias, key, ...options } = validate(exact(firstLine), tryJson(line));
   let facts: ModelFacts | undefined;
   let port = 0;
-  const engine = new EngineModel(options, {
+  const engine = new NativeModel(options, {
     loading: (percent) => report({ event: 'loading', percent }),
     ready(loaded) {
       facts ??= factsOf(loaded, alias);

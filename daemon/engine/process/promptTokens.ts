@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Model, Token } from './library.ts';
+import type { NativeModelHandle, Token } from './library.ts';
 
 /** What is needed of a model to turn text into tokens. */
 export type Tokenizer = Pick<
-  Model,
+  NativeModelHandle,
   'tokenize' | 'detokenize' | 'getTokenAttributes' | 'iterateAllTokens' | 'vocabularyType'
-> & { readonly tokens: Pick<Model['tokens'], 'bos' | 'shouldPrependBosToken'> };
+> & { readonly tokens: Pick<NativeModelHandle['tokens'], 'bos' | 'shouldPrependBosToken'> };
 
 /**
  * The control tokens of a model, such as `<|im_end|>`. The tokenizer would turn their text into the token itself

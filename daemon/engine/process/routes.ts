@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { readBounded, TooLargeError } from '../../../protocol/base/boundedBody.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import { answerTask, type Recipient } from './answerTask.ts';
-import type { EngineModel, LoadedModel } from './engineModel.ts';
+import type { LoadedModel, NativeModel } from './engineModel.ts';
 import { requireFit } from './generation.ts';
 import type { ModelFacts } from './modelFacts.ts';
 import { ApiError, bodies, parseBody } from './requests.ts';
@@ -18,19 +18,19 @@ interface Exchange extends Recipient {
 }
 
 /** Returns what is sent as JSON; undefined if it has sent its answer itself. */
-export type Route = (exchange: Exchange) => Promise<object | undefined>;
+export type EngineRoute = (exchange: Exchange) => Promise<object | undefined>;
 
 /** Everything that the engine answers once its model has been loaded. */
 export function createRoutes(
-  engine: EngineModel,
+  engine: NativeModel,
   alias: string,
   facts: () => ModelFacts | undefined,
-): ReadonlyMap<string, Route> {
+): ReadonlyMap<string, EngineRoute> {
   const queue = new SerialQueue();
   let queued = 0;
 
   /** One answer is generated at a time, because several would share the processor and gain nothing. */
-  const answering = (read: ReadTask): Route => {
+  const answering = (read: ReadTask): EngineRoute => {
     return async ({ request, response, signal }) => {
       const json = await bodyOf(request);
       return engine.use(async (loaded) => {
@@ -47,23 +47,23 @@ export function createRoutes(
       });
     };
   };
-  const slots: Route = async ({ url }) => {
+  const slots: EngineRoute = async ({ url }) => {
     if (queued > 0 && url.searchParams.has('fail_on_no_slot'))
       throw new ApiError(503, 'unavailable_error', 'no slot available');
     return [{ id: 0, n_ctx: facts()?.window, is_processing: queued > 0 }];
   };
-  const models: Route = async () => {
+  const models: EngineRoute = async () => {
     const own = { name: alias, model: alias, capabilities: ['completion'] };
     const status = { value: engine.state };
     return { models: [own], object: 'list', data: [{ ...facts()?.entry, status }] };
   };
-  const reading = (read: (json: string, loaded: LoadedModel) => object): Route => {
+  const reading = (read: (json: string, loaded: LoadedModel) => object): EngineRoute => {
     return async ({ request }) => {
       const json = await bodyOf(request);
       return engine.use((loaded) => read(json, loaded));
     };
   };
-  return new Map<string, Route>([
+  return new Map<string, EngineRoute>([
     ['GET /health', async () => ({ status: 'ok' })],
     ['GET /v1/models', models],
     ['GET /models', models],

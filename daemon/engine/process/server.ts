@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { ApiError } from './requests.ts';
-import type { Route } from './routes.ts';
+import type { EngineRoute } from './routes.ts';
 
-export interface ServerOptions {
+export interface EngineServerOptions {
   readonly key: string;
-  readonly routes: ReadonlyMap<string, Route>;
+  readonly routes: ReadonlyMap<string, EngineRoute>;
   /** Until then, each request is refused as llama.cpp does while it loads. */
   readonly isReady: () => boolean;
 }
@@ -15,7 +15,7 @@ export interface ServerOptions {
  * Listens on loopback, at a port that the system chooses. A page in a browser can reach every port of its machine: it
  * sends an `Origin`, or, with a name of its own that leads here, another `Host`.
  */
-export async function listen(options: ServerOptions): Promise<Server> {
+export async function listen(options: EngineServerOptions): Promise<Server> {
   const server = createServer((request, response) => void respond(request, response, options));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
@@ -24,7 +24,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ServerOptions,
+  options: EngineServerOptions,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has left.')));

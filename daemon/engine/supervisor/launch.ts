@@ -31,7 +31,7 @@ export interface Launch {
 }
 
 /** One process to start, and how it becomes known that it is ready. */
-export interface Command {
+export interface LaunchCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -50,7 +50,7 @@ const ollamaPort = 11434;
 const usualContext = 8192;
 
 /** Each process gets an address and a key of its own. */
-export async function commandOf(launch: Launch, env: NodeJS.ProcessEnv): Promise<Command> {
+export async function commandOf(launch: Launch, env: NodeJS.ProcessEnv): Promise<LaunchCommand> {
   switch (launch.asked.product) {
     case 'runner-engine':
       return engineCommand(launch, env);
@@ -61,7 +61,7 @@ export async function commandOf(launch: Launch, env: NodeJS.ProcessEnv): Promise
   }
 }
 
-function engineCommand(launch: Launch, env: NodeJS.ProcessEnv): Command {
+function engineCommand(launch: Launch, env: NodeJS.ProcessEnv): LaunchCommand {
   const { program, runtime = process.execPath, library, defaults, keepAliveSeconds, asked } = launch;
   const { model, alias, context, threads } = asked;
   const key = createKey();
@@ -70,7 +70,7 @@ function engineCommand(launch: Launch, env: NodeJS.ProcessEnv): Command {
   return { file: runtime, args: [program], env, input, key };
 }
 
-async function llamaCommand(launch: Launch, env: NodeJS.ProcessEnv): Promise<Command> {
+async function llamaCommand(launch: Launch, env: NodeJS.ProcessEnv): Promise<LaunchCommand> {
   const { program, folder, asked } = launch;
   const { model = '', alias, context = usualContext, threads } = asked;
   const port = await freePort(0);
@@ -92,7 +92,7 @@ async function llamaCommand(launch: Launch, env: NodeJS.ProcessEnv): Promise<Com
   };
 }
 
-async function ollamaCommand({ program }: Launch, env: NodeJS.ProcessEnv): Promise<Command> {
+async function ollamaCommand({ program }: Launch, env: NodeJS.ProcessEnv): Promise<LaunchCommand> {
   const address = `127.0.0.1:${await freePort(ollamaPort)}`;
   return {
     file: program,

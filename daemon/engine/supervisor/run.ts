@@ -6,7 +6,7 @@ import { LineSplitter } from '../../../protocol/base/lineSplitter.ts';
 import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../../protocol/base/platform/program.ts';
 import { plainText } from '../../base/programOutput.ts';
-import type { Command } from './launch.ts';
+import type { LaunchCommand } from './launch.ts';
 
 /** A process that answers. */
 export interface Ready {
@@ -16,7 +16,7 @@ export interface Ready {
 }
 
 /** One process, from its start to its end. */
-export interface Run {
+export interface EngineRun {
   /** Rejects with a sentence if it ends first, or says that it cannot start. */
   readonly ready: Promise<Ready>;
   /** Fulfilled when it has ended, with its last words. */
@@ -38,10 +38,10 @@ const lastWordsWithin = 500;
 
 /** Starts a process. Its group ends with this program. `onLoading` gets percents. */
 export function startRun(
-  command: Command,
+  command: LaunchCommand,
   groups: Pick<ProcessGroups, 'add'>,
   onLoading: (percent: number) => void,
-): Run {
+): EngineRun {
   const child = startProgram(command.file, command.args, {
     env: command.env,
     stdio: 'pipe',

@@ -8,7 +8,7 @@ interface ConnectionOptions {
   readonly timeouts: RunnerTimeouts;
 }
 
-export type Connection = ReturnType<typeof createConnection>;
+export type HttpConnection = ReturnType<typeof createConnection>;
 
 /** The connections to one runner, which are opened on first use. */
 export function createConnection(options: ConnectionOptions) {

@@ -15,7 +15,7 @@ import {
   wantsPassword,
 } from './answerBody.ts';
 import { type ErrorTexts, failureOfAnswer, type Subject } from './answerFailure.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { createConnection, type HttpConnection } from './connection.ts';
 import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
 import { plainErrors } from './errorBody.ts';
 
@@ -102,7 +102,7 @@ export function createTransport(options: TransportOptions): Transport {
   return speakTo(connection, options, plainErrors);
 }
 
-function speakTo(connection: Connection, options: TransportOptions, texts: ErrorTexts): Transport {
+function speakTo(connection: HttpConnection, options: TransportOptions, texts: ErrorTexts): Transport {
   async function begin(request: TransportRequest): Promise<Dispatcher.ResponseData> {
     const headers = await options.headers(options.url);
     const response = await sendWith(headers, request);

@@ -17,7 +17,7 @@ import {
   tryVersion,
 } from './answers.ts';
 import { failureOfErrorLine, ollamaErrors } from './errorTexts.ts';
-import { chatBody, createBody, fillBody, loadBody, type ModelBody, pullBody } from './requests.ts';
+import { chatBody, createBody, fillBody, loadBody, type OllamaModelBody, pullBody } from './requests.ts';
 
 type OllamaRunner = Runner & Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'creation'>>;
 
@@ -31,7 +31,7 @@ export function createOllamaRunner(
   const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
 
   /** Posts a body about its model. What the answer says does not matter. */
-  const post = async (path: string, body: ModelBody, signal: AbortSignal): Promise<void> => {
+  const post = async (path: string, body: OllamaModelBody, signal: AbortSignal): Promise<void> => {
     await transport.json({ method: 'POST', path, body, wait: 'firstByte', model: body.model, signal });
   };
 
@@ -39,7 +39,7 @@ export function createOllamaRunner(
    * Yields lines up to the one that ends the stream. An error line is a failure, and so is an end without that line.
    */
   async function* linesUntil<T extends object>(
-    { path, body, wait }: { path: string; body: ModelBody; wait: 'firstByte' | 'work' },
+    { path, body, wait }: { path: string; body: OllamaModelBody; wait: 'firstByte' | 'work' },
     { parse, isLast }: { parse: (value: unknown) => OrError<T>; isLast: (line: T) => boolean },
     signal: AbortSignal,
   ): AsyncGenerator<readonly T[]> {
@@ -63,7 +63,7 @@ export function createOllamaRunner(
     throw new RunnerError('bad-response', endedEarly, { details: { server: server.name, model } });
   }
 
-  const work = (path: string, body: ModelBody, signal: AbortSignal) =>
+  const work = (path: string, body: OllamaModelBody, signal: AbortSignal) =>
     linesUntil<WorkStep>(
       { path, body, wait: 'work' },
       {

@@ -3,7 +3,7 @@ import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts
 import type { ChatRequest, CreateRequest, FillRequest, LoadOptions } from '../runner.ts';
 
 /** A body about a model, with the wire's own field names. */
-export interface ModelBody {
+export interface OllamaModelBody {
   readonly model: string;
   readonly [key: string]: unknown;
 }
@@ -12,7 +12,7 @@ export interface ModelBody {
  * The body of `/api/chat`. `truncate: false` makes the runner refuse a prompt that it would otherwise cut in silence,
  * and `shift: false` makes it end a long answer with `length` where it would drop the beginning of the conversation.
  */
-export function chatBody(request: ChatRequest): ModelBody {
+export function chatBody(request: ChatRequest): OllamaModelBody {
   const { model, messages, tools, think, format, keepAlive, contextLength } = request;
   const options = withoutUndefined<Record<string, unknown>>({ num_ctx: contextLength, ...request.options });
   return withoutUndefined({
@@ -50,7 +50,7 @@ export function toolBody({ name, description, inputSchema }: Tool): object {
 }
 
 /** The body of `/api/generate`. With `truncate: false` the runner refuses a prompt that it would cut silently. */
-export function fillBody(request: FillRequest): ModelBody {
+export function fillBody(request: FillRequest): OllamaModelBody {
   const { model, text, stops, maxTokens, temperature, keepAlive, contextLength } = request;
   return withoutUndefined({
     model,
@@ -80,13 +80,13 @@ export function loadBody({ keepAlive, contextLength }: LoadOptions): object {
 }
 
 /** The body of `/api/pull`. A registry on this machine may use plain http if the name says so. */
-export function pullBody(model: string): ModelBody {
+export function pullBody(model: string): OllamaModelBody {
   const isLocal = /^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?\//i.test(model);
   return isLocal ? { model, insecure: true } : { model };
 }
 
 /** The body of `/api/create`. */
-export function createBody({ drafts, ...request }: CreateRequest): ModelBody {
+export function createBody({ drafts, ...request }: CreateRequest): OllamaModelBody {
   const { model, ...fields } = { ...request, draft_files: drafts };
   const given = Object.entries(fields).filter(([, value]) => !isEmpty(value));
   return { model, ...Object.fromEntries(given) };

@@ -7,7 +7,7 @@ import { errorJson } from '../http/errorBody.ts';
 import type { CallPart, ChatPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
-import type { StreamEvent } from './eventStream.ts';
+import type { ServerSentEvent } from './eventStream.ts';
 import { countOf } from './modelList.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
@@ -27,7 +27,7 @@ export class ChatAnswer {
    * The part of the answer that an event brings; undefined if it brings none.
    * @throws {RunnerError} at an event that is a failure, and at an end that is none.
    */
-  read(event: StreamEvent): ChatPart | undefined {
+  read(event: ServerSentEvent): ChatPart | undefined {
     const repeated = event.name === 'error' ? undefined : this.#repeated.read(event.data);
     if (repeated) return repeated;
     if (isDone(event)) return { ...nothing, ...this.#end() };
@@ -166,7 +166,7 @@ function partText(value: unknown): string {
   return typeof value === 'string' ? value : textOf(value);
 }
 
-export function isDone({ data }: StreamEvent): boolean {
+export function isDone({ data }: ServerSentEvent): boolean {
   return data.length < 16 && data.trim() === '[DONE]';
 }
 
@@ -175,7 +175,7 @@ export function isDone({ data }: StreamEvent): boolean {
  * @throws {RunnerError} if the event is a failure, whose reason some servers send as bare text.
  */
 export function parseEvent(
-  { name, data }: StreamEvent,
+  { name, data }: ServerSentEvent,
   subject: Subject,
 ): Readonly<Record<string, unknown>> | undefined {
   const value = name === 'error' ? (errorJson(data) ?? data) : parseStreamed(data);

@@ -1,7 +1,7 @@
 import { type LineLimits, readTextLines, tooLong } from '../http/textLines.ts';
 
 /** One event of a server-sent stream. */
-export interface StreamEvent {
+export interface ServerSentEvent {
   /** `message`, if the server names no other. */
   readonly name: string;
   readonly data: string;
@@ -23,14 +23,14 @@ const lineCost = 64;
 export async function* readEvents(
   body: AsyncIterable<Buffer>,
   limits?: LineLimits,
-): AsyncGenerator<readonly StreamEvent[]> {
+): AsyncGenerator<readonly ServerSentEvent[]> {
   let name = '';
   let data: string | undefined;
   let size = 0;
   let isFirst = true;
   let isBare = false;
   for await (const lines of readTextLines(body, limits)) {
-    const events: StreamEvent[] = [];
+    const events: ServerSentEvent[] = [];
     for (const line of lines) {
       const text = line.endsWith('\r') ? line.slice(0, -1) : line;
       isBare ||= isFirst && text.trimStart().startsWith('{');

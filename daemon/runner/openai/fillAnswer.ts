@@ -3,13 +3,13 @@ import { endOf } from '../doneReason.ts';
 import type { Subject } from '../http/answerFailure.ts';
 import type { FillPart } from '../runner.ts';
 import { endedEarly, isDone, parseEvent } from './chatAnswer.ts';
-import type { StreamEvent } from './eventStream.ts';
+import type { ServerSentEvent } from './eventStream.ts';
 
 /**
  * Reads the events of `/v1/completions`, which end with a reason to finish and `[DONE]`, and of llama.cpp's `/infill`,
  * whose last event says `stop`.
  */
-export function createFillReader(subject: Subject): (event: StreamEvent) => FillPart | undefined {
+export function createFillReader(subject: Subject): (event: ServerSentEvent) => FillPart | undefined {
   let finish: string | undefined;
   return (event) => {
     if (isDone(event)) {

@@ -92,7 +92,7 @@ export function lmStudioOperations(
   transport: Transport,
   find: (model: string, signal: AbortSignal) => Promise<ModelEntry>,
 ): Required<Pick<Runner, 'load' | 'unload' | 'pull'>> {
-  const ask = async (method: 'GET' | 'POST', path: string, about: Asked) => {
+  const ask = async (method: 'GET' | 'POST', path: string, about: ModelRequest) => {
     const { body, model, signal } = about;
     const answer = await transport.json({ method, path, body, model, wait: 'work', signal });
     const value = isRecord(answer) ? answer : {};
@@ -130,7 +130,7 @@ export function lmStudioOperations(
   };
 }
 
-interface Asked {
+interface ModelRequest {
   readonly body?: object;
   readonly model: string;
   readonly signal: AbortSignal;

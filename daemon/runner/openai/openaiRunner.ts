@@ -10,7 +10,7 @@ import type { Transport } from '../http/transport.ts';
 import type { ChatRequest, FillRequest, Runner, Server, ServerFacts, ShownModel } from '../runner.ts';
 import { ChatAnswer, endedEarly, nothing } from './chatAnswer.ts';
 import { isSchemaRefusal, noSuchModel, openaiErrors } from './errorTexts.ts';
-import { readEvents, type StreamEvent } from './eventStream.ts';
+import { readEvents, type ServerSentEvent } from './eventStream.ts';
 import { createFillReader } from './fillAnswer.ts';
 import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
@@ -95,7 +95,7 @@ export function createOpenaiRunner(server: Server, connection: Transport, facts:
 
   async function* partsUntilDone<T extends { readonly done: boolean }>(
     { path, body, slotFor }: StreamRequest,
-    read: (event: StreamEvent) => T | undefined,
+    read: (event: ServerSentEvent) => T | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<readonly T[]> {
     const { model } = body;
@@ -224,8 +224,8 @@ interface StreamRequest {
 
 /** The parts of one read, up to the one that ends the answer or to a failure. */
 function readAll<T extends { readonly done: boolean }>(
-  events: readonly StreamEvent[],
-  read: (event: StreamEvent) => T | undefined,
+  events: readonly ServerSentEvent[],
+  read: (event: ServerSentEvent) => T | undefined,
 ): { readonly parts: readonly T[]; readonly failure?: unknown } {
   const parts: T[] = [];
   try {

@@ -38,7 +38,7 @@ const router: ServerFacts = {
 export async function recogniseLlama(
   transport: Transport,
   signal: AbortSignal,
-): Promise<Found & { readonly hasProps: boolean }> {
+): Promise<ServerMatch & { readonly hasProps: boolean }> {
   const { status, text } = await transport.look({ method: 'GET', path: '/props', signal });
   const value = tryJson(text);
   const isRouter = isRecord(value) && value['role'] === 'router';
@@ -51,7 +51,7 @@ export async function recogniseLlama(
 export const otherServer: ServerFacts = facts.other;
 
 /** What speaks OpenAI's API. */
-export interface Found {
+export interface ServerMatch {
   readonly facts: ServerFacts;
   /** False if it wants a key before it says what it can do. */
   readonly isComplete: boolean;
@@ -67,7 +67,7 @@ export async function recogniseOpenai(
   transport: Transport,
   signal: AbortSignal,
   before?: Look,
-): Promise<Found | undefined> {
+): Promise<ServerMatch | undefined> {
   const look = await transport.look({ method: 'GET', path: '/v1/models', limit: maxList, signal });
   if (isLlamaServer(look)) return recogniseLlama(transport, signal);
   const hasStudioForm = isLmStudio(look) || (before !== undefined && isLmStudio(before));

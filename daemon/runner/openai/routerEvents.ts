@@ -2,7 +2,7 @@ import { type LinkedSignal, linkedSignal } from '../../../protocol/base/abort.ts
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import type { LoadingState } from '../../../protocol/messages/models.ts';
 import type { Transport } from '../http/transport.ts';
-import { readEvents, type StreamEvent } from './eventStream.ts';
+import { readEvents, type ServerSentEvent } from './eventStream.ts';
 
 /** What the router of llama.cpp reports about one of its models. */
 export interface RouterEvent {
@@ -23,7 +23,7 @@ export interface Downloaded {
 }
 
 /** The event; undefined if it has not the form of one. */
-function tryRouterEvent({ data: text }: StreamEvent): RouterEvent | undefined {
+function tryRouterEvent({ data: text }: ServerSentEvent): RouterEvent | undefined {
   const value = tryJson(text);
   if (!isRecord(value) || typeof value['model'] !== 'string') return undefined;
   const { model, event, data } = value;

@@ -1,6 +1,6 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import type { Transport } from '../http/transport.ts';
-import type { ChatPart, Wait } from '../runner.ts';
+import type { ChatPart, WaitReason } from '../runner.ts';
 import { nothing } from './chatAnswer.ts';
 import type { ModelEntry } from './modelList.ts';
 
@@ -10,7 +10,7 @@ const patience = 1_000;
 /** Passes an answer on. If nothing has come for a second, a part before it says what it waits for. */
 export async function* sayingWhy(
   answer: AsyncGenerator<readonly ChatPart[]>,
-  findReason: () => Promise<Wait | undefined>,
+  findReason: () => Promise<WaitReason | undefined>,
 ): AsyncGenerator<readonly ChatPart[]> {
   const first = answer.next();
   // A failure is thrown below.
@@ -19,7 +19,7 @@ export async function* sayingWhy(
     () => undefined,
   );
   let timer: NodeJS.Timeout | undefined;
-  const reason = new Promise<Wait | undefined>((resolve) => {
+  const reason = new Promise<WaitReason | undefined>((resolve) => {
     timer = setTimeout(() => resolve(findReason()), patience);
   }).catch(() => undefined);
   const waitsFor = await Promise.race([begins, reason]).finally(() => clearTimeout(timer));
@@ -37,7 +37,7 @@ export async function reasonToWait(
   transport: Transport,
   { name, state }: ModelEntry,
   signal: AbortSignal,
-): Promise<Wait | undefined> {
+): Promise<WaitReason | undefined> {
   if (state === 'unloaded' || state === 'loading') return 'loading';
   const path = `/slots?fail_on_no_slot=1&model=${encodeURIComponent(name)}&autoload=false`;
   const { status, text } = await transport.look({ method: 'GET', path, signal });

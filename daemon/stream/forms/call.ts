@@ -28,7 +28,7 @@ export interface FoundMark {
 }
 
 /** What the forms need to know to read a call. */
-export interface CallContext {
+export interface FormContext {
   readonly tools: RequestTools;
   readonly marks: Marks<CallToken>;
   /**

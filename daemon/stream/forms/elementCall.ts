@@ -13,7 +13,7 @@ import {
   takeLiteral,
   takeWord,
 } from '../source.ts';
-import type { CallContext, FoundMark, WrittenCall } from './call.ts';
+import type { FormContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementValue, readTag } from './elementValue.ts';
 import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
@@ -27,7 +27,7 @@ const nameless = /^(?:param|parameter|arg|argument)$/;
 /** Reads the rest of a call written as elements, after `<function=` or a similar tag. */
 export function* readElementCall(
   source: Source,
-  context: CallContext,
+  context: FormContext,
   form: ElementForm,
 ): Reading<WrittenCall> {
   const { raw } = yield* readTitle(source, form);
@@ -50,7 +50,7 @@ interface Called {
 }
 
 /** `<function=name>{…}</function>` */
-function* readBody(source: Source, context: CallContext, { name, form }: Called): Reading<WrittenCall> {
+function* readBody(source: Source, context: FormContext, { name, form }: Called): Reading<WrittenCall> {
   const given = yield* readObject(source, jsonStyle);
   source.settle();
   yield* readCallClose(source, context, form);
@@ -58,7 +58,7 @@ function* readBody(source: Source, context: CallContext, { name, form }: Called)
 }
 
 /** Reads the close tag of a call, which may be missing. Any other mark is left for the next reader. */
-function* readCallClose(source: Source, context: CallContext, form: ElementForm): Reading<void> {
+function* readCallClose(source: Source, context: FormContext, form: ElementForm): Reading<void> {
   const { offset } = source;
   const code = yield* skipBlanks(source);
   if (code === over) return;
@@ -73,9 +73,9 @@ function* readCallClose(source: Source, context: CallContext, form: ElementForm)
  * Reads parameters until the call ends: at its close tag, at a mark that occurs only after a call, or at the end of the
  * reply.
  */
-export function* readParameters(source: Source, context: CallContext, called: Called): Reading<WrittenCall> {
+export function* readParameters(source: Source, context: FormContext, called: Called): Reading<WrittenCall> {
   const { name, form } = called;
-  const given: Given = { values: new Map(), words: new Set() };
+  const given: ParameterValues = { values: new Map(), words: new Set() };
   let mark = called.first;
   for (;;) {
     mark ??= yield* nextMark(source, context);
@@ -109,7 +109,7 @@ export function* readParameters(source: Source, context: CallContext, called: Ca
   };
 }
 
-interface Given {
+interface ParameterValues {
   readonly values: Map<string, unknown>;
   readonly words: Set<string>;
 }
@@ -123,13 +123,13 @@ function mayEndCall({ token }: FoundMark): boolean {
 
 interface Parameter {
   readonly mark: FoundMark;
-  readonly given: Given;
+  readonly given: ParameterValues;
   readonly called: Called;
 }
 
 function* readParameter(
   source: Source,
-  context: CallContext,
+  context: FormContext,
   { mark, given, called }: Parameter,
 ): Reading<Next> {
   if (mark.token.kind !== 'parameter') throw new CallRefusal('malformed');
@@ -157,7 +157,7 @@ function* readParameter(
 function* readElement(
   source: Source,
   mark: FoundMark,
-  { values, words, properties }: Given & { readonly properties: Readonly<Record<string, unknown>> },
+  { values, words, properties }: ParameterValues & { readonly properties: Readonly<Record<string, unknown>> },
 ): Reading<Next> {
   const isNameless = nameless.test(mark.text) && !Object.hasOwn(properties, mark.text);
   if (isNameless || values.has(mark.text)) throw new CallRefusal('malformed');
@@ -168,7 +168,7 @@ function* readElement(
   return undefined;
 }
 
-function* nextMark(source: Source, context: CallContext): Reading<FoundMark | undefined> {
+function* nextMark(source: Source, context: FormContext): Reading<FoundMark | undefined> {
   if ((yield* skipBlanks(source)) === over) return undefined;
   const { token, text, offset, isStray } = yield* readCallMark(source, context.marks);
   if (isStray) throw new CallRefusal('malformed');

@@ -2,7 +2,7 @@ import { readMark } from '../callMarks.ts';
 import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
 import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks, takeBlanks, takeWord } from '../source.ts';
-import type { CallContext, FoundMark, WrittenCall } from './call.ts';
+import type { FormContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementCall, readParameters } from './elementCall.ts';
 import { readPythonCall } from './pythonCall.ts';
 import { colonStyle, jsonStyle, readObject } from './values.ts';
@@ -15,7 +15,7 @@ const maxNameLength = 256;
  * Reads a call that begins with the name of its tool: `name{…}`, `name[ARGS]{…}`, `call:name{…}`, `name(…)`, a name and
  * pairs, a name, a separator and an object, or a name alone.
  */
-export function* readNamedCall(source: Source, context: CallContext): Reading<WrittenCall> {
+export function* readNamedCall(source: Source, context: FormContext): Reading<WrittenCall> {
   const word = yield* takeWord(source, endsName, maxNameLength);
   const { code } = source;
   if (word === '') throw new CallRefusal(code === over ? 'cut' : 'mention');
@@ -39,14 +39,14 @@ function endsName(code: number): boolean {
 }
 
 /** Some families put an id after the name, and some models a line break that they escape. */
-function nameOf(word: string, { tools }: CallContext): string | undefined {
+function nameOf(word: string, { tools }: FormContext): string | undefined {
   return [word, word.replace(/:[\w-]{1,64}$/, ''), word.replace(/\\n$/, '')].find(
     (name) => tools.find(name) !== undefined,
   );
 }
 
 /** Reads a separator and a call after the word `function`. */
-function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCall> {
+function* readAfterKind(source: Source, context: FormContext): Reading<WrittenCall> {
   const { token } = source.code === less ? yield* readMark(source, context.marks) : { token: undefined };
   if (token?.kind !== 'separator') throw new CallRefusal('mention');
   context.begun = true;
@@ -60,14 +60,14 @@ function* readAfterKind(source: Source, context: CallContext): Reading<WrittenCa
   return yield* readElementCall(source, context, read.token.form);
 }
 
-interface Named {
+interface CallName {
   /** Undefined if no tool has the name: then the tool is unknown if arguments follow, and otherwise it is a mention. */
   readonly name: string | undefined;
   /** Whether a blank follows the name. */
   readonly isBroken: boolean;
 }
 
-function* readAfterName(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+function* readAfterName(source: Source, context: FormContext, named: CallName): Reading<WrittenCall> {
   if (named.name === undefined && named.isBroken) throw new CallRefusal('mention');
   const blanks = yield* takeBlanks(source);
   const { code } = source;
@@ -85,12 +85,12 @@ function* readAfterName(source: Source, context: CallContext, named: Named): Rea
 }
 
 /** A name with nothing after it. */
-function alone({ name }: Named, code: number): WrittenCall {
+function alone({ name }: CallName, code: number): WrittenCall {
   if (name === undefined || code !== over) throw new CallRefusal('mention');
   return { name, arguments: {}, isArgumentFree: true };
 }
 
-function* readAfterMark(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+function* readAfterMark(source: Source, context: FormContext, named: CallName): Reading<WrittenCall> {
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
   if (token === undefined) throw new CallRefusal('mention', offset);
@@ -113,7 +113,7 @@ function* readAfterMark(source: Source, context: CallContext, named: Named): Rea
   return { name: named.name, arguments: {}, isArgumentFree: true };
 }
 
-function begin(context: CallContext, { name }: Named): string {
+function begin(context: FormContext, { name }: CallName): string {
   context.begun = true;
   // A mark that occurs only in calls shows that a call was meant.
   context.isMarked = true;
@@ -121,7 +121,7 @@ function begin(context: CallContext, { name }: Named): string {
   return name;
 }
 
-function* readAfterSeparator(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+function* readAfterSeparator(source: Source, context: FormContext, name: string): Reading<WrittenCall> {
   const code = yield* skipBlanks(source);
   if (code === openBrace)
     return unwrapped(yield* readArguments(source, context, { name, isBroken: false }), context);
@@ -137,7 +137,7 @@ function* readAfterSeparator(source: Source, context: CallContext, name: string)
 }
 
 /** Inkling repeats the name beside the arguments. */
-function unwrapped(call: WrittenCall, { tools }: CallContext): WrittenCall {
+function unwrapped(call: WrittenCall, { tools }: FormContext): WrittenCall {
   const { name, args, ...others } = call.arguments;
   const isRepeated = typeof name === 'string' && tools.find(name) === tools.find(call.name);
   return isRepeated && isRecord(args) && Object.keys(others).length === 0
@@ -145,7 +145,7 @@ function unwrapped(call: WrittenCall, { tools }: CallContext): WrittenCall {
     : call;
 }
 
-function* readArguments(source: Source, context: CallContext, { name }: Named): Reading<WrittenCall> {
+function* readArguments(source: Source, context: FormContext, { name }: CallName): Reading<WrittenCall> {
   if (name === undefined) throw new CallRefusal('unknown');
   context.begun = true;
   const given = yield* readObject(source, jsonStyle);
@@ -154,7 +154,7 @@ function* readArguments(source: Source, context: CallContext, { name }: Named): 
 }
 
 /** Reads an object in a fence of its own. */
-function* readFenced(source: Source, context: CallContext, named: Named): Reading<WrittenCall> {
+function* readFenced(source: Source, context: FormContext, named: CallName): Reading<WrittenCall> {
   yield* takeWord(source, (code) => code === 10 || code === openBrace || code === less, 40);
   if ((yield* skipBlanks(source)) !== openBrace) throw new CallRefusal('mention');
   const call = yield* readArguments(source, context, named);
@@ -163,13 +163,13 @@ function* readFenced(source: Source, context: CallContext, named: Named): Readin
 }
 
 /** Reads the rest of `call:name{…}` after its first colon. */
-export function* readPrefixedCall(source: Source, context: CallContext): Reading<WrittenCall> {
+export function* readPrefixedCall(source: Source, context: FormContext): Reading<WrittenCall> {
   const name = yield* takeWord(source, endsName, maxNameLength);
   if (source.code !== openBrace) throw new CallRefusal('mention');
   return yield* readColonCall(source, context, name);
 }
 
-function* readColonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+function* readColonCall(source: Source, context: FormContext, name: string): Reading<WrittenCall> {
   if (!context.isMarked) throw new CallRefusal('mention');
   if (context.tools.find(name) === undefined) throw new CallRefusal('unknown');
   context.begun = true;

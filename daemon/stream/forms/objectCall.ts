@@ -13,7 +13,7 @@ import {
 } from '../characters.ts';
 import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, peek, type Reading, refuse, type Source, skipBlanks } from '../source.ts';
-import type { CallContext, WrittenCall } from './call.ts';
+import type { FormContext, WrittenCall } from './call.ts';
 import {
   afterItem,
   expect,
@@ -46,7 +46,7 @@ const wrapperKeys = new Set(['function', 'function_call', 'tool_call']);
 const minorKeys = /^(?:type|id|call_id|tool_call_id|index|role|content)$/;
 const kinds = new Set(['function', 'tool', 'tool_call', 'tool_use', 'function_call']);
 
-interface Found {
+interface CallKeys {
   name?: string;
   given?: Readonly<Record<string, unknown>>;
   nested?: WrittenCall[];
@@ -57,11 +57,11 @@ interface Found {
  * Reads an object that is a call, or that wraps calls: `{"name": …, "arguments": {…}}` and its relatives. The first key
  * that calls do not have refutes it, so an ordinary object is released at once.
  */
-export function* readObjectCall(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
+export function* readObjectCall(source: Source, context: FormContext, depth = 0): Reading<WrittenCall[]> {
   source.at++;
   let code = yield* skipBlanks(source);
   if (code === openBrace) return yield* readDoubled(source, context, depth);
-  const found: Found = { isPython: false };
+  const found: CallKeys = { isPython: false };
   const keys = new Set<string>();
   while (code !== closeBrace) {
     found.isPython ||= code === singleQuote;
@@ -88,7 +88,7 @@ export function* readObjectCall(source: Source, context: CallContext, depth = 0)
 }
 
 /** One brace too few: the close tag comes where the last brace is missing. It is left for the next reader. */
-function* closesWithoutBrace(source: Source, context: CallContext, found: Found): Reading<boolean> {
+function* closesWithoutBrace(source: Source, context: FormContext, found: CallKeys): Reading<boolean> {
   if (!context.isMarked || (found.given ?? found.nested) === undefined) return false;
   const { offset } = source;
   const { token, text } = yield* readMark(source, context.marks);
@@ -98,12 +98,12 @@ function* closesWithoutBrace(source: Source, context: CallContext, found: Found)
 }
 
 /** In a tag, keys may have no quotes. */
-function styleOf({ isMarked }: CallContext): ValueStyle {
+function styleOf({ isMarked }: FormContext): ValueStyle {
   return isMarked ? bareKeyStyle : jsonStyle;
 }
 
 /** `{{…}}`: a template has doubled the braces. */
-function* readDoubled(source: Source, context: CallContext, depth: number): Reading<WrittenCall[]> {
+function* readDoubled(source: Source, context: FormContext, depth: number): Reading<WrittenCall[]> {
   if (depth >= maxDepth) throw new CallRefusal('mention');
   const calls = yield* readObjectCall(source, context, depth + 1);
   yield* expect(source, closeBrace);
@@ -111,7 +111,7 @@ function* readDoubled(source: Source, context: CallContext, depth: number): Read
 }
 
 /** Inside a tag, a call may be an object whose only key is the name of its tool. */
-function isNamedByKey(key: string, keys: ReadonlySet<string>, { isMarked, tools }: CallContext): boolean {
+function isNamedByKey(key: string, keys: ReadonlySet<string>, { isMarked, tools }: FormContext): boolean {
   return isMarked && keys.has(key) && !isCallKey(key) && tools.find(key) !== undefined;
 }
 
@@ -121,11 +121,11 @@ function isCallKey(key: string): boolean {
 
 interface Entry {
   readonly key: string;
-  readonly found: Found;
+  readonly found: CallKeys;
   readonly depth: number;
 }
 
-function* readEntry(source: Source, context: CallContext, entry: Entry): Reading<void> {
+function* readEntry(source: Source, context: FormContext, entry: Entry): Reading<void> {
   const { key, found, depth } = entry;
   if (!isCallKey(key) && !minorKeys.test(key)) throw foreign(found, context);
   const code = yield* skipBlanks(source);
@@ -144,7 +144,7 @@ function* readEntry(source: Source, context: CallContext, entry: Entry): Reading
   } else yield* readMinor(source, context, entry);
 }
 
-function* readName(source: Source, context: CallContext, found: Found): Reading<void> {
+function* readName(source: Source, context: FormContext, found: CallKeys): Reading<void> {
   const { code } = source;
   if (code !== doubleQuote && code !== singleQuote) throw foreign(found, context);
   const name = yield* readString(source, jsonStyle, maxNameLength);
@@ -157,8 +157,8 @@ function* readName(source: Source, context: CallContext, found: Found): Reading<
 /** Reads an object, an object written as a string, or nothing. Anything else is refused at its first character. */
 function* readArguments(
   source: Source,
-  context: CallContext,
-  { name }: Found,
+  context: FormContext,
+  { name }: CallKeys,
 ): Reading<Readonly<Record<string, unknown>>> {
   const wrong = new CallRefusal(name === undefined ? 'mention' : 'malformed');
   if (source.code === openBrace) return yield* readObject(source, styleOf(context));
@@ -186,7 +186,7 @@ function mayBeginObject(code: number, quote: number): boolean {
  * Reads another key of a call. Its value must be one that calls have. Any other value would be lost, so then it is not
  * a call.
  */
-function* readMinor(source: Source, context: CallContext, { key, found }: Entry): Reading<void> {
+function* readMinor(source: Source, context: FormContext, { key, found }: Entry): Reading<void> {
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket) throw foreign(found, context);
   const isString = code === doubleQuote || code === singleQuote;
@@ -203,11 +203,11 @@ function isMinor(key: string, value: unknown): boolean {
   return true;
 }
 
-function foreign({ name }: Found, { isMarked }: CallContext): CallRefusal {
+function foreign({ name }: CallKeys, { isMarked }: FormContext): CallRefusal {
   return new CallRefusal(isMarked && name !== undefined ? 'malformed' : 'mention');
 }
 
-function callsOf({ name, given, nested, isPython }: Found, context: CallContext): WrittenCall[] {
+function callsOf({ name, given, nested, isPython }: CallKeys, context: FormContext): WrittenCall[] {
   if (nested !== undefined) {
     if (name !== undefined || given !== undefined) throw new CallRefusal('malformed');
     return nested;
@@ -227,7 +227,7 @@ function callsOf({ name, given, nested, isPython }: Found, context: CallContext)
  * Reads the rest of a list of such objects, after its bracket. Behind a mark, an element that cannot be read is noted
  * as broken if another one is a call.
  */
-export function* readRestOfList(source: Source, context: CallContext, depth = 0): Reading<WrittenCall[]> {
+export function* readRestOfList(source: Source, context: FormContext, depth = 0): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
   let first: CallRefusal | undefined;
   for (let code = yield* skipBlanks(source); code !== closeBracket || calls.length === 0; ) {

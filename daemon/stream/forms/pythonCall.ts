@@ -1,6 +1,6 @@
 import { closeBracket, less } from '../characters.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks, takeWord } from '../source.ts';
-import type { CallContext, WrittenCall } from './call.ts';
+import type { FormContext, WrittenCall } from './call.ts';
 import { afterItem, expect, pythonStyle, readKey, readValue } from './values.ts';
 
 const comma = 44;
@@ -10,7 +10,7 @@ const closeParenthesis = 41;
 const maxNameLength = 256;
 
 /** Reads the rest of `name(city="Köln", days=2)`, from its parenthesis on. */
-export function* readPythonCall(source: Source, context: CallContext, name: string): Reading<WrittenCall> {
+export function* readPythonCall(source: Source, context: FormContext, name: string): Reading<WrittenCall> {
   // The runner's own tools are written as methods.
   const bare = context.tools.find(name) === undefined ? name.replace(/\.call$/, '') : name;
   if (context.tools.find(bare) === undefined) throw new CallRefusal('unknown');
@@ -33,7 +33,7 @@ export function* readPythonCall(source: Source, context: CallContext, name: stri
 }
 
 /** Reads a list of such calls after its bracket. `begun` was already read. */
-export function* readPythonList(source: Source, context: CallContext, begun: string): Reading<WrittenCall[]> {
+export function* readPythonList(source: Source, context: FormContext, begun: string): Reading<WrittenCall[]> {
   const calls: WrittenCall[] = [];
   let name = begun;
   for (;;) {

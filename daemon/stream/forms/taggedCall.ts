@@ -2,7 +2,7 @@ import { readCallMark } from '../callMarks.ts';
 import { less, openBrace } from '../characters.ts';
 import { missingArguments, propertiesOf } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks } from '../source.ts';
-import type { CallContext, WrittenCall } from './call.ts';
+import type { FormContext, WrittenCall } from './call.ts';
 import { readElementName, readLiteral, withoutFrame } from './elementCall.ts';
 import { readElementValue } from './elementValue.ts';
 import { argumentKeys, nameKeys } from './objectCall.ts';
@@ -12,7 +12,7 @@ import { jsonStyle, readObject } from './values.ts';
  * Reads a call whose parts are elements in the tag of a call: `<name>tool</name><parameters>…</parameters>` and its
  * relatives, or `<tool>…</tool>`. `begun` was already read of the first tag.
  */
-export function* readTaggedCall(source: Source, context: CallContext, begun: string): Reading<WrittenCall> {
+export function* readTaggedCall(source: Source, context: FormContext, begun: string): Reading<WrittenCall> {
   const tag = yield* readElementName(source, begun);
   if (!nameKeys.has(tag)) return yield* readToolElement(source, context, tag);
   const name = String(yield* readElementValue(source, tag));
@@ -33,7 +33,7 @@ export function* readTaggedCall(source: Source, context: CallContext, begun: str
  * Reads the arguments of a tool whose name is the tag around them. Prose may name the same tag, so only arguments that
  * the tool has make it a call, and none that it requires may be missing.
  */
-export function* readToolElement(source: Source, context: CallContext, tag: string): Reading<WrittenCall> {
+export function* readToolElement(source: Source, context: FormContext, tag: string): Reading<WrittenCall> {
   const tool = context.tools.find(tag);
   if (tool === undefined) throw new CallRefusal('mention');
   const properties = propertiesOf(tool.inputSchema);

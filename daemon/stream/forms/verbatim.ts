@@ -3,7 +3,7 @@ import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts
 import type { ElementForm } from '../family.ts';
 import { LongText } from '../longText.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeBlanks, takeLiteral } from '../source.ts';
-import type { CallContext, FoundMark } from './call.ts';
+import type { FormContext, FoundMark } from './call.ts';
 import { readTagRest, titleOf } from './title.ts';
 
 interface VerbatimForm {
@@ -34,7 +34,7 @@ export const sectionClose = ']]>';
  */
 export function* readVerbatim(
   source: Source,
-  context: CallContext,
+  context: FormContext,
   asked: VerbatimForm,
 ): Reading<VerbatimEnd> {
   const value = new Value(source);
@@ -117,7 +117,7 @@ class Value {
   }
 
   /** The end of the value at a mark, or undefined if the mark is text. */
-  *take(mark: FoundMark, context: CallContext, asked: VerbatimForm): Reading<VerbatimEnd | undefined> {
+  *take(mark: FoundMark, context: FormContext, asked: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { kind } = mark.token;
     // A close tag of a parameter that was not opened inside belongs to this value: the call inside was a mention.
     if (kind === 'parameterClose' && this.#nested > 0 && this.#nestedParameters-- <= 0)
@@ -142,7 +142,7 @@ class Value {
     return undefined;
   }
 
-  *#takeClose(mark: FoundMark, context: CallContext, form: ElementForm): Reading<VerbatimEnd | undefined> {
+  *#takeClose(mark: FoundMark, context: FormContext, form: ElementForm): Reading<VerbatimEnd | undefined> {
     const source = this.#source;
     const { length } = this.#text;
     const endAt = source.offset;
@@ -175,7 +175,7 @@ class Value {
   }
 
   /** The next call if this one may have ended, otherwise a call inside of the value. */
-  *#takeOpen(mark: FoundMark, context: CallContext): Reading<VerbatimEnd | undefined> {
+  *#takeOpen(mark: FoundMark, context: FormContext): Reading<VerbatimEnd | undefined> {
     const { token } = mark;
     const read =
       token.kind === 'call'
@@ -242,7 +242,7 @@ function* readName(source: Source, form: ElementForm): Reading<Beginning> {
 }
 
 /** Reads what follows the open tag of a wrapper. */
-function* readBeginning(source: Source, { tools }: CallContext): Reading<Beginning> {
+function* readBeginning(source: Source, { tools }: FormContext): Reading<Beginning> {
   const blanks = yield* takeBlanks(source);
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket || code === less) return { name: '', text: blanks };

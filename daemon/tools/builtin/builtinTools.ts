@@ -28,7 +28,7 @@ export const writeFileSchema = z.object({ path: z.string(), content: z.string() 
 
 export type ListFiles = z.output<typeof listFilesSchema>;
 export type SearchFiles = z.output<typeof searchFilesSchema>;
-export type ReadFile = z.output<typeof readFileSchema>;
+export type ReadFileArguments = z.output<typeof readFileSchema>;
 export type EditFile = z.output<typeof editFileSchema>;
 export type WriteFile = z.output<typeof writeFileSchema>;
 

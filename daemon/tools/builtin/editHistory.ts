@@ -1,10 +1,10 @@
 import type { EditsResult, RestoredEdits } from '../../../protocol/messages/tools.ts';
 import type { createEditJournal, EditedFile } from './editJournal.ts';
 import { createFileDiff } from './fileDiff.ts';
-import { decodeText, encodeText, type FileStore, type OpenDocuments, refuseUnsaved } from './fileStore.ts';
+import { decodeText, encodeText, type FileStore, refuseUnsaved, type UnsavedDocuments } from './fileStore.ts';
 import { FileProblemError, type Workspace } from './workspace.ts';
 
-interface EditHistoryOptions extends OpenDocuments {
+interface EditHistoryOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
   readonly store: FileStore;
   readonly journal: ReturnType<typeof createEditJournal>;

@@ -1,7 +1,7 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { changedMeanwhile, type FileStore, type StoredText, unsaved } from './fileStore.ts';
+import { changedMeanwhile, type FileStore, type FileText, unsaved } from './fileStore.ts';
 import { FileProblemError } from './workspace.ts';
 
 /** The file system of an editor, as far as it has one: it knows what was not saved yet. */
@@ -44,7 +44,7 @@ export function createEditorStore(editor: () => EditorFiles | undefined, disk: F
 }
 
 /** What is on the disk may not change either, though the editor has other text. */
-function isSame(one: StoredText, other: StoredText): boolean {
+function isSame(one: FileText, other: FileText): boolean {
   return one.text === other.text && (other.bytes === undefined || one.bytes?.equals(other.bytes) === true);
 }
 

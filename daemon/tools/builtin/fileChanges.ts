@@ -11,18 +11,18 @@ import {
   changedMeanwhile,
   encodeText,
   type FileStore,
-  type OpenDocuments,
+  type FileText,
   refuseUnsaved,
-  type StoredText,
+  type UnsavedDocuments,
 } from './fileStore.ts';
-import type { KnownFiles } from './knownFiles.ts';
+import type { ReadRecord } from './knownFiles.ts';
 import { applyEdits, type EditedText, type TextEdit } from './textEdits.ts';
 import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
-interface FileChangesOptions extends OpenDocuments {
+interface FileChangesOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
   readonly store: FileStore;
-  readonly known: KnownFiles;
+  readonly known: ReadRecord;
   /** Absent if nothing is kept. */
   readonly journal?: ReturnType<typeof createEditJournal> | undefined;
   readonly now: () => number;
@@ -41,7 +41,7 @@ export interface PreparedChange {
 }
 
 /** The new text of a file, with notes for the model. */
-type MakeText = (place: WorkspacePlace, before: StoredText | undefined) => Promise<EditedText>;
+type MakeText = (place: WorkspacePlace, before: FileText | undefined) => Promise<EditedText>;
 
 /** A file with a longer text is not changed, because its user could not see what changes. In characters. */
 const maxEdited = 1024 * 1024;
@@ -168,7 +168,7 @@ interface WrittenChange extends Change {
 }
 
 interface Change {
-  readonly before: StoredText | undefined;
+  readonly before: FileText | undefined;
   readonly diff: FileDiff;
   readonly forgiven: readonly string[];
 }

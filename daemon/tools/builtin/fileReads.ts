@@ -1,19 +1,19 @@
 import { basename } from 'node:path';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import type { CallBounds } from '../../chat/daemonTools.ts';
-import type { ListFiles, ReadFile, SearchFiles } from './builtinTools.ts';
-import { type FileStore, isUnsaved, type OpenDocuments } from './fileStore.ts';
-import type { KnownFiles } from './knownFiles.ts';
+import type { ListFiles, ReadFileArguments, SearchFiles } from './builtinTools.ts';
+import { type FileStore, isUnsaved, type UnsavedDocuments } from './fileStore.ts';
+import type { ReadRecord } from './knownFiles.ts';
 import { listFiles } from './listFiles.ts';
 import { filesNamed, type ProjectOptions } from './projectFiles.ts';
 import { readLines } from './readLines.ts';
 import { searchFiles } from './searchFiles.ts';
 import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
-interface FileReadsOptions extends OpenDocuments {
+interface FileReadsOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
   readonly store: FileStore;
-  readonly known: KnownFiles;
+  readonly known: ReadRecord;
   readonly now: () => number;
 }
 
@@ -67,7 +67,7 @@ export function createFileReads(options: FileReadsOptions) {
         searchFiles(place, await project(), { ...given, room, signal }),
       ),
 
-    read: (given: ReadFile, { characters: room }: CallBounds) =>
+    read: (given: ReadFileArguments, { characters: room }: CallBounds) =>
       reading(given, async (place, signal) =>
         place.isFolder
           ? listFiles(place, await project(), { room, signal })
@@ -76,7 +76,7 @@ export function createFileReads(options: FileReadsOptions) {
   };
 }
 
-interface ReadLines extends ReadFile {
+interface ReadLines extends ReadFileArguments {
   readonly room: number;
   readonly signal: AbortSignal;
 }

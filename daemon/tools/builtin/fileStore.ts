@@ -12,7 +12,7 @@ import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
 /** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
 export interface FileStore {
   /** @throws {FileProblemError} if it cannot be read, or is no text. */
-  read(file: WorkspaceFile, signal: AbortSignal): Promise<StoredText>;
+  read(file: WorkspaceFile, signal: AbortSignal): Promise<FileText>;
   /**
    * Writes the whole file, or nothing if it is no longer as it was read; without `before`, if it exists now.
    * @throws {FileProblemError} if it was not written.
@@ -23,7 +23,7 @@ export interface FileStore {
 }
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
-export interface StoredText {
+export interface FileText {
   readonly text: string;
   readonly hasMark: boolean;
   /** Only where the file was read from the disk. */
@@ -31,7 +31,7 @@ export interface StoredText {
 }
 
 export interface FileChange {
-  readonly before: StoredText | undefined;
+  readonly before: FileText | undefined;
   readonly text: string;
 }
 
@@ -61,7 +61,7 @@ export const diskStore: FileStore = {
 const mark = '\ufeff';
 
 /** @throws {FileProblemError} if the bytes are not UTF-8. */
-export function decodeText(bytes: Uint8Array): StoredText {
+export function decodeText(bytes: Uint8Array): FileText {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
     throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
@@ -78,7 +78,7 @@ export function decodeText(bytes: Uint8Array): StoredText {
   }
 }
 
-export function encodeText({ text, hasMark }: StoredText): Buffer {
+export function encodeText({ text, hasMark }: FileText): Buffer {
   return Buffer.from(hasMark ? mark + text : text, 'utf8');
 }
 
@@ -180,20 +180,20 @@ export interface OpenText {
   getText(): string;
 }
 
-export interface OpenDocuments {
+export interface UnsavedDocuments {
   /** The documents that the editor has open, as they are on its screen. */
   readonly openDocuments: () => readonly OpenText[];
   readonly store: FileStore;
 }
 
 /** @throws {FileProblemError} if the editor shows what the disk does not have. */
-export async function refuseUnsaved(documents: OpenDocuments, file: WorkspaceFile): Promise<void> {
+export async function refuseUnsaved(documents: UnsavedDocuments, file: WorkspaceFile): Promise<void> {
   if (await isUnsaved(documents, file)) throw unsaved(file);
 }
 
 /** Whether the editor shows what the disk does not have. Line ends do not count, since editors have their own. */
 export async function isUnsaved(
-  { openDocuments, store }: OpenDocuments,
+  { openDocuments, store }: UnsavedDocuments,
   file: WorkspaceFile,
 ): Promise<boolean> {
   for (const document of openDocuments()) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ShownLines } from './readLines.ts';
 
 /** What the models of a daemon have read of files: of each file the lines of one version of its text. */
-export type KnownFiles = ReturnType<typeof createKnownFiles>;
+export type ReadRecord = ReturnType<typeof createKnownFiles>;
 
 /** The files that were read longest ago are forgotten first. */
 const maxFiles = 1_000;

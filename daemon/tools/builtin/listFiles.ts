@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { count, cutText } from '../../../protocol/base/text.ts';
 import { createGlob } from '../../base/globs.ts';
-import { LeftOut } from '../../files/folderFiles.ts';
+import { Omissions } from '../../files/folderFiles.ts';
 import { type ProjectFile, type ProjectOptions, projectFiles } from './projectFiles.ts';
 import { FileProblemError, type WorkspacePlace } from './workspace.ts';
 
@@ -31,7 +31,7 @@ export async function listFiles(
   { pattern, room, signal }: ListOptions,
 ): Promise<string> {
   const matches = matcherOf(pattern);
-  const left = new LeftOut();
+  const left = new Omissions();
   const root = createFolder(folder.name);
   for await (const file of projectFiles(folder, project, { left, signal }))
     if (matches(file.name)) addFile(root, file, folder.name === '' ? 0 : folder.name.length + 1);

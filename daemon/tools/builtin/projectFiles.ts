@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { filesOf, LeftOut } from '../../files/folderFiles.ts';
+import { filesOf, Omissions } from '../../files/folderFiles.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** A file of the project that a model may see. */
@@ -24,7 +24,7 @@ const maxTime = 10_000;
 export async function* projectFiles(
   folder: WorkspacePlace,
   { workspace, now }: ProjectOptions,
-  { left, signal }: { readonly left: LeftOut; readonly signal: AbortSignal },
+  { left, signal }: { readonly left: Omissions; readonly signal: AbortSignal },
 ): AsyncGenerator<ProjectFile> {
   const walk = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime, left, now, signal };
   for await (const { name, path } of filesOf(walk)) {
@@ -44,7 +44,7 @@ export async function filesNamed(
 ): Promise<readonly string[]> {
   const root = await project.workspace.find(project.workspace.folders[0] ?? '');
   const found: string[] = [];
-  for await (const file of projectFiles(root, project, { left: new LeftOut(), signal })) {
+  for await (const file of projectFiles(root, project, { left: new Omissions(), signal })) {
     if (`/${file.name}`.toLowerCase().endsWith(`/${name.toLowerCase()}`)) found.push(file.name);
     if (found.length === maxNamed) break;
   }

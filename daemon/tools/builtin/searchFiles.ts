@@ -1,5 +1,5 @@
 import { count, cutText, plainEnds } from '../../../protocol/base/text.ts';
-import { LeftOut } from '../../files/folderFiles.ts';
+import { Omissions } from '../../files/folderFiles.ts';
 import { readFile } from './fileStore.ts';
 import { type LineSearch, type LinesFound, literalSearch, regexSearch } from './lineSearch.ts';
 import { type ProjectFile, type ProjectOptions, projectFiles } from './projectFiles.ts';
@@ -54,7 +54,7 @@ async function searchAll(
     signal,
   }: { readonly query: string; readonly search: LineSearch; readonly signal: AbortSignal },
 ) {
-  const left = new LeftOut();
+  const left = new Omissions();
   const files = place.isFolder ? projectFiles(place, project, { left, signal }) : [place];
   const found: FileLines[] = [];
   const names: string[] = [];

@@ -2,7 +2,7 @@ import type { Dialect } from './dialect.ts';
 import { closingMark, type MarkedContainer, openingMark, tryContainer } from './kinds.ts';
 
 /** A tag of a template or a component. */
-export interface Tag {
+export interface TemplateTag {
   readonly form: 'shortcode' | 'liquid' | 'component';
   readonly name: string;
   /** What is after the name. */
@@ -23,7 +23,7 @@ interface Inner {
  * @param inner finds its end and what is before that
  */
 export function tryKnownTag(
-  tag: Tag,
+  tag: TemplateTag,
   dialect: Dialect,
   inner: () => Inner | undefined,
 ): string | Inner | undefined {
@@ -47,7 +47,7 @@ export function tryKnownTag(
   return known[form][name]?.(given, dialect, inner);
 }
 
-function tryTagContainer({ form, name, rest }: Tag, given: Arguments): MarkedContainer | undefined {
+function tryTagContainer({ form, name, rest }: TemplateTag, given: Arguments): MarkedContainer | undefined {
   const first = given.get('0');
   const title = given.get('title', 'header', 'summary', 'label', 'name');
   if (/^(?:aside|admonition|callouts?|hint|notice|alert)$/i.test(name)) {
@@ -87,13 +87,13 @@ const silent = {
     /^(?:Tabs|TabGroup|CodeGroup|Steps?|CardGrid|Cards|CardGroup|AccordionGroup|Columns?|Frame|FileTree|Fragment|Icon|Head|Template|Content|ClientOnly)$/,
 } as const;
 
-type Known = (
+type TagMeaning = (
   given: Arguments,
   dialect: Dialect,
   inner: () => Inner | undefined,
 ) => string | Inner | undefined;
 
-const reference: Known = (given) => addressed(given.get('0', 'path') ?? '');
+const reference: TagMeaning = (given) => addressed(given.get('0', 'path') ?? '');
 
 function addressed(path: string): string {
   return /[\s()]/.test(path) ? `<${path.replace(/[<>\n]/g, '')}>` : path;
@@ -114,7 +114,7 @@ function linked(given: Arguments): string {
 }
 
 /** Code between a tag and its end. */
-const program: Known = (given, _dialect, inner) => {
+const program: TagMeaning = (given, _dialect, inner) => {
   const found = inner();
   if (found === undefined) return undefined;
   const text = found.text.replace(/\{%-?\s*(?:end)?raw\s*-?%\}/g, '').replace(/[ \t]+$/, '');
@@ -124,7 +124,7 @@ const program: Known = (given, _dialect, inner) => {
   return { ...found, text: `${opening}${text}${text.endsWith('\n') ? '' : '\n'}${marks}` };
 };
 
-const known: Readonly<Record<Tag['form'], Readonly<Record<string, Known>>>> = {
+const known: Readonly<Record<TemplateTag['form'], Readonly<Record<string, TagMeaning>>>> = {
   shortcode: {
     ...{ ref: reference, relref: reference, figure: picture },
     ...{ highlight: program, code: program, 'code-toggle': program, 'code-block': program },

@@ -2,7 +2,7 @@ import { Ends } from '../markdownLines.ts';
 import { withoutCode } from '../withoutCode.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, openingMark } from './kinds.ts';
-import { isAlone, type Tag, tryKnownTag, tryValue } from './knownTags.ts';
+import { isAlone, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts';
 
 /**
  * A text without the tags of templates and components: shortcodes of Hugo, Liquid, JSX and its expressions. What has a
@@ -156,7 +156,7 @@ class TagReader {
     );
   }
 
-  #tag(tag: Tag, at: number, end: number): Replacement | undefined {
+  #tag(tag: TemplateTag, at: number, end: number): Replacement | undefined {
     if (tag.name === 'Badge' && /^\s*#/.test(this.#lineBefore(at))) return { end, text: '' };
     const text = tryKnownTag(tag, this.#dialect, () => this.#textBefore(tag, end));
     if (text !== undefined) return typeof text === 'string' ? { end, text } : text;
@@ -171,7 +171,7 @@ class TagReader {
   }
 
   /** What is between a tag and its end, which are both left out then. */
-  #textBefore({ form, name }: Tag, from: number): Replacement | undefined {
+  #textBefore({ form, name }: TemplateTag, from: number): Replacement | undefined {
     const close =
       form === 'component'
         ? `</${name}\\s*>`

@@ -5,17 +5,32 @@ import type { Footnote } from '../markdown/markdown.ts';
 import { codeBlock } from './codeBlock.ts';
 import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
-import { arrange, type Block, heightOf, indented, indentWithin, ruleNode, type Scope } from './layout.ts';
+import {
+  arrange,
+  type Block,
+  heightOf,
+  indented,
+  indentWithin,
+  type LayoutScope,
+  ruleNode,
+} from './layout.ts';
 import { listBlock } from './lists.ts';
-import { fromPageMargin, hang, paragraphNodes, type Setting, textNodes, tryInLine } from './paragraphs.ts';
+import {
+  fromPageMargin,
+  hang,
+  paragraphNodes,
+  type TextSetting,
+  textNodes,
+  tryInLine,
+} from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
-export function blocksOf(tokens: readonly Token[], scope: Scope): Block[] {
+export function blocksOf(tokens: readonly Token[], scope: LayoutScope): Block[] {
   return tokens.flatMap((token) => blockOf(token, scope));
 }
 
-function blockOf(token: Token, scope: Scope): Block[] {
+function blockOf(token: Token, scope: LayoutScope): Block[] {
   switch (token.type) {
     case 'heading':
       return headingBlock(token as Tokens.Heading, scope);
@@ -40,7 +55,7 @@ function blockOf(token: Token, scope: Scope): Block[] {
   }
 }
 
-function paragraphBlocks(pieces: readonly Piece[], scope: Scope): Block[] {
+function paragraphBlocks(pieces: readonly Piece[], scope: LayoutScope): Block[] {
   const nodes = paragraphNodes(pieces, scope);
   return nodes.map((placed, index) => {
     const isText = 'text' in placed.node;
@@ -57,7 +72,7 @@ function paragraphBlocks(pieces: readonly Piece[], scope: Scope): Block[] {
   });
 }
 
-function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
+function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
   const heading = scope.document.headingOf.get(token);
   const style = headingStyle(token.depth);
   const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
@@ -80,13 +95,13 @@ function headingBlock(token: Tokens.Heading, scope: Scope): Block[] {
 }
 
 /** In a heading, a larger picture is its description. */
-function asText(piece: Piece, setting: Setting): TextPiece {
+function asText(piece: Piece, setting: TextSetting): TextPiece {
   if (piece.kind === 'text') return piece;
   return tryInLine(piece, setting) ?? { kind: 'text', text: piece.alt, mark: piece.mark };
 }
 
 /** Code, below its caption if it has one. */
-function codeBlocks(token: Tokens.Code, scope: Scope): Block[] {
+function codeBlocks(token: Tokens.Code, scope: LayoutScope): Block[] {
   const block = codeBlock(token.text, token.lang, scope);
   const caption = tryCodeCaption(token);
   if (caption === undefined) return [block];
@@ -99,7 +114,7 @@ function codeBlocks(token: Tokens.Code, scope: Scope): Block[] {
   ];
 }
 
-function quoteBlock(token: Tokens.Blockquote, scope: Scope): Block[] {
+function quoteBlock(token: Tokens.Blockquote, scope: LayoutScope): Block[] {
   const indent = indentWithin(scope, quoteIndent);
   const quoteDepth = (scope.quoteDepth ?? 0) + 1;
   // PDFMake warns about tables that are nested deeper.
@@ -122,7 +137,7 @@ function quoteBlock(token: Tokens.Blockquote, scope: Scope): Block[] {
 }
 
 /** An alert begins with its label. */
-function quotedBlocks(token: Tokens.Blockquote, scope: Scope): Block[] {
+function quotedBlocks(token: Tokens.Blockquote, scope: LayoutScope): Block[] {
   const alert = tryAlert(token);
   if (alert === undefined) return blocksOf(token.tokens, scope);
   const label = { kind: 'text', text: alert.label, mark: { bold: true } } as const;
@@ -130,7 +145,7 @@ function quotedBlocks(token: Tokens.Blockquote, scope: Scope): Block[] {
 }
 
 /** The footnotes after a short rule at the end of the document, each with a link back to its reference. */
-export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block[] {
+export function notesBlocks(footnotes: readonly Footnote[], scope: LayoutScope): Block[] {
   if (footnotes.length === 0) return [];
   const rule = ruleNode(110, 0.6, colors.strongRule);
   const line = { node: rule, lead: 24, height: 1, before: 26, after: 8 };
@@ -140,7 +155,7 @@ export function notesBlocks(footnotes: readonly Footnote[], scope: Scope): Block
 
 const indent = 20;
 
-function noteBlock({ number, tokens }: Footnote, scope: Scope): Block {
+function noteBlock({ number, tokens }: Footnote, scope: LayoutScope): Block {
   const id = { id: `${scope.places}note:${number}` };
   const mark = { destination: `${scope.places}note-mark:${number}` };
   const sign = { kind: 'text', text: `${number}.\u00a0\u00a0`, mark } as const;

@@ -3,7 +3,7 @@ import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import { chapterTitles } from '../chapterTitles.ts';
 import type { Heading } from '../markdown/markdown.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';
-import { checkLength, type DocumentParts, framed, setBody } from './definition.ts';
+import { checkLength, type DefinitionParts, framed, setBody } from './definition.ts';
 import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 
 /**
@@ -12,7 +12,7 @@ import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
  */
 export function bookDefinition(
   collection: CollectionDefinition,
-  parts: readonly DocumentParts[],
+  parts: readonly DefinitionParts[],
 ): TDocumentDefinitions {
   const [first] = parts;
   if (first === undefined) throw new Error('A book has a document.');
@@ -44,13 +44,13 @@ export function bookDefinition(
 }
 
 interface Chapter {
-  readonly parts: DocumentParts;
+  readonly parts: DefinitionParts;
   readonly places: string;
   readonly heading: Heading;
   readonly bookmarks: ChapterBookmarks;
 }
 
-function chaptersOf(all: readonly DocumentParts[]): readonly Chapter[] {
+function chaptersOf(all: readonly DefinitionParts[]): readonly Chapter[] {
   const titles = chapterTitles(all.map(({ document }) => document));
   return all.map((parts, at) => {
     const places = `chapter-${at + 1}:`;
@@ -79,7 +79,7 @@ function placeIn(chapters: readonly Chapter[], path: string, fragment: string | 
   return { destination: found ?? chapter.bookmarks.nameOf('') };
 }
 
-function descriptionOf(collection: CollectionDefinition, parts: readonly DocumentParts[]): TitledText {
+function descriptionOf(collection: CollectionDefinition, parts: readonly DefinitionParts[]): TitledText {
   const { title, author, description, lang } = collection;
   const documents = parts.map(({ document }) => document);
   const authors = author ? [author] : [...new Set(documents.flatMap((document) => document.authors))];

@@ -1,12 +1,12 @@
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
 import { lightPalette } from '../markdown/codeColouring.ts';
-import type { Block, Scope } from './layout.ts';
+import type { Block, LayoutScope } from './layout.ts';
 import { fromPageMargin } from './paragraphs.ts';
 import { codeLayout, codePadding, sizes } from './style.ts';
-import type { Run, Typesetter } from './typesetter.ts';
+import type { TextRun, Typesetter } from './typesetter.ts';
 
 /** Code on a light background, line by line. A line that is too long continues below, further in. */
-export function codeBlock(code: string, label: string | undefined, scope: Scope): Block {
+export function codeBlock(code: string, label: string | undefined, scope: LayoutScope): Block {
   const { type, width, indent, colouring } = scope;
   const room = width - 2 * codePadding.x;
   const text = expandTabs(code.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, ''));
@@ -46,7 +46,7 @@ const drawing = /[\u2500-\u257f]|^[ \t]*[|+].*[|+][ \t]*$/m;
 /** In points: about 110 characters on the width of a page. */
 const smallest = 6.6;
 
-function runsOf(tokens: readonly CodeToken[], type: Typesetter): Run[] | string {
+function runsOf(tokens: readonly CodeToken[], type: Typesetter): TextRun[] | string {
   if (!tokens.some(({ text }) => text.trim())) return ' ';
   return tokens.flatMap(({ text, kind }) => {
     const runs = type.codeRuns(text);

@@ -10,7 +10,7 @@ import { blocksOf, notesBlocks } from './blocks.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';
 import { directionOfDocument } from './directions.ts';
 import type { InlineContext, Mark } from './inlines.ts';
-import { arrange, heightOf, type Scope } from './layout.ts';
+import { arrange, heightOf, type LayoutScope } from './layout.ts';
 import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, lineHeight, margins, papers, sizes, textHeight } from './style.ts';
@@ -18,7 +18,7 @@ import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** A document, and what sets it. */
-export interface DocumentParts {
+export interface DefinitionParts {
   readonly document: Document;
   readonly markdown: MarkdownDocument;
   readonly type: Typesetter;
@@ -28,7 +28,7 @@ export interface DocumentParts {
 
 /** The definition of a document for PDFMake, without its fonts. */
 export function documentDefinition(
-  parts: DocumentParts,
+  parts: DefinitionParts,
   targets: Readonly<Record<string, string>>,
 ): TDocumentDefinitions {
   const { document, markdown, type } = parts;
@@ -59,7 +59,7 @@ const minLength = 9000;
 export function framed(
   content: readonly Record<string, unknown>[],
   about: TitledText,
-  { type, pictures }: Pick<DocumentParts, 'type' | 'pictures'>,
+  { type, pictures }: Pick<DefinitionParts, 'type' | 'pictures'>,
 ): TDocumentDefinitions {
   const definition = {
     pageSize: papers[type.paper].name,
@@ -102,10 +102,10 @@ interface Surroundings {
 
 /** The text of a document below its title. `title` is the heading that became the title. */
 export function setBody(
-  { document, markdown, type, pictures, colouring }: DocumentParts,
+  { document, markdown, type, pictures, colouring }: DefinitionParts,
   around: Surroundings,
 ): { readonly nodes: Record<string, unknown>[]; readonly height: number; readonly title?: Heading } {
-  const scope: Scope = {
+  const scope: LayoutScope = {
     document: markdown,
     inline: inlineContext({ document, markdown }, around),
     places: around.places,
@@ -123,7 +123,7 @@ export function setBody(
 }
 
 function inlineContext(
-  { document, markdown }: Pick<DocumentParts, 'document' | 'markdown'>,
+  { document, markdown }: Pick<DefinitionParts, 'document' | 'markdown'>,
   { bookmarks, places, documentLink }: Surroundings,
 ): InlineContext {
   return {

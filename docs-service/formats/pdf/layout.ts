@@ -2,11 +2,11 @@ import type { Direction } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import type { InlineContext } from './inlines.ts';
-import type { Placed, Setting } from './paragraphs.ts';
+import type { LaidOutNode, TextSetting } from './paragraphs.ts';
 import { colors, textHeight } from './style.ts';
 
 /** A block with its margins. Between two blocks, the larger margin counts. */
-export interface Block extends Placed {
+export interface Block extends LaidOutNode {
   readonly before: number;
   readonly after: number;
   readonly isHeading?: true;
@@ -70,7 +70,7 @@ function headingNode(headings: readonly Block[], { gap, room }: { gap: number; r
 }
 
 /** Where tokens are set, and what is known of their document. */
-export interface Scope extends Setting {
+export interface LayoutScope extends TextSetting {
   readonly document: MarkdownDocument;
   readonly inline: InlineContext;
   readonly colouring: CodeColouring;
@@ -87,13 +87,13 @@ export interface Scope extends Setting {
 }
 
 /** Inside of quotes and lists text is narrower, but never too narrow to be read. */
-export function indented(scope: Scope, indent: number, direction: Direction = 'ltr'): Scope {
+export function indented(scope: LayoutScope, indent: number, direction: Direction = 'ltr'): LayoutScope {
   const width = scope.width - indent;
   if (direction === 'rtl') return { ...scope, width };
   return { ...scope, width, indent: scope.inTable ? 0 : scope.indent + indent };
 }
 
-export function indentWithin(scope: Scope, indent: number): number {
+export function indentWithin(scope: LayoutScope, indent: number): number {
   return scope.width - indent < 150 ? 0 : indent;
 }
 

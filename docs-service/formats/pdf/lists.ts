@@ -1,16 +1,16 @@
 import type { Token, Tokens } from 'marked';
 import type { Direction } from '../language.ts';
 import { directionOf, inOrder } from './directions.ts';
-import { arrange, type Block, heightOf, indented, indentWithin, type Scope } from './layout.ts';
+import { arrange, type Block, heightOf, indented, indentWithin, type LayoutScope } from './layout.ts';
 import { hang } from './paragraphs.ts';
 import { colors, pitch } from './style.ts';
-import type { Run } from './typesetter.ts';
+import type { TextRun } from './typesetter.ts';
 
 /** Sets what stands in an item. */
-type BlocksOf = (tokens: readonly Token[], scope: Scope) => readonly Block[];
+type BlocksOf = (tokens: readonly Token[], scope: LayoutScope) => readonly Block[];
 
 /** A list. Its signs hang beside the text, on the same line, so no page break separates them. */
-export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): Block {
+export function listBlock(list: Tokens.List, scope: LayoutScope, blocksOf: BlocksOf): Block {
   const direction = directionOf(list.items.map(({ text }) => text).join('\n'));
   const markers = markersOf(list, scope, direction);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
@@ -41,14 +41,18 @@ export function listBlock(list: Tokens.List, scope: Scope, blocksOf: BlocksOf): 
 }
 
 interface Marker {
-  readonly runs: readonly Run[];
+  readonly runs: readonly TextRun[];
   /** Points. */
   readonly width: number;
 }
 
 const bullets = ['•', '–', '·'];
 
-function markersOf(list: Tokens.List, { type, look, listDepth = 0 }: Scope, direction: Direction): Marker[] {
+function markersOf(
+  list: Tokens.List,
+  { type, look, listDepth = 0 }: LayoutScope,
+  direction: Direction,
+): Marker[] {
   const first = typeof list.start === 'number' ? list.start : 1;
   return list.items.map((item, index) => {
     const number = inOrder([`${first + index}`, '.'], direction).join('');

@@ -5,10 +5,10 @@ import { directionOf, orderedLines } from './directions.ts';
 import type { ImagePiece, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
 import { colors, pitch } from './style.ts';
-import type { Run, Typesetter } from './typesetter.ts';
+import type { TextRun, Typesetter } from './typesetter.ts';
 
 /** A node of PDFMake, with the facts that place it. */
-export interface Placed {
+export interface LaidOutNode {
   readonly node: Record<string, unknown>;
   /** Points that a page must have left for its beginning. */
   readonly lead: number;
@@ -23,7 +23,7 @@ export interface TextLook {
 }
 
 /** The room for text, in points. */
-export interface Setting {
+export interface TextSetting {
   readonly type: Typesetter;
   readonly pictures: Pictures;
   readonly width: number;
@@ -36,8 +36,8 @@ export interface Setting {
  * The text and the pictures of a paragraph, one below the other. Small pictures stand in the text, and adjacent larger
  * ones share a row.
  */
-export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Placed[] {
-  const nodes: Placed[] = [];
+export function paragraphNodes(pieces: readonly Piece[], setting: TextSetting): LaidOutNode[] {
+  const nodes: LaidOutNode[] = [];
   let texts: TextPiece[] = [];
   let row: PlacedPicture[] = [];
   const endText = () => {
@@ -63,7 +63,7 @@ export function paragraphNodes(pieces: readonly Piece[], setting: Setting): Plac
   return nodes;
 }
 
-function partOf(piece: ImagePiece, setting: Setting): TextPiece | PlacedPicture {
+function partOf(piece: ImagePiece, setting: TextSetting): TextPiece | PlacedPicture {
   const picture = setting.pictures.place(piece, setting.width);
   if (!picture) return placeholder(piece);
   if (isInLine(picture, setting)) return { kind: 'text', text: '\ufffc', mark: piece.mark, picture };
@@ -72,18 +72,18 @@ function partOf(piece: ImagePiece, setting: Setting): TextPiece | PlacedPicture 
 }
 
 /** About an icon or a badge. */
-function isInLine({ width, height }: PlacedPicture, setting: Setting): boolean {
+function isInLine({ width, height }: PlacedPicture, setting: TextSetting): boolean {
   return height <= setting.look.fontSize * 2.5 && width <= setting.width / 2;
 }
 
 /** The picture of a piece if it stands in the text. */
-export function tryInLine(piece: ImagePiece, setting: Setting): TextPiece | undefined {
+export function tryInLine(piece: ImagePiece, setting: TextSetting): TextPiece | undefined {
   const part = partOf(piece, setting);
   return 'path' in part || !part.picture ? undefined : part;
 }
 
 /** Only text. A paragraph of megabytes becomes several nodes, because PDFMake is quadratic in the words of a node. */
-export function textNodes(pieces: readonly TextPiece[], { type, width, look }: Setting): Placed[] {
+export function textNodes(pieces: readonly TextPiece[], { type, width, look }: TextSetting): LaidOutNode[] {
   return chunksOf(pieces).map((chunk) => {
     const { whole } = type.width(chunk, look.fontSize);
     const breaks = chunk.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
@@ -101,9 +101,9 @@ export function textNodes(pieces: readonly TextPiece[], { type, width, look }: S
 /** The runs of a text in the order in which they are set. Text from right to left stands at the right. */
 export function directedText(
   pieces: readonly TextPiece[],
-  { type, width, look: { fontSize } }: Pick<Setting, 'type' | 'width' | 'look'>,
+  { type, width, look: { fontSize } }: Pick<TextSetting, 'type' | 'width' | 'look'>,
   direction: Direction = directionOf(pieces.map(({ text }) => text).join('')),
-): { readonly text: readonly Run[]; readonly alignment?: 'right' } {
+): { readonly text: readonly TextRun[]; readonly alignment?: 'right' } {
   // A little more, for kerning and rounding.
   const widthOf = (piece: TextPiece) => type.width([piece], fontSize).whole * 1.02;
   const text = type.runs(orderedLines(pieces, { direction, room: width, widthOf }), fontSize, width);
@@ -113,10 +113,10 @@ export function directedText(
 /** Puts runs where the text of a node begins, so that they hang beside it. Their width is in points. */
 export function hang(
   node: Record<string, unknown>,
-  runs: readonly Run[],
+  runs: readonly TextRun[],
   { width, direction = 'ltr' }: { readonly width: number; readonly direction?: Direction },
 ): Record<string, unknown> {
-  const text = node['text'] as readonly Run[];
+  const text = node['text'] as readonly TextRun[];
   if (direction === 'ltr') return { ...node, text: [...runs, ...text], leadingIndent: -width };
   const end = text.findIndex((run) => run.text === '\n');
   const first = end < 0 ? text : text.slice(0, end);
@@ -181,7 +181,7 @@ function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
 const gap = 6;
 
 /** As many rows as the pictures need. */
-function rowNodes(pictures: readonly PlacedPicture[], { width, indent }: Setting): Placed[] {
+function rowNodes(pictures: readonly PlacedPicture[], { width, indent }: TextSetting): LaidOutNode[] {
   const rows: PlacedPicture[][] = [];
   let used = width;
   for (const picture of pictures) {
@@ -197,7 +197,7 @@ function rowNodes(pictures: readonly PlacedPicture[], { width, indent }: Setting
 
 const mostInRow = 8;
 
-function rowNode(row: readonly PlacedPicture[], indent: number): Placed {
+function rowNode(row: readonly PlacedPicture[], indent: number): LaidOutNode {
   const [first] = row;
   if (first && row.length === 1) return pictureNode(first);
   const height = Math.max(...row.map((picture) => picture.height));
@@ -207,7 +207,7 @@ function rowNode(row: readonly PlacedPicture[], indent: number): Placed {
 }
 
 /** Explicit sizes, because PDFMake reads pixels as points. */
-function pictureNode({ node, width, height, leads }: PlacedPicture): Placed {
+function pictureNode({ node, width, height, leads }: PlacedPicture): LaidOutNode {
   return { node: { ...node, ...leads, width, height, color: colors.text }, height, lead: height };
 }
 

@@ -1,14 +1,14 @@
 import type { Tokens } from 'marked';
 import { directionOf, inOrder } from './directions.ts';
 import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
-import type { Block, Scope } from './layout.ts';
-import { fromPageMargin, type Placed, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
+import type { Block, LayoutScope } from './layout.ts';
+import { fromPageMargin, type LaidOutNode, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 import { columnWidths, groupsOf, scaledNeed, smallest } from './tableWidths.ts';
 import type { TextWidth } from './typesetter.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
-export function tableBlocks(table: Tokens.Table, scope: Scope): Block[] {
+export function tableBlocks(table: Tokens.Table, scope: LayoutScope): Block[] {
   const rows = piecesOf(table, scope);
   const needs = needsOf(rows, scope);
   return groupsOf(needs, scope.width).map((group) => tableBlock({ table, rows, needs }, group, scope));
@@ -24,7 +24,7 @@ interface MeasuredTable {
 function tableBlock(
   { table, rows: whole, needs }: MeasuredTable,
   chosen: readonly number[],
-  scope: Scope,
+  scope: LayoutScope,
 ): Block {
   const direction = directionOf(table.raw);
   const columns = inOrder(chosen, direction);
@@ -74,7 +74,7 @@ function breaking(heights: readonly number[], hasHeader: boolean): Record<string
   };
 }
 
-function piecesOf(table: Tokens.Table, { inline }: Scope): Piece[][][] {
+function piecesOf(table: Tokens.Table, { inline }: LayoutScope): Piece[][][] {
   const row = (cells: readonly Tokens.TableCell[], mark: Mark) =>
     cells.map(({ tokens }) => inlinePieces(tokens, inline, mark));
   return [row(table.header, { bold: true }), ...table.rows.map((cells) => row(cells, {}))];
@@ -89,7 +89,7 @@ function fittingWidths(needs: readonly TextWidth[], room: number) {
 }
 
 /** What each column needs at a font size of 1. */
-function needsOf(rows: readonly Piece[][][], scope: Scope): TextWidth[] {
+function needsOf(rows: readonly Piece[][][], scope: LayoutScope): TextWidth[] {
   return (rows[0] ?? []).map((_, column) => {
     const widths = rows.map((row) =>
       scope.type.width(
@@ -104,7 +104,7 @@ function needsOf(rows: readonly Piece[][][], scope: Scope): TextWidth[] {
 
 const fontSizes = [sizes.table, 8.6, smallest];
 
-function measured(piece: Piece, scope: Scope): TextPiece {
+function measured(piece: Piece, scope: LayoutScope): TextPiece {
   if (piece.kind === 'text') return piece;
   const inLine = tryInLine(piece, scope);
   if (!inLine?.picture) return { kind: 'text', text: 'x'.repeat(12), mark: {} };
@@ -112,7 +112,7 @@ function measured(piece: Piece, scope: Scope): TextPiece {
   return { ...inLine, picture: { ...inLine.picture, width: inLine.picture.width / smallest } };
 }
 
-function cellOf(nodes: readonly Placed[]): { node: Record<string, unknown>; height: number } {
+function cellOf(nodes: readonly LaidOutNode[]): { node: Record<string, unknown>; height: number } {
   const height = nodes.reduce((sum, placed) => sum + placed.height, 0);
   const [first] = nodes;
   if (!first) return { node: { text: '' }, height };

@@ -7,7 +7,7 @@ import type { Region } from './regionalFonts.ts';
 import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
-export interface Run {
+export interface TextRun {
   readonly text: string;
   readonly font: string;
   readonly fontSize?: number;
@@ -70,13 +70,13 @@ export class Typesetter {
    * Never empty, because PDFMake fails on a text without a run.
    * @param room points that a line has at least
    */
-  runs(pieces: readonly TextPiece[], fontSize: number, room = Number.POSITIVE_INFINITY): Run[] {
+  runs(pieces: readonly TextPiece[], fontSize: number, room = Number.POSITIVE_INFINITY): TextRun[] {
     const runs = pieces.flatMap((piece) => this.#runsOf(piece, fontSize, room));
     return runs.length > 0 ? runs : [{ text: '', font: 'Text' }];
   }
 
   /** Text in the code font, one run for each font: for lines that are not wrapped. */
-  codeRuns(line: string): Run[] {
+  codeRuns(line: string): TextRun[] {
     return this.split(line, 'Code').map(({ text, family }) =>
       family === undefined ? this.#substitute(text, sizes.code) : { ...plainCode, text, font: family },
     );
@@ -120,11 +120,11 @@ export class Typesetter {
     return [`No font has ${names.join(', ')}${more}. Their numbers are shown in their place.`];
   }
 
-  #runsOf({ text, mark, id, isRightToLeft, picture }: TextPiece, fontSize: number, room: number): Run[] {
+  #runsOf({ text, mark, id, isRightToLeft, picture }: TextPiece, fontSize: number, room: number): TextRun[] {
     if (picture) return pictureRuns(picture, mark, fontSize);
     const base = mark.code ? 'Code' : 'Text';
     const look = { ...lookOf(mark, fontSize), ...(isRightToLeft ? { isRightToLeft } : {}) };
-    const runs: Run[] = [];
+    const runs: TextRun[] = [];
     const parts = this.split(text, base);
     for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
       if (family === undefined) runs.push({ ...plain, ...look, ...this.#substitute(part, fontSize) });
@@ -174,7 +174,7 @@ export class Typesetter {
     return advance;
   }
 
-  #substitute(glyph: string, fontSize: number): Run {
+  #substitute(glyph: string, fontSize: number): TextRun {
     const text = hexadecimal(glyph.codePointAt(0) ?? 0);
     return { text, font: 'Code', fontSize: fontSize * 0.62, background: '#e6e9ee', color: colors.quiet };
   }
@@ -211,14 +211,14 @@ const plainCode = {
  * A picture in a line is a space of its size, over which the printer draws it: its middle is that of the small letters,
  * as in browsers. No line may end between it and a letter, so two adjacent pictures need a place to break.
  */
-function pictureRuns(picture: LinePicture, { link, destination }: Mark, fontSize: number): Run[] {
+function pictureRuns(picture: LinePicture, { link, destination }: Mark, fontSize: number): TextRun[] {
   const drop = Math.max(0, picture.height / 2 - middleOfLetters * fontSize);
   const rise = picture.height - drop;
   const below = Math.max(drop + 1.5, pitch(fontSize) - metrics.ascent * fontSize);
   const place = { drop, pitch: rise + below };
   const run = { ...plain, text: '\u00a0', font: 'Text', fontSize: rise / metrics.ascent };
   return [
-    withoutUndefined<Run>({
+    withoutUndefined<TextRun>({
       ...run,
       link,
       linkToDestination: destination,
@@ -249,7 +249,7 @@ function hexadecimal(codePoint: number): string {
   return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-function lookOf(mark: Mark, fontSize: number): Omit<Run, 'text' | 'font'> {
+function lookOf(mark: Mark, fontSize: number): Omit<TextRun, 'text' | 'font'> {
   // PDFMake sets these at 0.58 of the size that it gets.
   const size = mark.small ? fontSize * 1.2 : mark.code ? fontSize * inlineCodeScale : undefined;
   const leads = mark.link !== undefined || mark.destination !== undefined;

@@ -38,7 +38,7 @@ export function createLlmsRoute(services: Services): FastifyPluginAsync {
       );
   };
 
-  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Omit<Asked, 'textFor'>> {
+  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Omit<LlmsAnswer, 'textFor'>> {
     const isOwner = request.headers.authorization === undefined && (await owner.isSignedIn(request));
     if (isOwner) authorization.countOwnerRequest(reply);
     else if (request.headers.authorization === undefined) {
@@ -55,7 +55,11 @@ export function createLlmsRoute(services: Services): FastifyPluginAsync {
     return { key, list: await everything({ isOwner, drafts }) };
   }
 
-  function send(request: FastifyRequest, reply: FastifyReply, { key, list, textFor }: Asked): FastifyReply {
+  function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { key, list, textFor }: LlmsAnswer,
+  ): FastifyReply {
     const etag = createEtag(instance, request.routeOptions.url ?? '', key);
     if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
@@ -106,7 +110,7 @@ function listsOf({ index, publicSearch, renditions, baseUrl, site }: Services) {
   }
 }
 
-interface Asked {
+interface LlmsAnswer {
   /** What the list depends on. */
   readonly key: string;
   readonly list: LlmsTexts;

@@ -4,7 +4,7 @@ import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
 import { collectionAddress, documentItem, feedOf, pager } from './documentList.ts';
 
-export interface CollectionView {
+export interface CollectionPageView {
   readonly site: Site;
   readonly collection: LibraryCollection;
   /** Counted from 1. */
@@ -13,7 +13,7 @@ export interface CollectionView {
 }
 
 /** A collection in its order. Its drafts are in no book, so they are left out here too. */
-export function collectionPage({ site, collection, page: number, pageSize }: CollectionView): string {
+export function collectionPage({ site, collection, page: number, pageSize }: CollectionPageView): string {
   const { definition, documents } = collection;
   const { name, title, description, author } = definition;
   const address = collectionAddress(site, name);

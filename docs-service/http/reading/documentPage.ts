@@ -9,7 +9,7 @@ import { collectionAddress, feedOf } from './documentList.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
 
 /** The collection that a reader came from. */
-export interface Neighbours {
+export interface AdjacentPages {
   readonly definition: CollectionDefinition;
   /** The position of the document in the collection, from 1. */
   readonly place: number;
@@ -23,7 +23,7 @@ export function neighboursIn(
   { definition, documents }: LibraryCollection,
   slug: string,
   site: Site,
-): Neighbours | undefined {
+): AdjacentPages | undefined {
   const at = documents.findIndex((one) => one.slug === slug);
   if (at < 0) return undefined;
   const near = documents.slice(Math.max(0, at - 1), at + 2);
@@ -43,7 +43,7 @@ interface DocumentView {
   readonly site: Site;
   readonly document: Document;
   readonly folders: Folders;
-  readonly around: Neighbours | undefined;
+  readonly around: AdjacentPages | undefined;
   readonly canonical?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ function editLink({ editAddress }: Site, { path }: Document): string {
   return `<p class="meta whole"><a href="${escapeHtml(address)}">Edit this page</a></p>\n`;
 }
 
-function collectionSteps(site: Site, { definition, place, size }: Neighbours): readonly string[] {
+function collectionSteps(site: Site, { definition, place, size }: AdjacentPages): readonly string[] {
   const address = collectionAddress(site, definition.name);
   return [
     ...folderCrumbs(site, ''),
@@ -110,7 +110,7 @@ function steps(previous: string, next: string, label: string): string {
   return previous + next === '' ? '' : `<nav class="around" aria-label="${label}">${previous}${next}</nav>\n`;
 }
 
-function neighbours(site: Site, { definition, previous, next }: Neighbours): string {
+function neighbours(site: Site, { definition, previous, next }: AdjacentPages): string {
   const around = steps(
     stepTo(site, previous, 'prev', definition.name),
     stepTo(site, next, 'next', definition.name),

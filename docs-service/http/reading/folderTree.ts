@@ -5,7 +5,7 @@ import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
 
-interface Place {
+interface SidebarState {
   readonly site: Site;
   readonly folders: Folders;
   /** The folder that the reader is in. */
@@ -21,7 +21,7 @@ const maxEntries = 200;
  * The folders around a page, for its side: what is in the folder of the page, and in each folder above it. The other
  * folders are links, so a large library makes no large page. Empty if there is nothing to choose.
  */
-export function folderTree({ folders, folder, ...place }: Place): string {
+export function folderTree({ folders, folder, ...place }: SidebarState): string {
   const root = topFolder(folders);
   if (root === undefined || root.documents.length + root.folders.length < 2) return '';
   const open = new Set(folderSteps(folder));
@@ -65,7 +65,7 @@ function nameOf(
 }
 
 function documentEntry(
-  { site, slug }: Omit<Place, 'folder' | 'folders'>,
+  { site, slug }: Omit<SidebarState, 'folder' | 'folders'>,
   one: LocatedMetadata,
   name: string,
 ) {

@@ -55,7 +55,11 @@ export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsy
     });
   };
 
-  async function sendConsent(reply: FastifyReply, asked: Asked, problem?: string): Promise<FastifyReply> {
+  async function sendConsent(
+    reply: FastifyReply,
+    asked: ConsentRequest,
+    problem?: string,
+  ): Promise<FastifyReply> {
     const me = meOf(await owners.read(), baseUrl);
     const form = { action: site.root + decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
     const page = consentPage({ ...asked, ...form, site, me, problem });
@@ -63,7 +67,10 @@ export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsy
   }
 
   /** A code for the scopes that the owner has ticked. */
-  async function allow({ client, redirectUri, challenge, scopes }: Asked, epoch: number): Promise<string> {
+  async function allow(
+    { client, redirectUri, challenge, scopes }: ConsentRequest,
+    epoch: number,
+  ): Promise<string> {
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
     return issuer.createCode({ client: client.id, redirectUri, challenge, scopes, me, epoch });
@@ -74,7 +81,7 @@ const refusal = { error: 'access_denied', error_description: 'The owner has not 
 const nothingTicked = 'Nothing is ticked. Tick what the app may do, or choose Cancel.';
 
 /** The requested scopes that the owner has ticked. The email address is part of the profile. */
-function tickedScopes(form: Parameters, asked: Asked): readonly Scope[] {
+function tickedScopes(form: Parameters, asked: ConsentRequest): readonly Scope[] {
   const ticked = form.getAll('scope');
   const scopes = asked.scopes.filter((scope) => ticked.includes(scope));
   return scopes.includes('profile') ? scopes : scopes.filter((scope) => scope !== 'email');
@@ -86,7 +93,7 @@ function askAgain(reply: FastifyReply, query: string, { path }: BaseUrl): Fastif
   return reply.header('cache-control', 'no-store').redirect(`${path}/sign-in?to=${to}`, 303);
 }
 
-interface Asked extends AuthorizationRequest {
+interface ConsentRequest extends AuthorizationRequest {
   readonly kind: 'asked';
   /** The original request, which the form carries along. */
   readonly query: string;
@@ -111,7 +118,7 @@ interface ReadOptions extends SignInServices {
 }
 
 /** Throws PageError if the request may not come from the client that it names. */
-async function readRequest(query: string, options: ReadOptions): Promise<Asked | Refused | Unknown> {
+async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | Refused | Unknown> {
   const parameters = new Parameters(query, { longest: 8_192 });
   const found = await readClient(parameters, options);
   if (found === undefined) return { kind: 'unknown' };

@@ -3,11 +3,11 @@ import { inTransaction, queryOf } from '../../base/postgresConnection.ts';
 import { IndexUnavailableError } from '../documentIndex.ts';
 import { maxTags } from '../documentRecord.ts';
 import {
-  type Dialect,
   type IndexDatabase,
   type IndexRow,
   readMeta,
-  type SqlValue,
+  type SqlDialect,
+  type SqlParameter,
 } from '../indexDatabase.ts';
 import {
   beginIndex,
@@ -26,7 +26,7 @@ const types: ColumnTypes = {
 /** Of the characters that JSON escapes, PostgreSQL takes neither NUL nor half a character. */
 const json = String.raw`regexp_replace(metadata, '\\u(0000|d[89a-f]..)', '\ufffd', 'g')::json`;
 
-const dialect: Dialect = {
+const dialect: SqlDialect = {
   any: (column) => `${column} = ANY (?)`,
   lines: (text) => `string_agg(${text}, chr(10))`,
   tags: `SELECT tag ->> 'slug' AS slug, tag ->> 'title' AS title, draft
@@ -81,13 +81,13 @@ export async function makeLookups(client: pg.ClientBase): Promise<void> {
 
 /** The index on a connection. */
 export function toIndexDatabase(client: pg.ClientBase): IndexDatabase {
-  const run = async (statement: string, values: readonly SqlValue[]) =>
+  const run = async (statement: string, values: readonly SqlParameter[]) =>
     (await client.query(queryOf(statement, values))).rows;
   const records = (table: string) => `json_populate_recordset(NULL::${table}, ?)`;
   return {
     dialect,
     // The caller knows the type of the rows.
-    rows: async <Row>(statement: string, ...values: readonly SqlValue[]) =>
+    rows: async <Row>(statement: string, ...values: readonly SqlParameter[]) =>
       (await run(statement, values)) as readonly Row[],
     insert: async (table, rows, more = '') => {
       const columns = Object.keys(rows[0] ?? {}).join(', ');
@@ -122,7 +122,7 @@ function* batches(rows: readonly IndexRow[]): Generator<string> {
   if (batch.length > 0) yield `[${batch.join(',')}]`;
 }
 
-function toJson(value: SqlValue): SqlValue {
+function toJson(value: SqlParameter): SqlParameter {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 

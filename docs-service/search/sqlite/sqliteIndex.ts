@@ -6,7 +6,7 @@ import {
   type IndexWriter,
   passOn,
   QueryError,
-  type Reading,
+  type ReadableIndex,
 } from '../documentIndex.ts';
 
 interface SqliteIndexOptions {
@@ -60,7 +60,7 @@ export interface IndexThreadData {
   readonly program: string;
 }
 
-type IndexMethods = Reading & IndexWriter;
+type IndexMethods = ReadableIndex & IndexWriter;
 
 function toError({ kind, message }: WorkerFailure): Error {
   if (kind === 'query') return new QueryError(message);

@@ -69,12 +69,16 @@ export function pathFolders(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): 
     .filter((folder) => isAbsolute(folder));
 }
 
-interface Place extends Pick<SpawnOptions, 'cwd' | 'env'> {
+interface StartContext extends Pick<SpawnOptions, 'cwd' | 'env'> {
   readonly platform: NodeJS.Platform;
 }
 
 /** What the system starts: on Windows the command processor runs scripts, and gets their arguments as it reads them. */
-function invocationOf(command: string, args: readonly string[], { env = process.env, cwd, platform }: Place) {
+function invocationOf(
+  command: string,
+  args: readonly string[],
+  { env = process.env, cwd, platform }: StartContext,
+) {
   if (platform !== 'win32') return { file: command, words: args };
   const file = fileOf(command, env, String(cwd ?? '.'));
   if (!/\.(?:bat|cmd)$/i.test(file)) return { file, words: args };

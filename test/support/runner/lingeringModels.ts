@@ -1,4 +1,4 @@
-import type { LoadedModel, LoadedModels } from '../../../daemon/practice/modelStore.ts';
+import type { LoadedModels, ResidentModel } from '../../../daemon/practice/modelStore.ts';
 
 export interface LingeringModels extends LoadedModels {
   /** Keeps a model in the list until the returned function is called. */
@@ -13,13 +13,13 @@ export function lingering(
   loaded: LoadedModels,
   { now, unloadTakes }: { readonly now: () => number; readonly unloadTakes: number },
 ): LingeringModels {
-  let leaving: readonly LoadedModel[] = [];
+  let leaving: readonly ResidentModel[] = [];
   const running = new Map<string, number>();
   return {
     ...loaded,
     list() {
       const present = loaded.list();
-      const isThere = ({ model }: LoadedModel) => present.some((one) => one.model.name === model.name);
+      const isThere = ({ model }: ResidentModel) => present.some((one) => one.model.name === model.name);
       leaving = leaving.filter(
         (one) =>
           !isThere(one) && (now() < one.expiresAt + unloadTakes || (running.get(one.model.name) ?? 0) > 0),

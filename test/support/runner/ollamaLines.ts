@@ -1,4 +1,4 @@
-import { type Answer, ApiFailure, type Fields, recordOf } from '../../../daemon/practice/exchange.ts';
+import { ApiFailure, type Fields, type HttpAnswer, recordOf } from '../../../daemon/practice/exchange.ts';
 import type { InstalledModel } from '../../../daemon/practice/modelStore.ts';
 import type { Ending } from './scriptedSpeech.ts';
 import { withHost } from './standInModel.ts';
@@ -11,7 +11,7 @@ interface Dressing {
 }
 
 /** Adds to an answer of the practice runner what a real runner has beside it, or a script wants otherwise. */
-export async function dressAnswer(answer: Answer, dressing: Dressing): Promise<Answer> {
+export async function dressAnswer(answer: HttpAnswer, dressing: Dressing): Promise<HttpAnswer> {
   const { path } = dressing;
   if ('lines' in answer) return failFirst(lineByLine(answer.lines, dressing));
   // What is not streamed has no charset after work on models.
@@ -21,7 +21,7 @@ export async function dressAnswer(answer: Answer, dressing: Dressing): Promise<A
 }
 
 /** An error before the first line is an answer of its own, without a charset. */
-async function failFirst(lines: AsyncGenerator<Fields>): Promise<Answer> {
+async function failFirst(lines: AsyncGenerator<Fields>): Promise<HttpAnswer> {
   try {
     const first = await lines.next();
     return {

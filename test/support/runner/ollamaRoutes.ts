@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
-  type Answer,
   ApiFailure,
   badRequest,
   type Fields,
+  type HttpAnswer,
   listOf,
   nameIn,
   type Practice,
@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../../../daemon/practice/exchange.ts';
 import { readInference } from '../../../daemon/practice/inference.ts';
-import type { Capability } from '../../../daemon/practice/model.ts';
+import type { PracticeCapability } from '../../../daemon/practice/model.ts';
 import { tryModelName } from '../../../daemon/practice/modelName.ts';
 import { countTokens } from '../../../daemon/practice/speech.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
@@ -26,7 +26,7 @@ export interface Asked {
   readonly tail: string;
 }
 
-type OllamaRoute = (asked: Asked) => Answer | undefined;
+type OllamaRoute = (asked: Asked) => HttpAnswer | undefined;
 
 /**
  * What a real runner, ollama.com and the specification have beside the practice runner, or have otherwise, by method
@@ -59,7 +59,11 @@ function pathsFor(method: string, paths: string): Readonly<Record<string, string
 }
 
 /** Another method of a known path, and a known path with a slash at its end. */
-export function answerElsewhere(method: string, path: string, response: ServerResponse): Answer | undefined {
+export function answerElsewhere(
+  method: string,
+  path: string,
+  response: ServerResponse,
+): HttpAnswer | undefined {
   const allowed = known[path];
   if (allowed !== undefined && allowed !== method) {
     response.setHeader('allow', allowed);
@@ -74,14 +78,14 @@ export function answerElsewhere(method: string, path: string, response: ServerRe
 }
 
 /** The route of the specification that stops a model. A real runner does not have it. */
-export function stopModel({ practice, tail }: Asked): Answer {
+export function stopModel({ practice, tail }: Asked): HttpAnswer {
   const model = practice.store.find(tail);
   if (!model) throw new ApiFailure(404, `model '${tail}' not found`);
   practice.loaded.unload(model);
   return { json: {} };
 }
 
-function refuseFormat({ fields: { format } }: Asked): Answer | undefined {
+function refuseFormat({ fields: { format } }: Asked): HttpAnswer | undefined {
   if (format === undefined || format === '' || format === 'json' || isRecord(format)) return undefined;
   const shown = JSON.stringify(JSON.stringify(format));
   const error = `invalid format: ${shown}; expected "json" or a valid JSON Schema object`;
@@ -89,7 +93,7 @@ function refuseFormat({ fields: { format } }: Asked): Answer | undefined {
 }
 
 /** A stub loads nothing: even an empty chat goes to its host, which refuses it. A cloud model has no host here. */
-function refuseAsRemote({ practice: { store }, fields }: Asked): Answer | undefined {
+function refuseAsRemote({ practice: { store }, fields }: Asked): HttpAnswer | undefined {
   const name = textOf(fields['model']);
   const model = store.find(name);
   if (!model && /:(?:[^:]*-)?cloud$/i.test(name))
@@ -102,7 +106,7 @@ function refuseAsRemote({ practice: { store }, fields }: Asked): Answer | undefi
   return { json, status: 400, contentType: 'application/x-ndjson' };
 }
 
-function refusePlainHttp({ fields }: Asked): Answer | undefined {
+function refusePlainHttp({ fields }: Asked): HttpAnswer | undefined {
   const parsed = tryModelName(nameIn(fields));
   if (!parsed || !nameIn(fields).startsWith('http://') || fields['insecure'] === true) return undefined;
   const address = parsed.full.replace(/^([^/]+)\/(.+):(.+)$/, 'https://$1/v2/$2/manifests/$3');
@@ -115,11 +119,18 @@ function refusePlainHttp({ fields }: Asked): Answer | undefined {
   };
 }
 
-function createStub({ practice: { store }, fields }: Asked): Answer | undefined {
+function createStub({ practice: { store }, fields }: Asked): HttpAnswer | undefined {
   if (fields['remote_host'] === undefined) return undefined;
   const name = nameIn(fields);
   const { capabilities, context_length: contextLength } = recordOf(fields['info']);
-  const known: readonly Capability[] = ['completion', 'tools', 'thinking', 'vision', 'insert', 'embedding'];
+  const known: readonly PracticeCapability[] = [
+    'completion',
+    'tools',
+    'thinking',
+    'vision',
+    'insert',
+    'embedding',
+  ];
   const stub = {
     name,
     remote: { host: textOf(fields['remote_host']), model: textOf(fields['from']) || name },
@@ -135,7 +146,7 @@ function createStub({ practice: { store }, fields }: Asked): Answer | undefined 
   };
 }
 
-function copyModel({ practice: { store }, fields }: Asked): Answer {
+function copyModel({ practice: { store }, fields }: Asked): HttpAnswer {
   const { source, destination } = fields;
   for (const [role, name] of Object.entries({ source, destination }))
     if (!tryModelName(textOf(name))) throw badRequest(`${role} ${JSON.stringify(textOf(name))} is invalid`);
@@ -146,7 +157,7 @@ function copyModel({ practice: { store }, fields }: Asked): Answer {
 }
 
 /** Numbers that say nothing about the meaning, but are the same for the same text. A vector's length is 1. */
-function embed({ practice, fields }: Asked): Answer {
+function embed({ practice, fields }: Asked): HttpAnswer {
   const name = textOf(fields['model']);
   if (!practice.store.find(name))
     throw new ApiFailure(404, `model ${JSON.stringify(name)} not found, try pulling it first`);
@@ -176,7 +187,7 @@ function vectorOf(text: string, length: number): readonly number[] {
 }
 
 /** The library is a web page and not JSON, as on ollama.com: one link `/library/NAME` for each model. */
-function libraryPage({ practice: { catalog }, tail }: Asked): Answer {
+function libraryPage({ practice: { catalog }, tail }: Asked): HttpAnswer {
   const base = (name: string) => name.replace(/:[^/:]*$/, '');
   const entries = catalog.filter(({ name }) => tail === '' || base(name) === tail);
   const found = entries.length > 0 || tail === '';

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import {
-  type Answer,
   ApiFailure,
+  type ExchangeRoute,
   type Fields,
+  type HttpAnswer,
   type Practice,
   type Request,
-  type Route,
 } from '../../../daemon/practice/exchange.ts';
 import type { Speaker } from '../../../daemon/practice/speech.ts';
 import { tryJson } from '../../../protocol/base/json.ts';
@@ -31,7 +31,7 @@ export type Script = (
 
 interface Exchange {
   readonly practice: Practice;
-  readonly product: Route;
+  readonly product: ExchangeRoute;
   readonly script: Script;
   readonly speeches: WeakMap<AbortSignal, Speaker>;
   readonly onRequest: (request: RecordedRequest) => void;
@@ -42,7 +42,7 @@ interface Exchange {
 }
 
 /** Asks the script first, then what a real runner has beside the practice runner, and then that. */
-export async function answer(exchange: Exchange): Promise<Answer> {
+export async function answer(exchange: Exchange): Promise<HttpAnswer> {
   const { practice, watched, response, request, script, speeches } = exchange;
   const { request: recorded, signal, drop } = watched;
   if (request.text !== '') recorded.body = tryJson(request.text) ?? request.text;
@@ -63,7 +63,7 @@ export async function answer(exchange: Exchange): Promise<Answer> {
   return dressAnswer(answered, { path, body: fields, model, ending });
 }
 
-async function answerPlainly(exchange: Exchange, path: string, fields: Fields): Promise<Answer> {
+async function answerPlainly(exchange: Exchange, path: string, fields: Fields): Promise<HttpAnswer> {
   const { practice, product, response, request, watched, stopRoute } = exchange;
   const method = request.method === 'HEAD' && !path.startsWith('/api/blobs/') ? 'GET' : request.method;
   const key = `${method} ${path}`;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { Practice, Route } from '../../../daemon/practice/exchange.ts';
+import type { ExchangeRoute, Practice } from '../../../daemon/practice/exchange.ts';
 import { practiceCatalog, practiceModels } from '../../../daemon/practice/model.ts';
 import { createLoadedModels, createModelStore } from '../../../daemon/practice/modelStore.ts';
 import { readPages } from '../../../daemon/practice/pages.ts';
@@ -53,7 +53,7 @@ export async function startScriptedRunner(
   const parts = { practice, product: createRoutes(practice), script, onRequest, speeches };
   const server = createServer((incoming, response) => {
     const watched = log.watch(incoming, response);
-    const respond: Route = (request) => answer({ ...parts, ...options, watched, response, request });
+    const respond: ExchangeRoute = (request) => answer({ ...parts, ...options, watched, response, request });
     void serve(respond, { incoming, response, signal: watched.signal });
   });
   await new Promise<void>((resolve, reject) => {

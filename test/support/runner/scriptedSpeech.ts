@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ApiFailure } from '../../../daemon/practice/exchange.ts';
-import type { Call, Prompt, Piece as Said, Speaker } from '../../../daemon/practice/speech.ts';
+import type { Call, PracticePrompt, SpeechPiece as Said, Speaker } from '../../../daemon/practice/speech.ts';
 
 /** What a scripted model says and does, piece by piece. */
 export type Piece =
@@ -20,7 +20,7 @@ export type Piece =
 
 export type ScriptedCall = Omit<Call, 'id'> & Partial<Call>;
 
-export type ScriptedSpeaker = (prompt: Prompt) => Iterable<Piece> | AsyncIterable<Piece>;
+export type ScriptedSpeaker = (prompt: PracticePrompt) => Iterable<Piece> | AsyncIterable<Piece>;
 
 /** What a script does to the lines of one answer that no model does. */
 export interface Ending {

@@ -9,19 +9,19 @@ import { less } from './cursorContext.ts';
 import { suggestionOf } from './filters.ts';
 import { fillRequest, type PromptStrategy, promptStrategies } from './fimPrompts.ts';
 import type { Neighbours } from './neighbours.ts';
-import type { Place } from './suggestions.ts';
+import type { CompletionPoint } from './suggestions.ts';
 
-export interface AskingDependencies {
+export interface CompletionRunnerDependencies {
   /** The runner that answers completions. */
   readonly runner: (signal: AbortSignal) => Promise<Runner>;
-  readonly settings: () => AskingSettings;
+  readonly settings: () => CompletionRunnerSettings;
   readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: Models['learn'];
   readonly neighbours: Neighbours;
 }
 
-export interface AskingSettings {
+export interface CompletionRunnerSettings {
   readonly keepAlive?: string | number;
   readonly contextLength?: number;
 }
@@ -31,7 +31,7 @@ export interface AskingSettings {
  * `""` means nothing. Throws a `RunnerError` if the runner failed, and the reason of the signal if that was aborted.
  */
 export type AskRunner = (
-  place: Place,
+  place: CompletionPoint,
   signal: AbortSignal,
   receive: (text: string) => void,
 ) => Promise<string>;
@@ -41,11 +41,11 @@ export type AskRunner = (
  * `isGuess` means that the position of the cursor is not known.
  */
 export type WarmRunner = (
-  warming: { readonly place: Place; readonly isGuess: boolean },
+  warming: { readonly place: CompletionPoint; readonly isGuess: boolean },
   signal: AbortSignal,
 ) => Promise<boolean>;
 
-export interface Asking {
+export interface CompletionRunner {
   readonly ask: AskRunner;
   readonly warm: WarmRunner;
 }
@@ -57,7 +57,7 @@ const minWarmed = 500;
  * Asks with the best prompt that the model supports. If the model refuses to insert, the next strategy is tried. If its
  * window has no room for the whole prompt, less is sent. Both are remembered.
  */
-export function createAsking(dependencies: AskingDependencies): Asking {
+export function createCompletionRunner(dependencies: CompletionRunnerDependencies): CompletionRunner {
   const { knowledge, settings, neighbours } = dependencies;
   /** Identifiers of the models that have answered. They are not asked for their capabilities at every keystroke. */
   const answered = new Set<string>();
@@ -65,7 +65,7 @@ export function createAsking(dependencies: AskingDependencies): Asking {
   const small = new Set<string>();
 
   /** The texts of a prompt, as much as the model has room for. */
-  const textsAt = async (place: Place, { isSmall, isWarming }: TextOptions) => ({
+  const textsAt = async (place: CompletionPoint, { isSmall, isWarming }: TextOptions) => ({
     around: isSmall ? less(place.around) : place.around,
     before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
@@ -143,7 +143,7 @@ interface TextOptions {
 
 interface CompletionRequest {
   readonly runner: Runner;
-  readonly place: Place;
+  readonly place: CompletionPoint;
   readonly signal: AbortSignal;
   readonly receive: (text: string) => void;
 }
