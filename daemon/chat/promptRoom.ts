@@ -1,13 +1,13 @@
 import type { ChatParams, Message, Notice, Tool } from '../../protocol/messages/chat.ts';
+import { minAgentContext } from '../../protocol/messages/initialize.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { CallBounds, DaemonTool, DaemonToolOffer } from './daemonTools.ts';
 import { makeRoom, withoutRemoved } from './removals.ts';
 import type { TurnWindow } from './turnWindow.ts';
 
-/** Below it an agent works badly, and below the other not at all; in tokens. */
+/** Below it an agent works badly, in tokens. */
 const smallWindow = 6_144;
-const leastWindow = 3_072;
 /** A window with which an agent works. */
 const goodWindow = 16_384;
 /** No result has more characters, however large the window is. */
@@ -144,8 +144,8 @@ function fittingFor({ isFixed, maximum = goodWindow }: TurnWindow): number {
 
 function requireWindow(window: TurnWindow, model: string): void {
   const { tokens } = window;
-  if (tokens === undefined || tokens >= leastWindow) return;
-  const problem = `The built-in tools need a context window of ${leastWindow} tokens at least, better ${goodWindow}, and ${model} has ${tokens}.`;
+  if (tokens === undefined || tokens >= minAgentContext) return;
+  const problem = `The built-in tools need a context window of ${minAgentContext} tokens at least, better ${goodWindow}, and ${model} has ${tokens}.`;
   const fitting = fittingFor(window);
   const text =
     fitting === 0

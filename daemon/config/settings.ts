@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defaultRounds, maxToolRounds } from '../../protocol/messages/chat.ts';
-import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { type InitializationOptions, minAgentContext } from '../../protocol/messages/initialize.ts';
 import { defaultCatalogUrl, defaultSessionDays } from '../../protocol/messages/settings.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import {
@@ -189,6 +189,12 @@ export const settings = {
     default: defaultRounds,
     counts: 'at the start',
     says: 'How often a model may call tools in one turn before it has to answer: rounds, at most 200. A turn can ask for others.',
+  },
+  agentContext: {
+    schema: () => exact(z.int().check(z.gte(minAgentContext))),
+    default: 16_384,
+    counts: 'at the start',
+    says: 'Size of the context window, in tokens, that the built-in tools ask for if nobody has chosen one: at least 3,072.',
   },
   trusted: {
     schema: () => exact(z.boolean()),

@@ -22,7 +22,15 @@ export interface InitializationOptions extends RunnerOptions {
   readonly builtinTools?: boolean;
   /** Rounds of tool calls in one turn, from 1 to {@link maxToolRounds}; default {@link defaultRounds}. */
   readonly rounds?: number;
+  /**
+   * Tokens of the window to request for a turn with the built-in tools if nobody has chosen one; at least
+   * {@link minAgentContext}, default 16,384.
+   */
+  readonly agentContext?: number;
 }
+
+/** The smallest window in which the built-in tools work, in tokens. */
+export const minAgentContext = 3_072;
 
 export interface TrustParams {
   readonly trusted: boolean;

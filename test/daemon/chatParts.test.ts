@@ -792,7 +792,7 @@ const windowOf = (contextLength: number) =>
   createWindows({
     knowledge: new ModelCapabilities(),
     estimate: createTokenEstimate(),
-    defaults: () => ({ contextLength }),
+    defaults: () => ({ contextLength, agentContext: 16_384 }),
   });
 
 t.test('results are as long as the window allows, one and all of a round', async (t) => {
@@ -963,12 +963,14 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
     readonly allocated?: number;
     readonly modelfile?: number;
     readonly configured?: number;
+    readonly agentContext?: number;
     readonly options?: Record<string, unknown>;
     readonly isFixed?: true;
     readonly want: readonly [asked: unknown, notice: string | undefined];
   }
   const cases: readonly Case[] = [
     { name: 'nobody has', want: [16_384, 'window-asked'] },
+    { name: 'the user has another for agents', agentContext: 24_576, want: [24_576, 'window-asked'] },
     { name: 'a smaller maximum', maximum: 8_192, want: [8_192, 'window-asked'] },
     { name: 'a small window is loaded', allocated: 4_096, maximum: 32_768, want: [16_384, 'window-asked'] },
     { name: 'a large one is loaded', allocated: 32_768, maximum: 65_536, want: [32_768, undefined] },
@@ -990,14 +992,14 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
     return knowledge;
   };
   for (const each of cases) {
-    const { name, configured, options, isFixed, allocated, want } = each;
+    const { name, configured, agentContext = 16_384, options, isFixed, allocated, want } = each;
     const findWindow: FindWindow = (runner, ...rest) => {
       const listed = allocated === undefined ? [] : [{ name: 'm', allocatedContext: allocated }];
       const facts = isFixed ? { hasFixedWindows: true } : {};
       return createWindows({
         knowledge: capabilities(each),
         estimate: createTokenEstimate(),
-        defaults: () => (configured === undefined ? {} : { contextLength: configured }),
+        defaults: () => ({ agentContext, ...(configured !== undefined && { contextLength: configured }) }),
       })({ ...runner, facts, running: async () => listed } as unknown as Runner, ...rest);
     };
     const messages: readonly Message[] = [

@@ -23,6 +23,7 @@
 ---@field approvals? table<string, array|string>
 ---@field builtinTools? boolean
 ---@field rounds? integer
+---@field agentContext? integer
 ---@field trusted? boolean
 
 --- Their names, and what they must be.
@@ -51,5 +52,6 @@ return {
   { name = 'approvals', schema = { type = 'object', values = { type = { 'array', 'string' } } } },
   { name = 'builtinTools', schema = { type = 'boolean' } },
   { name = 'rounds', schema = { type = 'integer', minimum = 1, maximum = 200 } },
+  { name = 'agentContext', schema = { type = 'integer', minimum = 3072 } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }
