@@ -196,6 +196,12 @@ export const settings = {
     counts: 'at the start',
     says: 'Size of the context window, in tokens, that the built-in tools ask for if nobody has chosen one: at least 3,072.',
   },
+  projectRules: {
+    schema: () => exact(z.boolean()),
+    default: true,
+    counts: 'at the start',
+    says: 'True gives models with the built-in tools the rules in `AGENTS.md`, or else `CLAUDE.md`, of the project folder, if the workspace is trusted, and those in `AGENTS.md` beside your own configuration.',
+  },
   trusted: {
     schema: () => exact(z.boolean()),
     default: true,

@@ -30,7 +30,7 @@ export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'gro
 
 /** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
 export function createMcpRuntime(options: McpRuntimeOptions) {
-  const { env, platform, log, hide, now, onDidChange, sessionsFolder } = options;
+  const { env, platform, log, hide, now, onDidChange, sessionsFolder, userFolder } = options;
   const groups = createProcessGroups({ platform, env });
   const stores = options.stores ?? openToolStores(options);
   const { logins: store } = stores;
@@ -48,7 +48,16 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
       }),
     createBuiltinServer(entry: BuiltinEntry, { editorFiles, ...context }: BuiltinContext): ToolServer {
       const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
-      return createBuiltinServer({ ...context, store, entry, env, platform, now, sessionsFolder });
+      return createBuiltinServer({
+        ...context,
+        store,
+        entry,
+        env,
+        platform,
+        now,
+        sessionsFolder,
+        userFolder,
+      });
     },
     logins: createLogins({ store, hide, now, onDidChange }),
     approvals: createApprovals(stores.approvals),

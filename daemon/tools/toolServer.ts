@@ -1,5 +1,6 @@
 import type { EditsResult, ListedToolServer, RestoredEdits } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
+import type { ProjectRules } from '../chat/projectRules.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
@@ -19,6 +20,8 @@ export interface ToolServer {
   ask?(request: ServerRequest, options: AskOptions): Promise<unknown>;
   /** The edits of a conversation, if it has made any. */
   readonly edits?: EditHistory;
+  /** What models should heed in this project, as it stands in files now. */
+  rules?(): Promise<ProjectRules | undefined>;
   close(): Promise<void>;
 }
 

@@ -27,6 +27,8 @@ export interface InitializationOptions extends RunnerOptions {
    * {@link minAgentContext}, default 16,384.
    */
   readonly agentContext?: number;
+  /** False: models with the built-in tools get no rules from files. Default true. */
+  readonly projectRules?: boolean;
 }
 
 /** The smallest window in which the built-in tools work, in tokens. */

@@ -1035,6 +1035,53 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
   t.equal(without.asked[0]?.options, undefined);
 });
 
+t.test('rules take their share of the window and no more, whatever they are', async (t) => {
+  const fence = '<rules of="project" file="A">\n';
+  const part = (system: string, begin: string) => system.split(begin)[1]?.split('\n</rules>')[0] ?? '';
+  const line = fc.stringMatching(/^[a-z .]{0,60}$/);
+  const text = fc.array(line, { maxLength: 300 }).map((lines) => lines.join('\n').trim());
+  await fc.assert(
+    fc.asyncProperty(text, text, fc.integer({ min: 6_144, max: 60_000 }), async (own, of, window) => {
+      const files = [
+        { of: 'project', name: 'A', text: of },
+        { of: 'user', name: '/u', text: own },
+      ] as const;
+      const offer = { instructions: 'You work.', rules: { files, notices: [] } };
+      const { asked, result } = await turnOf([{ content: 'So.' }], { offer, findWindow: windowOf(window) });
+      const system = asked[0]?.messages?.at(1)?.content ?? '';
+      const room = Math.min(2_048, Math.floor(window / 16)) * 3.8;
+      const shown = [part(system, fence), part(system, '<rules of="user">\n')];
+      const codes = (result as ChatResult).notices.map(({ code }) => code);
+      const whole = [of, own];
+      t.ok(shown.join('').length <= room);
+      t.strictSame(codes, shown.join('') === whole.join('') ? [] : ['rules-cut']);
+      if (whole.join('').length <= room) t.strictSame(shown, whole, 'what fits is whole');
+      for (const [at, each] of shown.entries()) {
+        const kept = each.replace(/\n?\[The rest.*\]$/, '');
+        t.ok(whole[at]?.startsWith(kept));
+        if (each !== whole[at]) t.ok(kept.length > room / 4 - 100, 'as much as there is room for');
+      }
+    }),
+    { numRuns: 60 },
+  );
+  const words = 'word '.repeat(5_000);
+  const rules = { files: [{ of: 'project', name: 'A', text: words }], notices: [] } as const;
+  const turn = { offer: { instructions: 'You work.', rules }, params: { session: 's' } };
+  let counted = 3.8;
+  const knowing = createWindows({
+    knowledge: new ModelCapabilities(),
+    estimate: { ...createTokenEstimate(), characters: (_, tokens) => tokens * counted },
+    defaults: () => ({ contextLength: 8_192, agentContext: 16_384 }),
+  });
+  const before = await turnOf([{ content: 'So.' }], { ...turn, findWindow: knowing });
+  counted = 3;
+  const after = await turnOf([{ content: 'So.' }], { ...turn, findWindow: knowing });
+  t.strictSame(after.asked[0]?.messages, before.asked[0]?.messages, 'the server has read them already');
+  counted = 2;
+  const other = await turnOf([{ content: 'So.' }], { ...turn, params: {}, findWindow: knowing });
+  t.ok(String(other.asked[0]?.messages?.at(1)?.content).length < 512 * 2 + 200);
+});
+
 t.test('tools that take too much of the window are named, and then left out', async (t) => {
   const wide = (name: string, length: number) =>
     toolOf(name, { description: 'd'.repeat(length), server: name });

@@ -2081,6 +2081,13 @@ t.test('a script names its tools and what they may do', async (t) => {
     });
     t.equal(await every.ended, 0, tools);
   }
+  const plain = startTerminal({
+    ...{ ...withServers, args: ['chat', '--tools', 'builtin', '--no-rules', 'hi'], input: '' },
+    chat: async () => resultOf('ok'),
+  });
+  t.equal(await plain.ended, 0);
+  t.equal(plain.started.at(-1)?.options.projectRules, false);
+  t.notOk('projectRules' in (run.started.at(-1)?.options ?? {}), 'else the configuration says');
   const own = startTerminal({
     toolServers: ['docs'],
     models,

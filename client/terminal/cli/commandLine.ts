@@ -45,6 +45,8 @@ export interface CommandLine {
   readonly rounds?: number;
   /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
   readonly allow: readonly string[];
+  /** The rules in files are left out. */
+  readonly noRules: boolean;
   /** Paths of texts, or of a Modelfile. `-` means standard input. */
   readonly files: readonly string[];
   /** Paths of pictures. */
@@ -103,6 +105,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     tools: last('tools'),
     rounds: rounds === undefined ? undefined : parseRounds(rounds),
     allow: all('allow').flatMap(listed),
+    noRules: is('no-rules'),
     files: all('file'),
     images: all('image'),
     keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),

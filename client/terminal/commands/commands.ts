@@ -34,6 +34,7 @@ const chatFlags: NonNullable<TerminalCommand['flags']> = [
   'tools',
   'allow',
   'rounds',
+  'no-rules',
   'continue',
   'session',
   'resume',

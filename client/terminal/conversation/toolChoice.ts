@@ -12,7 +12,7 @@ const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 /** What `--tools` and `--allow` ask for. */
 export interface ToolChoice {
   /** For the start of the daemon. */
-  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools'>;
+  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools' | 'projectRules'>;
   /** Names of tool servers, in their order. */
   readonly known: readonly string[];
   /** The servers of `--tools`; undefined without the flag. */
@@ -28,7 +28,7 @@ export interface ToolChoice {
  * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
 export function chooseTools(
-  { commandLine: { tools, allow }, program: { documents } }: CommandContext,
+  { commandLine: { tools, allow, noRules }, program: { documents } }: CommandContext,
   toolServers?: readonly string[],
 ): ToolChoice {
   const own = toolServers ?? [];
@@ -47,6 +47,7 @@ export function chooseTools(
       ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
       // The conversation says which servers its model may use. These are only used where the person names them.
       builtinTools: true,
+      ...(noRules ? { projectRules: false } : {}),
       approvals: approvalsOf(allow, isOurs ? { [docsServer]: docsTools } : {}),
     },
     known,

@@ -24,6 +24,7 @@
 ---@field builtinTools? boolean
 ---@field rounds? integer
 ---@field agentContext? integer
+---@field projectRules? boolean
 ---@field trusted? boolean
 
 --- Their names, and what they must be.
@@ -53,5 +54,6 @@ return {
   { name = 'builtinTools', schema = { type = 'boolean' } },
   { name = 'rounds', schema = { type = 'integer', minimum = 1, maximum = 200 } },
   { name = 'agentContext', schema = { type = 'integer', minimum = 3072 } },
+  { name = 'projectRules', schema = { type = 'boolean' } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }
