@@ -36,7 +36,7 @@ export function chooseTools(
   const isOurs = documents !== undefined && !own.includes(docsServer);
   const entered = [...new Set([...(documents ? [docsServer] : []), ...own])];
   const known = [...new Set([...entered, builtinServer])];
-  const named = tools?.split(',').map((name) => name.trim());
+  const named = tools === undefined ? undefined : [...new Set(tools.split(',').map((name) => name.trim()))];
   const wrong = [...(named ?? []).filter((name) => name !== 'all'), ...allow.map(serverOfAllowed)].find(
     (name) => !known.includes(name),
   );
