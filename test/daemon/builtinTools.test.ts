@@ -1092,6 +1092,32 @@ t.test('rules of a folder are named once in a conversation, where a file there i
   t.equal(await read('web/AGENTS.md', second), 'Web.');
   t.equal(await read('web/deep/b.txt', second), 'b', 'it has read them');
   for (const _ of [1, 2]) t.equal(await read('web/deep/b.txt'), `b${web}`, 'nobody knows the conversation');
+  for (const options of [{ trusted: false }, { projectRules: false }]) {
+    const files = { 'web/AGENTS.md': 'no', 'web/b.txt': 'b\n' };
+    const { call } = await startInFolder(t, files, { ...options, approvals: { builtin: 'always' } });
+    t.equal(await call('read_file', { path: 'web/b.txt' }), 'b');
+  }
+});
+
+t.test('that rules are cut or left out is said once in a conversation', async (t) => {
+  const files = { 'AGENTS.md': 'Use tabs. '.repeat(1_000) };
+  const { ask, runner, daemon, folder } = await startInFolder(t, files);
+  const { id } = (await daemon.request(createSessionRequest, {})).session;
+  const messages: Message[] = [];
+  const codes = async (content: string) => {
+    messages.push({ role: 'user', content });
+    runner.say(`So ${content}.`);
+    const { result } = await ask({ messages: [...messages], session: id, options: { num_ctx: 16_384 } });
+    messages.push(...(result.messages ?? []));
+    return result.notices.map(({ code }) => code);
+  };
+  t.strictSame(await codes('one'), ['rules-cut']);
+  t.strictSame(await codes('two'), []);
+  await writeFile(join(folder, 'AGENTS.md'), 'Use dots.');
+  t.strictSame(await codes('three'), []);
+  t.match(systemOf(runner), /Use dots\./, 'as they are now');
+  await writeFile(join(folder, 'AGENTS.md'), new Uint8Array([0]));
+  t.strictSame(await codes('four'), ['rules-cut'], 'a new state');
 });
 
 t.test('the edits of a turn are taken back and brought back, and nobody else is overwritten', async (t) => {
