@@ -103,6 +103,7 @@ export class LibraryTree {
     return {
       ...known,
       tryNamed: (name, from) => this.#tryNamed(name, from),
+      isDocument: (path) => this.isDocument(path),
       tryPicture: (written, from) => this.#tryPicture(written, from),
       tryOther: (path) => tryOtherPlace(this.#folder.places, path),
       docs: this.#folder.docs,

@@ -13,6 +13,8 @@ export interface TreeMarks {
   readonly isBook: boolean;
   /** The file that the name in a wikilink means, if one is known. */
   readonly tryNamed: (name: string, from: string) => string | undefined;
+  /** Whether a file is a document. */
+  readonly isDocument?: (path: string) => boolean;
   /** The address of a picture that is not at the place that is written. */
   readonly tryPicture: (written: string, from: string) => string | undefined;
   /** A file outside of the content folder, as paths from there call it; undefined if it may not be included. */
