@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type TerminalCommand, flagsOf, listedCommands } from '../client/terminal/cli/command.ts';
+import { flagsOf, listedCommands, type TerminalCommand } from '../client/terminal/cli/command.ts';
 import { commonFlags, type FlagName, flagOf, flagUsage } from '../client/terminal/cli/flags.ts';
 import { commands } from '../client/terminal/commands/commands.ts';
 import type { OptionSpecs } from '../docs-service/base/options.ts';

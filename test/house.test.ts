@@ -605,6 +605,20 @@ const roomPages = ['client', 'daemon', 'docs-service', 'protocol']
   .flatMap((room) => readdirSync(room, { recursive: true }).map((name) => join(room, String(name))))
   .filter((path) => /(?:README|CONTRIBUTING)\.md$/.test(path) && path !== 'client/vscode/README.md');
 
+t.test('no two exported types have one name', async (t) => {
+  const files = ['client', 'daemon', 'docs-service', 'protocol'].flatMap((room) =>
+    readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),
+  );
+  const texts = files.filter((path) => path.endsWith('.ts')).map((path) => readFileSync(path, 'utf8'));
+  const names = texts.flatMap((text) =>
+    [...text.matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name = '']) => name),
+  );
+  t.ok(names.length > 1_000);
+  // The document service shares no log with the others.
+  const twice = names.filter((name, at) => names.indexOf(name) < at && !/^Log(?:Level|Options)?$/.test(name));
+  t.strictSame(twice, []);
+});
+
 t.test('docs/ARCHITECTURE.md and the pages of rooms name files that exist', async (t) => {
   const paths = ['client', 'daemon', 'docs-service', 'protocol', 'test', '.ci'].flatMap((room) =>
     readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),

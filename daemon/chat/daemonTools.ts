@@ -8,6 +8,7 @@ import type {
   ToolAnnotations,
   ToolDecision,
 } from '../../protocol/messages/tools.ts';
+import type { ProjectRules } from './projectRules.ts';
 
 /** The tools that the daemon itself calls for a model, those of tool servers (MCP): `hostedTools` in the protocol. */
 export interface DaemonTools {
@@ -30,6 +31,8 @@ export interface DaemonToolOffer {
   readonly problems: readonly Advised[];
   /** What the model should know of its work with the built-in tools: a part of the system message. */
   readonly instructions?: string;
+  /** What stands in files for models. It is for a model with the built-in tools alone. */
+  readonly rules?: ProjectRules;
   /** A sentence for a model that has called a tool which nobody offers. */
   readonly adviceOn?: (name: string) => string | undefined;
 }

@@ -67,12 +67,14 @@ function stateOf({ code, message, advice }: Notice, { model, options }: ChatPara
     case 'context-reduced':
     case 'window-asked':
     case 'window-small':
+    case 'rules-untrusted':
       // The advice may name the time of the next attempt.
       return `${code} ${advice?.problem ?? message}`;
     case 'context-nearly-full':
       // The figures grow with each turn.
       return `${code} ${model} ${options?.['num_ctx']} ${advice?.code}`;
     case 'tools-too-large':
+    case 'rules-cut':
       return `${code} ${model}`;
     default:
       return undefined;

@@ -1,13 +1,14 @@
 import type { ChatParams, Message, Notice, Tool } from '../../protocol/messages/chat.ts';
+import { minAgentContext } from '../../protocol/messages/initialize.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { CallBounds, DaemonTool, DaemonToolOffer } from './daemonTools.ts';
+import { placeRules } from './projectRules.ts';
 import { makeRoom, withoutRemoved } from './removals.ts';
 import type { TurnWindow } from './turnWindow.ts';
 
-/** Below it an agent works badly, and below the other not at all; in tokens. */
+/** Below it an agent works badly, in tokens. */
 const smallWindow = 6_144;
-const leastWindow = 3_072;
 /** A window with which an agent works. */
 const goodWindow = 16_384;
 /** No result has more characters, however large the window is. */
@@ -35,15 +36,26 @@ export class PromptRoom {
   constructor({ window, offer, params }: PromptRoomOptions) {
     this.#window = window;
     this.#params = params;
-    const { instructions } = offer;
-    const system = [instructions, instructions === undefined ? undefined : window.system];
+    const { instructions, rules } = offer;
+    const isAgent = instructions !== undefined;
+    const isSmall = isAgent && (window.tokens ?? smallWindow) < smallWindow;
+    const placed = isAgent && rules && !isSmall ? placeRules(rules, window) : undefined;
+    const system = [instructions, isAgent ? window.system : undefined, placed?.content];
     this.#lead = system.flatMap((content) => (content ? [{ role: 'system' as const, content }] : []));
-    if (instructions !== undefined) requireWindow(window, params.model);
+    if (isAgent) requireWindow(window, params.model);
     const share = this.#shareOfTools(offer.tools);
     this.tools = share?.isTooLarge ? offer.tools.filter(isOurs) : offer.tools;
     this.notices = [
       ...(window.isRaised ? [raised(window, params.model)] : []),
-      ...(instructions !== undefined && (window.tokens ?? smallWindow) < smallWindow ? [small(window)] : []),
+      ...(isSmall
+        ? [
+            small(
+              window,
+              rules?.files.map(({ name }) => name),
+            ),
+          ]
+        : []),
+      ...(placed?.notices ?? []),
       ...(share ? [tooLarge(share)] : []),
     ];
   }
@@ -144,8 +156,8 @@ function fittingFor({ isFixed, maximum = goodWindow }: TurnWindow): number {
 
 function requireWindow(window: TurnWindow, model: string): void {
   const { tokens } = window;
-  if (tokens === undefined || tokens >= leastWindow) return;
-  const problem = `The built-in tools need a context window of ${leastWindow} tokens at least, better ${goodWindow}, and ${model} has ${tokens}.`;
+  if (tokens === undefined || tokens >= minAgentContext) return;
+  const problem = `The built-in tools need a context window of ${minAgentContext} tokens at least, better ${goodWindow}, and ${model} has ${tokens}.`;
   const fitting = fittingFor(window);
   const text =
     fitting === 0
@@ -161,12 +173,13 @@ function raised({ tokens }: TurnWindow, model: string): Notice {
   };
 }
 
-function small(window: TurnWindow): Notice {
+function small(window: TurnWindow, rules: readonly string[] = []): Notice {
   const fitting = fittingFor(window);
+  const without = rules.length === 0 ? '' : ` The rules in ${rules.join(' and ')} are left out.`;
   const advice = fitting === 0 ? '' : ` Set a context length of ${fitting}.`;
   return {
     code: 'window-small',
-    message: `The context window of ${window.tokens} tokens is small for work with files: old results are removed often.${advice}`,
+    message: `The context window of ${window.tokens} tokens is small for work with files: old results are removed often.${without}${advice}`,
   };
 }
 

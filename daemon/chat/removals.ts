@@ -15,6 +15,8 @@ export interface Removals {
   answers: number;
   /** How many turns, from the beginning, are removed. */
   turns: number;
+  /** How much of the project's rules stays, for so many tokens of the window. */
+  rulesRoom?: { readonly tokens: number; readonly characters: number };
 }
 
 export function createRemovals(): Removals {

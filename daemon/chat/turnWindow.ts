@@ -36,11 +36,10 @@ export type FindWindow = (
 interface WindowsOptions {
   readonly knowledge: ModelCapabilities;
   readonly estimate: TokenEstimate;
-  readonly defaults: () => { readonly contextLength?: number };
+  /** `agentContext` is the window that an agent asks for, in tokens. */
+  readonly defaults: () => { readonly contextLength?: number; readonly agentContext: number };
 }
 
-/** The window that an agent asks for, in tokens. */
-const agentContext = 16_384;
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
 const maxConversations = 256;
 
@@ -63,9 +62,11 @@ export function createWindows({ knowledge, estimate, defaults }: WindowsOptions)
     const system = knowledge.system(server, model);
     const isRemote = knowledge.isRemote(server, model);
     const context = knowledge.context(server, model);
-    const asked = Number(params.options?.['num_ctx'] ?? 0) || defaults().contextLength;
+    const { contextLength, agentContext } = defaults();
+    const asked = Number(params.options?.['num_ctx'] ?? 0) || contextLength;
+    const isFixed = runner.facts.hasFixedWindows === true;
     return {
-      ...chosenWindow(context, { asks, isRemote, asked, isFixed: runner.facts.hasFixedWindows === true }),
+      ...chosenWindow(context, { asks, isRemote, asked, agentContext, isFixed }),
       ...(system === undefined ? {} : { system }),
       // Without an id, nobody knows which conversation it is.
       removals: params.session === undefined ? createRemovals() : removalsOf(params.session),
@@ -81,11 +82,13 @@ interface Choice {
   readonly isRemote: boolean;
   /** By the request or the configuration. */
   readonly asked: number | undefined;
+  /** Of an agent, if nobody has chosen one. */
+  readonly agentContext: number;
 }
 
 function chosenWindow(
   { allocated, configured, maximum }: ReturnType<ModelCapabilities['context']>,
-  { asks, isFixed, isRemote, asked }: Choice,
+  { asks, isFixed, isRemote, asked, agentContext }: Choice,
 ): Pick<TurnWindow, 'tokens' | 'asked' | 'isRaised' | 'maximum' | 'isFixed'> {
   const most = maximum === undefined ? {} : { maximum };
   if (isFixed) return { tokens: allocated, isFixed };

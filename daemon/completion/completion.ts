@@ -62,7 +62,7 @@ export interface Completion {
  * A request names a cursor, and the text around it becomes a place (`cursorContext.ts`). The place must be worth a
  * request, and its document must be one that may be sent (`sendable.ts`). An earlier suggestion that fits the place is
  * shown at once (`suggestions.ts`). Otherwise the place waits for a running request that fits it (`inFlight.ts`), or
- * for a request of its own, once the user pauses (`pacing.ts`). `asking.ts` adds text from other files
+ * for a request of its own, once the user pauses (`pacing.ts`). `completionRunner.ts` adds text from other files
  * (`neighbours.ts`), tries the prompts that the model supports (`fimPrompts.ts`), and reads until there is enough
  * (`answerReader.ts`). The filters keep what is worth suggesting (`filters.ts`), and that becomes the item here. While
  * the item is shown, the runner is already asked for what would follow its acceptance.

@@ -111,6 +111,7 @@ function startTools(
       // A difference is a part of the protocol, which every client shows.
       showsDiffs: () => true,
       editorFiles: files,
+      settings: () => core.configuration.current,
     },
   });
   tools.start(cwd, [cwd]);

@@ -171,6 +171,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
         findPrivacy: core.findPrivacy,
         openDocuments: () => completion.documents.all(),
         showsDiffs: () => client.showsDiffs,
+        settings,
       },
     }),
     logs: lazily(async () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defaultRounds, maxToolRounds } from '../../protocol/messages/chat.ts';
-import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
+import { type InitializationOptions, minAgentContext } from '../../protocol/messages/initialize.ts';
 import { defaultCatalogUrl, defaultSessionDays } from '../../protocol/messages/settings.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import {
@@ -196,6 +196,18 @@ export const settings = {
     default: defaultRounds,
     counts: 'at the start',
     says: 'How often a model may call tools in one turn before it has to answer: rounds, at most 200. A turn can ask for others.',
+  },
+  agentContext: {
+    schema: () => exact(z.int().check(z.gte(minAgentContext))),
+    default: 16_384,
+    counts: 'at the start',
+    says: 'Size of the context window, in tokens, that the built-in tools ask for if nobody has chosen one: at least 3,072.',
+  },
+  projectRules: {
+    schema: () => exact(z.boolean()),
+    default: true,
+    counts: 'at the start',
+    says: 'True gives models with the built-in tools the rules in `AGENTS.md`, or else `CLAUDE.md`, of the project folder, if the workspace is trusted, and those in `AGENTS.md` beside your own configuration.',
   },
   trusted: {
     schema: () => exact(z.boolean()),

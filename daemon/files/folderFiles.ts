@@ -82,6 +82,11 @@ const noise: ReadonlySet<string> = new Set([
   '.DS_Store',
 ]);
 
+/** Whether a file, by its path with slashes, is in a folder of what programs made. */
+export function isMade(name: string): boolean {
+  return name.split('/').some((part) => noise.has(part));
+}
+
 interface Folder {
   readonly name: string;
   readonly depth: number;

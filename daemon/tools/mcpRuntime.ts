@@ -32,7 +32,7 @@ export interface McpRuntimeOptions extends Omit<McpServerOptions, 'entry' | 'gro
 
 /** What is loaded when a server is first needed: everything that speaks MCP, and what its servers share. */
 export function createMcpRuntime(options: McpRuntimeOptions) {
-  const { env, platform, log, hide, now, onDidChange, sessionsFolder } = options;
+  const { env, platform, log, hide, now, onDidChange, sessionsFolder, userFolder } = options;
   const groups = createProcessGroups({ platform, env });
   const stores = options.stores ?? openToolStores(options);
   const { logins: store } = stores;
@@ -63,6 +63,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
         now,
         sessionsFolder,
         checks: { ...configured, kept: stores.checks, groups },
+        userFolder,
       });
     },
     logins: createLogins({ store, hide, now, onDidChange }),

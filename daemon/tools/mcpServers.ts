@@ -141,7 +141,7 @@ export class McpServers implements DaemonTools {
       log,
       warnOnce: this.#warnOnce,
     });
-    return withoutUndefined<DaemonToolOffer>({ tools, problems, ...ownAdvice(states, tools) });
+    return withoutUndefined<DaemonToolOffer>({ tools, problems, ...(await ownAdvice(states, tools)) });
   }
 
   /** The servers that can be asked for prompts and resources. None is started; `known` are those that were used. */
@@ -335,15 +335,12 @@ export class McpServers implements DaemonTools {
 }
 
 /** What the built-in tools add to an offer, if the model has any of them. */
-function ownAdvice(
-  states: readonly ServerState[],
-  offered: readonly DaemonTool[],
-): Pick<DaemonToolOffer, 'instructions' | 'adviceOn'> | undefined {
+async function ownAdvice(states: readonly ServerState[], offered: readonly DaemonTool[]) {
   const own = offered.filter(({ server }) => server === builtinServer);
-  const { instructions, adviceOn } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
+  const { server, instructions, adviceOn } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
   if (own.length === 0 || !instructions || !adviceOn) return undefined;
   const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
-  return { instructions: instructions(nameOf), adviceOn };
+  return { instructions: instructions(nameOf), rules: await server?.rules?.(), adviceOn };
 }
 
 function choiceOf(names: readonly string[]): string {

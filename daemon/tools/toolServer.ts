@@ -1,6 +1,7 @@
 import type { EditsResult, ListedToolServer, RestoredEdits } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
 import type { CheckRequests } from './builtin/checks.ts';
+import type { ProjectRules } from '../chat/projectRules.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
@@ -22,6 +23,8 @@ export interface ToolServer {
   readonly edits?: EditHistory;
   /** What runs of the user's checks. Only the built-in server has them. */
   readonly checks?: CheckRequests;
+  /** What models should heed in this project, as it stands in files now. */
+  rules?(): Promise<ProjectRules | undefined>;
   close(): Promise<void>;
 }
 

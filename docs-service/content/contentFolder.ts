@@ -62,6 +62,8 @@ export interface ContentFolder extends LinkRoots {
   read(path: string): Promise<Uint8Array>;
   /** The same without waiting, for a small file; undefined in place of an error. */
   readNow(path: string): Uint8Array | undefined;
+  /** The texts that Jekyll's configuration has about the site, by their names. */
+  readonly site: ReadonlyMap<string, string>;
   /** What `lookOf` returns for a file or a folder; undefined if there is none. */
   lookNow(path: string): string | undefined;
 }
@@ -110,6 +112,9 @@ export async function openContentFolder(
       const isOther = seen !== look.join(' ');
       if (isOther) [seen, served] = [look.join(' '), readServedFiles(root, docs)];
       return isOther;
+    },
+    get site() {
+      return served.site;
     },
     list: (path) => listFolder(root, path, served),
     read: (path) => readPlace(placeOf(places, path)),

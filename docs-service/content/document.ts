@@ -35,6 +35,8 @@ export interface DocumentMetadata {
   readonly hidden?: boolean;
   /** Other addresses, such as `/old/place/`, and other names. */
   readonly aliases?: readonly string[];
+  /** Names that its author gave to places in it, for links from any document, as in MyST. */
+  readonly targets?: readonly string[];
   /** SHA-256 of the whole file, in hexadecimal. It changes with every change of the document. */
   readonly contentHash: string;
 }
@@ -118,6 +120,7 @@ export interface FileDetails {
   /** Addresses of pictures, with `/` in front, that no folder has. */
   readonly unplaced?: readonly string[];
   readonly aliases?: readonly string[];
+  readonly targets?: readonly string[];
   /** An earlier version had it as a document that is no draft, and now its date holds it back. */
   readonly wasServed?: true;
   /** It makes drafts of all documents in its folder and below. */

@@ -11,7 +11,7 @@ import type { Document, FileDetails, FileWarning, Tag, WarningKind } from './doc
 import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
-import { titlesIn } from './headings.ts';
+import { plainTitle, titlesIn } from './headings.ts';
 import type { ListedFolder, ListedPlace } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
@@ -65,7 +65,8 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   } = toCanonicalText({
     ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
     lineOf: (line) => line + bodyLine - 1,
-    ...{ tree: options.tree, include: options.include, title: named },
+    ...{ tree: options.tree, include: options.include },
+    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(frontMatter.body) : undefined),
     isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
   });
   const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
@@ -87,12 +88,13 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
         find(['sidebar_class_name']).some(({ value }) => value === 'hidden') ||
         undefined,
       aliases: aliasesOf(find, isNamed),
+      targets: dialect.targets.size === 0 ? undefined : [...dialect.targets].slice(0, maxTargets),
     }),
     type: take(fields.type) ?? null,
     tags: tagsOf(path, [...find(tagKeys), { key: 'tags', value: [...dialect.tags] }], warn),
     date: take(fields.date, dates) ?? null,
     updated: take(fields.updated) ?? null,
-    lang: take(fields.lang) ?? null,
+    lang: take(fields.lang) ?? nameLanguage(path, options.tree) ?? null,
     authors: take(fields.authors) ?? [],
     description: take(fields.description) ?? null,
     cover: take(fields.cover) ?? null,
@@ -122,9 +124,21 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(isOwn ? {} : { sourceHash }),
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
     ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
-    ...(document.aliases === undefined ? {} : { aliases: document.aliases }),
+    ...presentOnly({ aliases: document.aliases, targets: document.targets }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
+}
+
+/** The language of `about.fr.md`, if there is an `about.md` too. */
+function nameLanguage(path: string, tree: TreeMarks | undefined): string | undefined {
+  const [, stem, written, ending] = /^(.+)\.([a-z]{2}(?:[-_][a-z]{2,4})?)(\.\w+)$/i.exec(path) ?? [];
+  if (stem === undefined || !tree?.isDocument?.(stem + ending)) return undefined;
+  return language.safeParse(written).data;
+}
+
+/** The first heading before the text has its canonical form, for what quotes it. */
+function writtenTitle(body: string): string {
+  return plainTitle(titlesIn(body.slice(0, farthestHeading))[0] ?? '');
 }
 
 /** The text of a file as others may include it: without front matter. Undefined for a draft. */
@@ -146,6 +160,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 const maxUnnamed = 200;
+const maxTargets = 500;
 
 type Warn = (key: string, message: string, kind?: WarningKind) => void;
 

@@ -37,7 +37,7 @@ const pictureHeading =
 export function plainTitle(written: string): string {
   const text = written
     .slice(0, 2_000)
-    .replace(/\s*\{#[^\s{}]+\}\s*$/, '')
+    .replace(/\s*\{:?\s*#[^{}]*\}[\s#]*$/, '')
     .replace(/\{\{[<%][^{}]*[>%]\}\}/g, '')
     .replace(/<\w[^<>]*\/>|<(\w+)(?:\s[^<>]*)?>([^<>]*)<\/\1>/g, '$2');
   const masked = text.replaceAll('<', '\ue000').replaceAll('_', '\ue001');

@@ -23,6 +23,7 @@ export interface LinkedFile {
   /** Undefined if the file could not be read. */
   readonly links?: FileLinks;
   readonly aliases?: readonly string[];
+  readonly targets?: readonly string[];
 }
 
 /** Warnings that are kept of a file and of the library. What is beyond them is only counted. */
@@ -77,7 +78,7 @@ function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly Con
     const loose = tryLoose(document);
     if (loose === undefined) return library.tryFile(document);
     tree ??= new LinkTree(library.files(), library.roots);
-    return library.tryFile(tree.tryFind(loose) ?? '');
+    return library.tryFile(tree.tryFind(loose)?.path ?? '');
   };
   const problemOf = (file: LinkedFile, { href, isPicture }: WrittenLink): string | undefined => {
     const target = resolveLink(href, file.path);

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path/posix';
 import { documentEnding } from './contentFolder.ts';
+import { cleanId } from './headingAnchors.ts';
 import type { LinkRoots, LooseTarget } from './links.ts';
 import { isFolderPage, withoutNumbers } from './slug.ts';
 
@@ -7,6 +8,7 @@ import { isFolderPage, withoutNumbers } from './slug.ts';
 export interface LinkedPlace {
   readonly path: string;
   readonly aliases?: readonly string[] | undefined;
+  readonly targets?: readonly string[] | undefined;
   readonly title?: string;
 }
 
@@ -19,6 +21,8 @@ export class LinkTree {
   readonly #exact = new Map<string, string>();
   readonly #numberless = new Map<string, string>();
   readonly #aliases = new Map<string, string>();
+  /** The documents of named places. */
+  readonly #targets = new Map<string, string>();
   /** In any case; null if several documents have it. */
   readonly #folded = new Map<string, string | null>();
   readonly #names = new Map<string, string[]>();
@@ -26,7 +30,8 @@ export class LinkTree {
 
   constructor(documents: Iterable<LinkedPlace>, { docs, linkRoots }: LinkRoots = noRoots) {
     this.#roots = [...linkRoots, 'docs'].filter((one) => one !== '');
-    for (const { path, aliases = [], title } of documents) {
+    for (const { path, aliases = [], targets = [], title } of documents) {
+      for (const target of targets) putFirst(this.#targets, target, path);
       const whole = stemOf(path);
       // Addresses begin at the folder of the documents.
       const stems = docs !== '' && `${whole}/`.startsWith(docs) ? [whole, whole.slice(docs.length)] : [whole];
@@ -52,8 +57,22 @@ export class LinkTree {
     }
   }
 
-  /** The document that a link of another program leads to. */
-  tryFind({ paths, isRooted }: LooseTarget): string | undefined {
+  /** The document that a link of another program leads to, and the place in it, if the link is its name. */
+  tryFind(target: LooseTarget): { readonly path: string; readonly id?: string } | undefined {
+    const path = this.#tryDocument(target);
+    return path === undefined ? this.#tryTarget(target) : { path };
+  }
+
+  /** The link may be written from a folder, but the name is one of the whole library. */
+  #tryTarget({ paths: [path = ''] }: LooseTarget) {
+    const parts = path.split('/');
+    const names = parts.map((_, at) => parts.slice(at).join('/'));
+    const name = this.#targets.size === 0 ? undefined : names.find((one) => this.#targets.has(one));
+    const found = name === undefined ? undefined : this.#targets.get(name);
+    return found === undefined || name === undefined ? undefined : { path: found, id: cleanId(name) };
+  }
+
+  #tryDocument({ paths, isRooted }: LooseTarget): string | undefined {
     const keys = [...paths, ...(isRooted ? paths.flatMap((path) => this.#withoutRoot(path)) : [])].map(
       addressKey,
     );

@@ -21,7 +21,7 @@ export interface ServedFilesOptions {
 
 /** Throws with a sentence if `.docsignore` has too many lines: to read some of them would publish the rest. */
 export function createServedFiles({ ignored, config, docs }: ServedFilesOptions) {
-  const collections = collectionsIn(config);
+  const { collections, site } = readConfig(config);
   const lines = ignored.replace(/^\ufeff/, '').split(/\r?\n/);
   if (ignored.length > maxLength || lines.length > maxLines)
     throw new Error(`.docsignore has more than ${maxLines} lines or ${maxLength / 1_024} KB. Shorten it.`);
@@ -31,6 +31,7 @@ export function createServedFiles({ ignored, config, docs }: ServedFilesOptions)
   const cut = lines.findIndex((line, at) => line !== bounded[at] && !line.startsWith('#'));
   const message = `Line ${cut + 1} is too long, or has too many wildcards. What is beyond them counts as "*".`;
   return {
+    site,
     problems: cut < 0 ? [] : [{ path: '.docsignore', message }],
     /**
      * Undefined if it is read.
@@ -80,15 +81,24 @@ function withinBounds(line: string): string {
   return line;
 }
 
-/** The folders of Jekyll's collections, which have a `_` in front. */
-function collectionsIn(config: string): ReadonlySet<string> {
+/** Of Jekyll's configuration: the folders of collections, which have a `_` in front, and the texts of the site. */
+function readConfig(config: string): { collections: ReadonlySet<string>; site: ReadonlyMap<string, string> } {
   try {
-    const { collections } = parseYamlMap(config.slice(0, maxLength), '');
+    const values = parseYamlMap(config.slice(0, maxLength), '');
+    const { collections } = values;
     const names: readonly unknown[] = Array.isArray(collections)
       ? collections
       : Object.keys(isRecord(collections) ? collections : {});
-    return new Set(names.map((name) => `_${String(name)}`));
+    const texts = Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' && value.length <= maxText && !/[\r\n]/.test(value)
+        ? [[name, value] as const]
+        : [],
+    );
+    return { collections: new Set(names.map((name) => `_${String(name)}`)), site: new Map(texts) };
   } catch {
-    return new Set();
+    return { collections: new Set(), site: new Map() };
   }
 }
+
+/** Of the site, in characters. */
+const maxText = 300;

@@ -82,14 +82,17 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
         : await tree().then((known) =>
             loose.map((one) => [one, known.tryFind(tryLoose(one) ?? nowhere)] as const),
           );
-    const paths = found.flatMap(([, path]) => path ?? []);
+    const paths = found.flatMap(([, place]) => place?.path ?? []);
     const slugsFound = paths.length === 0 ? slugs : await index.slugsOf([...new Set(paths)]);
-    for (const [one, path = ''] of found) {
-      const slug = slugsFound.get(path);
-      if (slug !== undefined) slugs.set(one, slug).set(path, slug);
+    const ids = new Map(found.map(([one, place]) => [one, place?.id ? `#${place.id}` : '']));
+    for (const [one, place] of found) {
+      const slug = slugsFound.get(place?.path ?? '');
+      if (slug !== undefined && place) slugs.set(one, slug).set(place.path, slug);
     }
     const shown = [...slugs].filter(([, slug]) => isLinked(slug));
-    const targets = Object.fromEntries(shown.map(([path, slug]) => [path, addressOf(slug)]));
+    const targets = Object.fromEntries(
+      shown.map(([path, slug]) => [path, `${addressOf(slug)}${ids.get(path) ?? ''}`]),
+    );
     const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
       .update(JSON.stringify([targets, files.map((file) => file.stamp)]))

@@ -46,8 +46,8 @@ export class LibraryTree {
 
   /** Other files, or files of another program, are read in another way. */
   get reading(): string {
-    const { docs, places } = this.#folder;
-    return JSON.stringify([docs, places.otherFolders, this.#marks]);
+    const { docs, places, site } = this.#folder;
+    return JSON.stringify([docs, places.otherFolders, this.#marks, this.#marks?.isJekyll ? [...site] : []]);
   }
 
   look(scan: FolderScan): void {
@@ -103,9 +103,11 @@ export class LibraryTree {
     return {
       ...known,
       tryNamed: (name, from) => this.#tryNamed(name, from),
+      isDocument: (path) => this.isDocument(path),
       tryPicture: (written, from) => this.#tryPicture(written, from),
       tryOther: (path) => tryOtherPlace(this.#folder.places, path),
       docs: this.#folder.docs,
+      site: this.#folder.site,
     };
   }
 

@@ -139,6 +139,10 @@ export type NoticeCode =
   | 'window-asked'
   /** The window is small for work with the built-in tools. */
   | 'window-small'
+  /** The rules of the project or of the user do not fit into their share of the window, or cannot be read. */
+  | 'rules-cut'
+  /** The rules of the project are left out, because the workspace is not trusted. */
+  | 'rules-untrusted'
   /** The tools take more than a quarter of the window. */
   | 'tools-too-large'
   /** Old results of tools were removed from the prompt, because there was no room for them. */

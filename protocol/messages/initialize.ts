@@ -24,7 +24,17 @@ export interface InitializationOptions extends RunnerOptions {
   readonly checks?: Checks;
   /** Rounds of tool calls in one turn, from 1 to {@link maxToolRounds}; default {@link defaultRounds}. */
   readonly rounds?: number;
+  /**
+   * Tokens of the window to request for a turn with the built-in tools if nobody has chosen one; at least
+   * {@link minAgentContext}, default 16,384.
+   */
+  readonly agentContext?: number;
+  /** False: models with the built-in tools get no rules from files. Default true. */
+  readonly projectRules?: boolean;
 }
+
+/** The smallest window in which the built-in tools work, in tokens. */
+export const minAgentContext = 3_072;
 
 export interface TrustParams {
   readonly trusted: boolean;

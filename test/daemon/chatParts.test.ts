@@ -792,7 +792,7 @@ const windowOf = (contextLength: number) =>
   createWindows({
     knowledge: new ModelCapabilities(),
     estimate: createTokenEstimate(),
-    defaults: () => ({ contextLength }),
+    defaults: () => ({ contextLength, agentContext: 16_384 }),
   });
 
 t.test('results are as long as the window allows, one and all of a round', async (t) => {
@@ -963,12 +963,14 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
     readonly allocated?: number;
     readonly modelfile?: number;
     readonly configured?: number;
+    readonly agentContext?: number;
     readonly options?: Record<string, unknown>;
     readonly isFixed?: true;
     readonly want: readonly [asked: unknown, notice: string | undefined];
   }
   const cases: readonly Case[] = [
     { name: 'nobody has', want: [16_384, 'window-asked'] },
+    { name: 'the user has another for agents', agentContext: 24_576, want: [24_576, 'window-asked'] },
     { name: 'a smaller maximum', maximum: 8_192, want: [8_192, 'window-asked'] },
     { name: 'a small window is loaded', allocated: 4_096, maximum: 32_768, want: [16_384, 'window-asked'] },
     { name: 'a large one is loaded', allocated: 32_768, maximum: 65_536, want: [32_768, undefined] },
@@ -990,14 +992,14 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
     return knowledge;
   };
   for (const each of cases) {
-    const { name, configured, options, isFixed, allocated, want } = each;
+    const { name, configured, agentContext = 16_384, options, isFixed, allocated, want } = each;
     const findWindow: FindWindow = (runner, ...rest) => {
       const listed = allocated === undefined ? [] : [{ name: 'm', allocatedContext: allocated }];
       const facts = isFixed ? { hasFixedWindows: true } : {};
       return createWindows({
         knowledge: capabilities(each),
         estimate: createTokenEstimate(),
-        defaults: () => (configured === undefined ? {} : { contextLength: configured }),
+        defaults: () => ({ agentContext, ...(configured !== undefined && { contextLength: configured }) }),
       })({ ...runner, facts, running: async () => listed } as unknown as Runner, ...rest);
     };
     const messages: readonly Message[] = [
@@ -1031,6 +1033,53 @@ t.test('the window of an agent is asked for, unless somebody has chosen one', as
   const without = await turnOf([{ content: 'So.' }], { findWindow: windowOf(2_048) });
   t.match(without.result, { finishReason: 'stop' }, 'other tools work in any window');
   t.equal(without.asked[0]?.options, undefined);
+});
+
+t.test('rules take their share of the window and no more, whatever they are', async (t) => {
+  const fence = '<rules of="project" file="A">\n';
+  const part = (system: string, begin: string) => system.split(begin)[1]?.split('\n</rules>')[0] ?? '';
+  const line = fc.stringMatching(/^[a-z .]{0,60}$/);
+  const text = fc.array(line, { maxLength: 300 }).map((lines) => lines.join('\n').trim());
+  await fc.assert(
+    fc.asyncProperty(text, text, fc.integer({ min: 6_144, max: 60_000 }), async (own, of, window) => {
+      const files = [
+        { of: 'project', name: 'A', text: of },
+        { of: 'user', name: '/u', text: own },
+      ] as const;
+      const offer = { instructions: 'You work.', rules: { files, notices: [] } };
+      const { asked, result } = await turnOf([{ content: 'So.' }], { offer, findWindow: windowOf(window) });
+      const system = asked[0]?.messages?.at(1)?.content ?? '';
+      const room = Math.min(2_048, Math.floor(window / 16)) * 3.8;
+      const shown = [part(system, fence), part(system, '<rules of="user">\n')];
+      const codes = (result as ChatResult).notices.map(({ code }) => code);
+      const whole = [of, own];
+      t.ok(shown.join('').length <= room);
+      t.strictSame(codes, shown.join('') === whole.join('') ? [] : ['rules-cut']);
+      if (whole.join('').length <= room) t.strictSame(shown, whole, 'what fits is whole');
+      for (const [at, each] of shown.entries()) {
+        const kept = each.replace(/\n?\[The rest.*\]$/, '');
+        t.ok(whole[at]?.startsWith(kept));
+        if (each !== whole[at]) t.ok(kept.length > room / 4 - 100, 'as much as there is room for');
+      }
+    }),
+    { numRuns: 60 },
+  );
+  const words = 'word '.repeat(5_000);
+  const rules = { files: [{ of: 'project', name: 'A', text: words }], notices: [] } as const;
+  const turn = { offer: { instructions: 'You work.', rules }, params: { session: 's' } };
+  let counted = 3.8;
+  const knowing = createWindows({
+    knowledge: new ModelCapabilities(),
+    estimate: { ...createTokenEstimate(), characters: (_, tokens) => tokens * counted },
+    defaults: () => ({ contextLength: 8_192, agentContext: 16_384 }),
+  });
+  const before = await turnOf([{ content: 'So.' }], { ...turn, findWindow: knowing });
+  counted = 3;
+  const after = await turnOf([{ content: 'So.' }], { ...turn, findWindow: knowing });
+  t.strictSame(after.asked[0]?.messages, before.asked[0]?.messages, 'the server has read them already');
+  counted = 2;
+  const other = await turnOf([{ content: 'So.' }], { ...turn, params: {}, findWindow: knowing });
+  t.ok(String(other.asked[0]?.messages?.at(1)?.content).length < 512 * 2 + 200);
 });
 
 t.test('tools that take too much of the window are named, and then left out', async (t) => {

@@ -413,6 +413,8 @@ t.test("unusable entries of the user's own configuration are named, and the rest
       / has "host", which is left out: it has a user name or a password; .* store "user:password" as the token/,
     ],
     ['{"keepAlive": 5,\n"contextLength": -1}', /: it must be at least 0\./],
+    ['{"keepAlive": 5,\n"projectRules": "planted"}', /"projectRules".*: it must be true or false\./],
+    ['{"keepAlive": 5,\n"agentContext": 2048}', /"agentContext".*: it must be at least 3072\./],
     ['{"keepAlive": 5,\n"servers": "planted"}', /: it must be a list of \{ "name": "…", "url": "…" \}\./],
     ['{"keepAlive": 5,\n"logLevel": "planted"}', /: it must be one of "debug", "info", "warn", "error"\./],
     ['{"keepAlive": 5,\n"streamLogs": "planted"}', /: it must be true or false\./],

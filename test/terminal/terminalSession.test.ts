@@ -380,7 +380,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
       input: '',
       code: 2,
       kind: 'usage',
-      says: /mean "models".*chat, prompts, tools, mcp, models, show, library/,
+      says: /mean "models".*chat, agent, prompts, tools, mcp, models, show, library/,
     },
     { args: ['constructor'], input: '', code: 2, kind: 'usage', says: /no command/ },
     { args: ['doctor', 'now'], input: '', code: 2, kind: 'usage', says: /no further words/ },
@@ -2152,19 +2152,31 @@ t.test('a script names its tools and what they may do', async (t) => {
     },
   });
   const all: readonly (readonly [string, readonly string[]])[] = [
-    ['all', ['docs', 'files']],
-    ['builtin, all,files', ['docs', 'files', 'builtin']],
+    ['chat --tools all hi', ['docs', 'files']],
+    ['chat --tools builtin,all,files hi', ['docs', 'files', 'builtin']],
+    ['agent hi', ['builtin']],
+    ['agent --tools docs,builtin hi', ['builtin', 'docs']],
   ];
-  for (const [tools, want] of all) {
+  for (const [line, want] of all) {
     const every = startTerminal({
-      ...{ ...withServers, args: ['chat', '--tools', tools, 'hi'], input: '' },
+      ...{ ...withServers, args: line.split(' '), input: '' },
       chat: async ({ params }) => {
-        t.strictSame(params.hostedTools, want, tools);
+        t.strictSame(params.hostedTools, want, line);
         return resultOf('ok');
       },
     });
-    t.equal(await every.ended, 0, tools);
+    t.equal(await every.ended, 0, line);
   }
+  const promptless = startTerminal({ ...withServers, args: ['agent'], input: '' });
+  t.equal(await promptless.ended, 2);
+  t.match(promptless.stderr.text(), /pipe it in: echo "why\?" \| runner agent\n$/);
+  const plain = startTerminal({
+    ...{ ...withServers, args: ['chat', '--tools', 'builtin', '--no-rules', 'hi'], input: '' },
+    chat: async () => resultOf('ok'),
+  });
+  t.equal(await plain.ended, 0);
+  t.equal(plain.started.at(-1)?.options.projectRules, false);
+  t.notOk('projectRules' in (run.started.at(-1)?.options ?? {}), 'else the configuration says');
   const own = startTerminal({
     toolServers: ['docs'],
     models,

@@ -48,6 +48,8 @@ export interface CommandLine {
   readonly allow: readonly string[];
   /** Commands that a model may run in this folder, by name. */
   readonly checks: Readonly<Record<string, readonly string[]>>;
+  /** The rules in files are left out. */
+  readonly noRules: boolean;
   /** Paths of texts, or of a Modelfile. `-` means standard input. */
   readonly files: readonly string[];
   /** Paths of pictures. */
@@ -107,6 +109,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     rounds: rounds === undefined ? undefined : parseRounds(rounds),
     allow: all('allow').flatMap(listed),
     checks: Object.fromEntries(all('check').map(parseCheck)),
+    noRules: is('no-rules'),
     files: all('file'),
     images: all('image'),
     keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),

@@ -102,6 +102,10 @@ export const flags = {
     value: 'N',
     summary: 'how often it may call tools before it has to answer: up to 200, 40 without the flag',
   },
+  'no-rules': {
+    type: 'boolean',
+    summary: 'leaves out the rules in AGENTS.md or CLAUDE.md, which the built-in tools bring along',
+  },
   continue: { type: 'boolean', summary: 'continues the last conversation of this folder' },
   session: { type: 'string', value: 'ID', summary: 'continues this conversation' },
   resume: { type: 'boolean', summary: 'lets you search the conversations, and choose one to continue' },

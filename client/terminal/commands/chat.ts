@@ -4,6 +4,7 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta, ChatResult, NoticeCode } from '../../../protocol/messages/chat.ts';
 import { type FilledPrompt, getPromptRequest } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
+import { builtinServer } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
 import { askLine } from '../cli/question.ts';
@@ -68,6 +69,13 @@ export async function chat(context: CommandContext): Promise<number> {
   }
 }
 
+/** A chat with the built-in tools, beside those of the servers that the flag names. */
+export function chatAsAgent(context: CommandContext): Promise<number> {
+  const { commandLine } = context;
+  const tools = [builtinServer, commandLine.tools].filter((named) => named !== undefined).join(',');
+  return chat({ ...context, commandLine: { ...commandLine, tools } });
+}
+
 interface ReadPrompt {
   /** The words of the command line. They may name files. */
   readonly typed: string;
@@ -88,7 +96,7 @@ async function readPrompt({ terminal, commandLine }: CommandContext): Promise<Re
   if (whole !== '') return { typed, whole };
   throw new TerminalError(
     'usage',
-    'There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner chat',
+    `There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner ${commandLine.command}`,
   );
 }
 

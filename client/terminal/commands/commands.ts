@@ -2,7 +2,7 @@ import type { TerminalCommand, TerminalCommands, WordCount } from '../cli/comman
 import { printCandidates } from '../cli/shellCandidates.ts';
 import { printCompletion, shells } from '../cli/shellCompletion.ts';
 import { showCatalog } from './catalog.ts';
-import { chat } from './chat.ts';
+import { chat, chatAsAgent } from './chat.ts';
 import { showConfig } from './config.ts';
 import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
@@ -35,6 +35,7 @@ const chatFlags: NonNullable<TerminalCommand['flags']> = [
   'allow',
   'check',
   'rounds',
+  'no-rules',
   'continue',
   'session',
   'resume',
@@ -62,6 +63,22 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
         'runner chat --model qwen3:4b --think=high --option temperature=0.2',
       ],
       run: chat,
+    },
+  ],
+  [
+    'agent',
+    {
+      usage: 'agent [PROMPT]',
+      summary: 'a chat that also reads and edits the files of this folder, as you allow',
+      group: 'Talking',
+      words: { ...anyWords, meaning: 'a prompt' },
+      flags: chatFlags,
+      examples: [
+        'runner agent',
+        'runner agent "Why does the test of src/total.ts fail? Fix it."',
+        'runner agent --allow builtin/read_file "Where are dates parsed?" > answer.md',
+      ],
+      run: chatAsAgent,
     },
   ],
   [

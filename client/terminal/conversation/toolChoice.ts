@@ -12,7 +12,10 @@ const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 /** What `--tools` and `--allow` ask for. */
 export interface ToolChoice {
   /** For the start of the daemon. */
-  readonly options: Pick<InitializationOptions, 'mcpServers' | 'approvals' | 'builtinTools' | 'checks'>;
+  readonly options: Pick<
+    InitializationOptions,
+    'mcpServers' | 'approvals' | 'builtinTools' | 'checks' | 'projectRules'
+  >;
   /** Names of tool servers, in their order. */
   readonly known: readonly string[];
   /** The servers of `--tools`; undefined without the flag. */
@@ -28,7 +31,7 @@ export interface ToolChoice {
  * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
 export function chooseTools(
-  { commandLine: { tools, allow, checks }, program: { documents }, terminal: { cwd } }: CommandContext,
+  { commandLine: { tools, allow, checks, noRules }, program: { documents }, terminal: { cwd } }: CommandContext,
   toolServers?: readonly string[],
 ): ToolChoice {
   const own = toolServers ?? [];
@@ -36,7 +39,7 @@ export function chooseTools(
   const isOurs = documents !== undefined && !own.includes(docsServer);
   const entered = [...new Set([...(documents ? [docsServer] : []), ...own])];
   const known = [...new Set([...entered, builtinServer])];
-  const named = tools?.split(',').map((name) => name.trim());
+  const named = tools === undefined ? undefined : [...new Set(tools.split(',').map((name) => name.trim()))];
   const wrong = [...(named ?? []).filter((name) => name !== 'all'), ...allow.map(serverOfAllowed)].find(
     (name) => !known.includes(name),
   );
@@ -48,6 +51,7 @@ export function chooseTools(
       // The conversation says which servers its model may use. These are only used where the person names them.
       builtinTools: true,
       ...(Object.keys(checks).length === 0 ? {} : { checks: { [cwd]: checksOf(checks) } }),
+      ...(noRules ? { projectRules: false } : {}),
       approvals: approvalsOf(allow, isOurs ? { [docsServer]: docsTools } : {}),
     },
     known,

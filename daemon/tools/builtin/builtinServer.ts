@@ -25,6 +25,7 @@ import { createFileReads, type FileReading } from './fileReads.ts';
 import type { FileStore, OpenText } from './fileStore.ts';
 import { adviceOnTool } from './forgivenCall.ts';
 import { createKnownFiles } from './knownFiles.ts';
+import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { FileProblemError, openWorkspace, type Workspace } from './workspace.ts';
 
 /** What the built-in tools know of the client and its user. */
@@ -36,6 +37,8 @@ export interface BuiltinContext {
   readonly showsDiffs: () => boolean;
   /** The editor's own file system. Absent: files are read and written on the disk. */
   readonly editorFiles?: () => EditorFiles | undefined;
+  /** Absent: files with rules do not count. */
+  readonly settings?: () => RulesSettings;
 }
 
 export interface BuiltinServerOptions extends Omit<BuiltinContext, 'editorFiles'> {
@@ -48,6 +51,8 @@ export interface BuiltinServerOptions extends Omit<BuiltinContext, 'editorFiles'
   readonly now: () => number;
   /** Where conversations are kept; absent if none is. */
   readonly sessionsFolder?: string | undefined;
+  /** The folder of the user's own configuration. */
+  readonly userFolder?: string | undefined;
 }
 
 /** What a result may have if nobody knows the window of the model. */
@@ -58,7 +63,8 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const { entry, showsDiffs, sessionsFolder } = options;
   const workspace = workspaceOf(options);
   const journal = sessionsFolder === undefined ? undefined : createEditJournal(sessionsFolder);
-  const parts = { ...options, workspace, journal, known: createKnownFiles() };
+  const rules = createRulesFiles({ ...options, workspace });
+  const parts = { ...options, workspace, journal, known: createKnownFiles(), rules };
   const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
   const checks = options.checks && createChecks({ ...options.checks, ...parts });
 
@@ -107,6 +113,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
     prepare,
     ...(journal && { edits: createEditHistory({ ...parts, journal }) }),
     ...(checks && { checks: checks.requests }),
+    rules: rules.read,
     async call(request: ToolRequest, { signal }: CallOptions) {
       const prepared = await prepare(request, signal);
       return prepared.call(signal).finally(prepared.end);

@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { plainEnds } from '../../../protocol/base/text.ts';
-import type { CallBounds } from '../../chat/daemonTools.ts';
+import type { CallBounds, CallContext } from '../../chat/daemonTools.ts';
 import type { ListFiles, ReadFileArguments, SearchFiles } from './builtinTools.ts';
 import { type FileStore, isUnsaved, type UnsavedDocuments } from './fileStore.ts';
 import type { ReadRecord } from './knownFiles.ts';
 import { listFiles } from './listFiles.ts';
 import { filesNamed, type ProjectOptions } from './projectFiles.ts';
 import { readLines } from './readLines.ts';
+import type { RulesFiles } from './rulesFiles.ts';
 import { searchFiles } from './searchFiles.ts';
 import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
@@ -14,6 +15,7 @@ interface FileReadsOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
   readonly store: FileStore;
   readonly known: ReadRecord;
+  readonly rules: Pick<RulesFiles, 'noteFor'>;
   readonly now: () => number;
 }
 
@@ -25,7 +27,7 @@ export interface FileReading {
 }
 
 export function createFileReads(options: FileReadsOptions) {
-  const { workspace, store, known, now } = options;
+  const { workspace, store, known, rules, now } = options;
   const project = async (): Promise<ProjectOptions> => ({ workspace: await workspace(), now });
 
   const reading = async <T extends { readonly path?: string | undefined }>(
@@ -46,9 +48,11 @@ export function createFileReads(options: FileReadsOptions) {
     };
   };
 
-  const read = async (place: WorkspacePlace, { start_line: from, end_line: to, room, signal }: ReadLines) => {
+  const read = async (place: WorkspacePlace, given: ReadLines) => {
+    const { start_line: from, end_line: to, room, session, signal } = given;
     const { text } = await store.read(place, signal);
-    const note = (await isUnsaved(options, place)) ? unsavedNote : '';
+    const unsaved = (await isUnsaved(options, place)) ? unsavedNote : '';
+    const note = (await rules.noteFor(place, session)) + unsaved;
     const shown = readLines(plainEnds(text), { from, to, room: room - note.length });
     known.noteRead(place.path, text, shown);
     return shown.content + note;
@@ -67,17 +71,18 @@ export function createFileReads(options: FileReadsOptions) {
         searchFiles(place, await project(), { ...given, room, signal }),
       ),
 
-    read: (given: ReadFileArguments, { characters: room }: CallBounds) =>
+    read: (given: ReadFileArguments, { characters: room, turn }: CallContext) =>
       reading(given, async (place, signal) =>
         place.isFolder
           ? listFiles(place, await project(), { room, signal })
-          : read(place, { ...given, room, signal }),
+          : read(place, { ...given, room, session: turn?.session, signal }),
       ),
   };
 }
 
 interface ReadLines extends ReadFileArguments {
   readonly room: number;
+  readonly session: string | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -179,7 +179,12 @@ class BlockReader {
     this.#item = frame?.item ?? 0;
     if (frame === undefined || frame.isHidden) return;
     const inner = trimmed(frame.out);
-    const heading = frame.hasTitleInside ? /^#{1,6}\s+(.*)$/.exec(inner[0]?.text ?? '')?.[1] : undefined;
+    const first = inner[0]?.text ?? '';
+    const heading = frame.hasTitleInside
+      ? /^#{1,6}\s+(.*)$/.exec(first)?.[1]
+      : frame.kind === 'details' && frame.label === ''
+        ? /^<summary>(.*)<\/summary>$/.exec(first)?.[1]
+        : undefined;
     const content = heading === undefined ? inner : trimmed(inner.slice(1));
     const { options } = frame;
     const classes = options.get('class') ?? options.get('type');

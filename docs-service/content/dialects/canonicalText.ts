@@ -63,11 +63,11 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
 }
 
 const foreign =
-  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<[a-z]+\b[^<>\n]*\smarkdown\b|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<[a-z]+\b[^<>\n]*\smarkdown\b|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|:(?:material|fontawesome|octicons|simple|fa)-/m;
 
 /** What counts within code, or in the line that begins it. */
 const foreignCode =
-  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
+  /^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
 
 /** `import` and `export` at the beginning of a paragraph, up to an empty line. The lines stay. */
 function withoutImports(text: string, isMdx: boolean): string {

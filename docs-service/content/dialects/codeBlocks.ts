@@ -18,7 +18,7 @@ export function tryFenceInfo(text: string, marker: string): FenceInfo {
   const at = text.indexOf(marker) + marker.length;
   const info = text.slice(at).trim();
   const block = { isRust: /^rust\b/.test(info), hasOptions: info.startsWith('{') };
-  if (!/[{[:=]/.test(info)) return { text, block };
+  if (!/[{[:=,]/.test(info)) return { text, block };
   const title = /\btitle\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(info);
   const [, bracketed] = /\[([^\]]+)\]\s*$/.exec(info) ?? [];
   const caption = title?.[1] ?? title?.[2] ?? bracketed;
@@ -35,7 +35,7 @@ function languageIn(info: string): string {
   if (directive !== undefined) return argument;
   const [, classed] = /^\{[ \t]*\.?([\w+#-]+)[^{}]*\}/.exec(info) ?? [];
   if (classed !== undefined) return classed;
-  const [word = ''] = /^[^\s{[:]*/.exec(info) ?? [];
+  const [word = ''] = /^[^\s{[:,]*/.exec(info) ?? [];
   // What remains has no meaning here, such as the numbers of lines to highlight.
   return word.includes('=') ? '' : word;
 }

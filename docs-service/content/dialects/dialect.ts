@@ -7,10 +7,14 @@ export interface TreeMarks {
   readonly isVault: boolean;
   /** It has `_config.yml`. */
   readonly isJekyll: boolean;
+  /** What stands for `{{ site.name }}`, which is a text of Jekyll's configuration. */
+  readonly site?: ReadonlyMap<string, string>;
   /** It has `book.toml` or a `SUMMARY.md`. */
   readonly isBook: boolean;
   /** The file that the name in a wikilink means, if one is known. */
   readonly tryNamed: (name: string, from: string) => string | undefined;
+  /** Whether a file is a document. */
+  readonly isDocument?: (path: string) => boolean;
   /** The address of a picture that is not at the place that is written. */
   readonly tryPicture: (written: string, from: string) => string | undefined;
   /** A file outside of the content folder, as paths from there call it; undefined if it may not be included. */
@@ -46,6 +50,8 @@ export class Dialect {
   readonly isMdx: boolean;
   /** Tags in its prose. */
   readonly tags = new Set<string>();
+  /** Names of places, for links from any document. */
+  readonly targets = new Set<string>();
   /** Names in wikilinks that no file has yet. */
   readonly unnamed = new Set<string>();
   /** Addresses of pictures that are nowhere yet. */

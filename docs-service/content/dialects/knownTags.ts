@@ -154,10 +154,12 @@ const known: Readonly<Record<TemplateTag['form'], Readonly<Record<string, TagMea
 };
 
 /** The value of what stands in `{{ }}` or `{ }`, if it is about the document itself. */
-export function tryValue(written: string, { title }: Dialect): string | undefined {
+export function tryValue(written: string, { title, tree }: Dialect): string | undefined {
   const text = written.trim();
   if (/^(?:page|\$?front_?matter)\.title$/i.test(text)) return title ?? '';
   if (/^site\.(?:baseurl|url)$/.test(text)) return '';
+  const ofSite = tree.site?.get(/^site\.([\w-]+)$/.exec(text)?.[1] ?? '');
+  if (ofSite !== undefined) return ofSite;
   const [, path] = /^["']([^"']*)["']\s*\|\s*(?:relative_url|absolute_url)$/.exec(text) ?? [];
   return path;
 }

@@ -73,6 +73,7 @@ class MarkReader {
     const [, listed] = /^[ \t>]*\{:?[ \t]*([^{}]{1,300})\}\s*$/.exec(prose) ?? [];
     const found = name === undefined ? listed && tryAttributes(listed) : { id: name, classes: [] };
     if (!found) return false;
+    if (name !== undefined) this.#dialect.targets.add(name);
     const kind = found.classes.find((one) => tryAlertKind(one.replace(/-title$/, '')) !== undefined);
     const isAfter = name === undefined && this.#out.at(-1)?.text.trim();
     const id = found.id === undefined ? {} : { id: this.#newId(found.id, line) };

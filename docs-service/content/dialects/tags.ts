@@ -142,10 +142,11 @@ class TagReader {
   }
 
   #component(at: number): Replacement | undefined {
-    if (/[\w`\\]/.test(this.#text[at - 1] ?? '')) return undefined;
     tagName.lastIndex = at;
     const [opening, slash, name = ''] = tagName.exec(this.#text) ?? [];
-    if (opening === undefined) return undefined;
+    // Right behind a word, it is the parameter of a type, such as `Map<Key>`.
+    const before = this.#text[at - 1] ?? '';
+    if (opening === undefined || (slash === '' ? /[\w`\\]/ : /[`\\]/).test(before)) return undefined;
     const end = this.#tried(tagEnd(this.#text, at + opening.length), maxLength);
     if (end === undefined) return undefined;
     const rest = this.#text.slice(at + opening.length, end - 1);

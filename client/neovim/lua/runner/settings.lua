@@ -24,6 +24,8 @@
 ---@field builtinTools? boolean
 ---@field checks? table<string, table<string, { command: string[], timeout?: integer, env?: table<string, string> }>>
 ---@field rounds? integer
+---@field agentContext? integer
+---@field projectRules? boolean
 ---@field trusted? boolean
 
 --- Their names, and what they must be.
@@ -53,5 +55,7 @@ return {
   { name = 'builtinTools', schema = { type = 'boolean' } },
   { name = 'checks', schema = { type = 'object', values = { type = 'object', values = { type = 'object', properties = { command = { type = 'array', items = { type = 'string' } }, timeout = { type = 'integer', minimum = 1, maximum = 86400 }, env = { type = 'object', values = { type = 'string' } } }, required = { 'command' } } } } },
   { name = 'rounds', schema = { type = 'integer', minimum = 1, maximum = 200 } },
+  { name = 'agentContext', schema = { type = 'integer', minimum = 3072 } },
+  { name = 'projectRules', schema = { type = 'boolean' } },
   { name = 'trusted', schema = { type = 'boolean' } },
 }
