@@ -1,7 +1,7 @@
 import type { EditsResult, ListedToolServer, RestoredEdits } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
-import type { CheckRequests } from './builtin/checks.ts';
 import type { ProjectRules } from '../chat/projectRules.ts';
+import type { CheckRequests } from './builtin/checks.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';

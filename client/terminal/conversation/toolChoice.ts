@@ -31,7 +31,11 @@ export interface ToolChoice {
  * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
  */
 export function chooseTools(
-  { commandLine: { tools, allow, checks, noRules }, program: { documents }, terminal: { cwd } }: CommandContext,
+  {
+    commandLine: { tools, allow, checks, noRules },
+    program: { documents },
+    terminal: { cwd },
+  }: CommandContext,
   toolServers?: readonly string[],
 ): ToolChoice {
   const own = toolServers ?? [];
