@@ -5,13 +5,13 @@ import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 export type Database = ReturnType<typeof engineToDatabase>;
 
 export interface Statement<Row> {
-  run(...values: readonly SqlValue[]): void;
+  run(...values: readonly SqliteValue[]): void;
   /** The first row. */
-  get(...values: readonly SqlValue[]): Row | undefined;
-  all(...values: readonly SqlValue[]): Row[];
+  get(...values: readonly SqliteValue[]): Row | undefined;
+  all(...values: readonly SqliteValue[]): Row[];
 }
 
-export type SqlValue = string | number | null | Uint8Array;
+export type SqliteValue = string | number | null | Uint8Array;
 
 export interface DatabaseOptions {
   /** Milliseconds to wait for a locked file; 5 s by default. */
@@ -56,9 +56,9 @@ export function createSqliteStatements(database: Database) {
   return {
     prepared,
     // The caller knows the type of the rows.
-    rows: <Row>(text: string, ...values: readonly SqlValue[]) =>
+    rows: <Row>(text: string, ...values: readonly SqliteValue[]) =>
       prepared(text).all(...values) as readonly Row[],
-    batch: (all: readonly (readonly [statement: string, ...values: SqlValue[]])[]) =>
+    batch: (all: readonly (readonly [statement: string, ...values: SqliteValue[]])[]) =>
       database.transaction(() => {
         for (const [text, ...values] of all) prepared(text).run(...values);
       }),

@@ -3,7 +3,7 @@ import {
   type Database,
   isCorruption,
   openDatabase,
-  type SqlValue,
+  type SqliteValue,
 } from '../base/sqliteDatabase.ts';
 import { removeDatabase } from '../search/sqlite/indexFile.ts';
 import { createVectorStore, type VectorStore } from './vectorStore.ts';
@@ -54,7 +54,7 @@ async function open(file: string): Promise<Database> {
 function createSqliteVectors(database: Database): VectorStore {
   const { rows, batch } = createSqliteStatements(database);
   return createVectorStore({
-    rows: async <Row>(text: string, ...values: readonly (SqlValue | readonly string[])[]) =>
+    rows: async <Row>(text: string, ...values: readonly (SqliteValue | readonly string[])[]) =>
       rows<Row>(text, ...values.map(toValue)),
     batch: async (statements) =>
       batch(statements.map(([text, ...values]) => [text, ...values.map(toValue)] as const)),
@@ -70,6 +70,6 @@ function eachOf(list: string): string {
   return `json_each('["' || replace(${list}, ' ', '","') || '"]')`;
 }
 
-function toValue(value: SqlValue | readonly string[]): SqlValue {
+function toValue(value: SqliteValue | readonly string[]): SqliteValue {
   return value === null || typeof value !== 'object' || value instanceof Uint8Array ? value : value.join(' ');
 }

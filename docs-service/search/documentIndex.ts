@@ -59,19 +59,17 @@ export interface DocumentIndex {
 }
 
 /** The part of the index that reads it. */
-export type ReadableIndex = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
+export type Queries = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
 
 const readings = [
   ...(['list', 'search', 'read', 'metadataOf', 'select', 'slugsOf', 'slugsNamed', 'changedAt'] as const),
   ...(['nearSlugs', 'slugsFrom', 'terms', 'collections', 'summary', 'lostFiles'] as const),
-] satisfies readonly (keyof ReadableIndex)[];
+] satisfies readonly (keyof Queries)[];
 
 /** A reading index whose every method asks somebody else. */
-export function passOn(
-  ask: (name: keyof ReadableIndex, asked: readonly unknown[]) => Promise<unknown>,
-): ReadableIndex {
+export function passOn(ask: (name: keyof Queries, asked: readonly unknown[]) => Promise<unknown>): Queries {
   const methods = readings.map((name) => [name, (...asked: readonly unknown[]) => ask(name, asked)]);
-  return Object.fromEntries(methods) as ReadableIndex;
+  return Object.fromEntries(methods) as Queries;
 }
 
 /** Keeps the index in step with the files. */

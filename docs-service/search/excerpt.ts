@@ -1,3 +1,4 @@
+import type { Document } from '../content/document.ts';
 import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts';
 import { isTitle } from '../content/headings.ts';
 import { sectionsOf } from '../content/sections.ts';
@@ -6,10 +7,7 @@ import type { Clause, SearchHit } from './documentIndex.ts';
 import type { Joined } from './joining.ts';
 import { lineAt, snippet } from './snippet.ts';
 
-interface HitText {
-  readonly title: string;
-  readonly body: string;
-}
+type HitText = Pick<Document, 'title' | 'body'>;
 
 /**
  * What a hit shows of its document. What is near in meaning comes before words that are far from each other, because a

@@ -1,22 +1,15 @@
 import type { LibraryState } from './changes.ts';
 
 /** A value in a statement. A list is for `any`. */
-export type SqlParameter =
-  | string
-  | number
-  | boolean
-  | null
-  | Uint8Array
-  | readonly string[]
-  | readonly number[];
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
 
 /** Values by their columns. */
-export type IndexRow = Readonly<Record<string, SqlParameter>>;
+export type IndexRow = Readonly<Record<string, SqlValue>>;
 
 /** The index in one transaction. SQLite and PostgreSQL run the same statements; `?` stands for a value. */
 export interface IndexDatabase {
   readonly dialect: SqlDialect;
-  rows<Row>(statement: string, ...values: readonly SqlParameter[]): Promise<readonly Row[]>;
+  rows<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
    * Inserts rows, each with the same columns.
    * @param more what follows the rows in the statement, such as `ON CONFLICT …`

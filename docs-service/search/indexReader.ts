@@ -6,7 +6,7 @@ import type {
   IndexSummary,
   ListQuery,
   LocatedMetadata,
-  ReadableIndex,
+  Queries,
   SearchPage,
   SearchQuery,
   Selection,
@@ -42,7 +42,7 @@ interface Scope {
 }
 
 /** How the index answers in one state of the library. */
-export class IndexReader implements ReadableIndex {
+export class IndexReader implements Queries {
   readonly #database: IndexDatabase;
   readonly #kept: KeptStatistics;
 

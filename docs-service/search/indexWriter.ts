@@ -21,11 +21,8 @@ export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: reado
 export async function readFiles(database: IndexDatabase): Promise<IndexedFiles> {
   const rows = await database.rows<FileRow>('SELECT * FROM docs_files ORDER BY path');
   const { indexId } = await readState(database);
-  const reading: unknown = JSON.parse((await readMeta(database, 'reading')) ?? '""');
-  return {
-    ...{ indexId, isComplete: await isComplete(database), reading: String(reading) },
-    files: rows.map(rowToFile),
-  };
+  const reading = String(JSON.parse((await readMeta(database, 'reading')) ?? '""'));
+  return { indexId, reading, isComplete: await isComplete(database), files: rows.map(rowToFile) };
 }
 
 export async function isComplete(database: IndexDatabase): Promise<boolean> {

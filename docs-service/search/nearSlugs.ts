@@ -32,16 +32,9 @@ const farthest = 0.5;
 
 /** From 0, for the same slug or the same words in another order. Signs between the words make nothing similar. */
 function distance(one: string, other: string): number {
-  const [words, otherWords] = [inWordOrder(one), inWordOrder(other)];
+  const inWordOrder = (slug: string) => analyse(slug).sort().join('-');
+  const share = (a: string, b: string, more: number) =>
+    (editDistance(a, b) + more) / Math.max(a.length, b.length, 1);
   // The same words in another order are near, but not as near as a typing mistake.
-  const asWords = (editDistance(words, otherWords) + 1) / longest(words, otherWords);
-  return Math.min(editDistance(one, other) / longest(one, other), asWords);
-}
-
-function longest(one: string, other: string): number {
-  return Math.max(one.length, other.length, 1);
-}
-
-function inWordOrder(slug: string): string {
-  return analyse(slug).sort().join('-');
+  return Math.min(share(one, other, 0), share(inWordOrder(one), inWordOrder(other), 1));
 }

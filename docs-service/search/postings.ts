@@ -8,7 +8,7 @@ export interface PostingRow {
 }
 
 /** The rows of words in one block, by the numbers of the words. */
-export type PostingBlock = ReadonlyMap<number, PostingRow>;
+export type Postings = ReadonlyMap<number, PostingRow>;
 
 /** The numbers of two words that every index has. */
 export const anyNumber = 0;

@@ -1,4 +1,4 @@
-import { blockSize, countOf, offsetOf, PlaceCursor, type PostingBlock, weightOf } from './postings.ts';
+import { blockSize, countOf, offsetOf, PlaceCursor, type Postings, weightOf } from './postings.ts';
 import { eachEntry, type TextStatistics } from './textStatistics.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
 
@@ -46,7 +46,7 @@ const turn = 256;
 
 /** Scores every document that has a clause, by BM25F: clause by clause, in arrays as long as the index. */
 export async function rank(
-  blocks: ReadonlyMap<number, PostingBlock>,
+  blocks: ReadonlyMap<number, Postings>,
   { visible, shares, documents }: TextStatistics,
   request: RankRequest,
 ): Promise<Ranking> {
@@ -135,7 +135,7 @@ const noEntries = new Uint32Array();
 
 /** Counts a clause in all documents. */
 class ClauseCounter {
-  readonly #blocks: ReadonlyMap<number, PostingBlock>;
+  readonly #blocks: ReadonlyMap<number, Postings>;
   readonly #shares: Float64Array;
   /** How much each document has of the latest clause. */
   readonly counts: Float64Array;
@@ -144,7 +144,7 @@ class ClauseCounter {
   #length = 0;
   #rows = 0;
 
-  constructor(blocks: ReadonlyMap<number, PostingBlock>, shares: Float64Array) {
+  constructor(blocks: ReadonlyMap<number, Postings>, shares: Float64Array) {
     [this.#blocks, this.#shares] = [blocks, shares];
     [this.counts, this.#having] = [new Float64Array(shares.length), new Uint32Array(shares.length)];
   }
@@ -191,7 +191,7 @@ class ClauseCounter {
 }
 
 /** How often the documents of a block have adjacent words, by their numbers in it. */
-function phraseCounts(block: PostingBlock, words: readonly number[]): ReadonlyMap<number, number> {
+function phraseCounts(block: Postings, words: readonly number[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   const rows = words.flatMap((word) => block.get(word) ?? []);
   if (rows.length < words.length) return found;

@@ -4,7 +4,7 @@ import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
 import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
-import type { PostingBlock } from './postings.ts';
+import type { Postings } from './postings.ts';
 import { parseQuery } from './query.ts';
 import { type Ranked, rank } from './ranking.ts';
 import type { SearchStore } from './searchStore.ts';
@@ -81,7 +81,7 @@ async function readBlocks(
     clauses,
     filters,
   }: { readonly clauses: readonly KnownClause[]; readonly filters: readonly (number | undefined)[] },
-): Promise<ReadonlyMap<number, PostingBlock>> {
+): Promise<ReadonlyMap<number, Postings>> {
   const phrases = new Set(clauses.flatMap((clause) => clause.phrases.flat()));
   const others = new Set([
     ...filters.flatMap((word) => word ?? []),

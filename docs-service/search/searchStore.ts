@@ -1,13 +1,13 @@
 import { maxTokenLength } from './analyser.ts';
 import { type DocumentRecord, storable } from './documentRecord.ts';
 import { languageMark } from './documentWords.ts';
-import type { IndexDatabase, SqlParameter } from './indexDatabase.ts';
+import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
 import {
   anyNumber,
   blockSize,
   draftNumber,
-  type PostingBlock,
   type PostingRow,
+  type Postings,
   rowId,
   type StoredPostings,
   toPostings,
@@ -80,7 +80,7 @@ export class SearchStore {
     return found;
   }
 
-  #words(condition: string, ...values: readonly SqlParameter[]): Promise<readonly WordRow[]> {
+  #words(condition: string, ...values: readonly SqlValue[]): Promise<readonly WordRow[]> {
     const isVisible = `${this.#visible} > 0 AND ${condition}`;
     return readWords(this.#database, this.#visible, isVisible, ...values);
   }
@@ -89,11 +89,7 @@ export class SearchStore {
    * The rows of these words. Only a phrase needs their places.
    * @param size above the number of every document
    */
-  async postings(
-    words: readonly number[],
-    size: number,
-    hasPlaces: boolean,
-  ): Promise<Map<number, PostingBlock>> {
+  async postings(words: readonly number[], size: number, hasPlaces: boolean): Promise<Map<number, Postings>> {
     const found = new Map<number, Map<number, PostingRow>>();
     const ids = Array.from({ length: size / blockSize }, (_, block) =>
       words.map((word) => rowId(block, word)),
@@ -152,7 +148,7 @@ export async function readWords(
   database: IndexDatabase,
   documents: string,
   condition: string,
-  ...values: readonly SqlParameter[]
+  ...values: readonly SqlValue[]
 ): Promise<readonly WordRow[]> {
   const [found] = await database.rows<{ rows: string | null }>(
     `SELECT ${database.dialect.lines("id || ' ' || documents || ' ' || word")} AS rows

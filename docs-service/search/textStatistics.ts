@@ -1,5 +1,5 @@
 import { markToLength } from './documentWords.ts';
-import { anyNumber, blockSize, countOf, draftNumber, offsetOf, type PostingBlock } from './postings.ts';
+import { anyNumber, blockSize, countOf, draftNumber, offsetOf, type Postings } from './postings.ts';
 
 /** What every search needs of the documents that its reader may see, by their numbers. */
 export interface TextStatistics {
@@ -18,7 +18,7 @@ const lengthShare = 0.65;
 const [assumedDocuments, assumedLength] = [12, 300];
 
 /** @param drafts whether the reader sees them */
-export function statisticsOf(blocks: ReadonlyMap<number, PostingBlock>, size: number, drafts: boolean) {
+export function statisticsOf(blocks: ReadonlyMap<number, Postings>, size: number, drafts: boolean) {
   const marks = new Uint8Array(size);
   eachEntry(blocks, anyNumber, (key, entry) => (marks[key] = countOf(entry)));
   // The mark of a document without words is 1.
@@ -41,7 +41,7 @@ export function statisticsOf(blocks: ReadonlyMap<number, PostingBlock>, size: nu
 
 /** Visits the entries of a word, by the numbers of the documents. */
 export function eachEntry(
-  blocks: ReadonlyMap<number, PostingBlock>,
+  blocks: ReadonlyMap<number, Postings>,
   word: number,
   visit: (key: number, entry: number) => void,
 ): void {

@@ -7,7 +7,7 @@ import {
   type IndexRow,
   readMeta,
   type SqlDialect,
-  type SqlParameter,
+  type SqlValue,
 } from '../indexDatabase.ts';
 import {
   beginIndex,
@@ -81,13 +81,13 @@ export async function makeLookups(client: pg.ClientBase): Promise<void> {
 
 /** The index on a connection. */
 export function toIndexDatabase(client: pg.ClientBase): IndexDatabase {
-  const run = async (statement: string, values: readonly SqlParameter[]) =>
+  const run = async (statement: string, values: readonly SqlValue[]) =>
     (await client.query(queryOf(statement, values))).rows;
   const records = (table: string) => `json_populate_recordset(NULL::${table}, ?)`;
   return {
     dialect,
     // The caller knows the type of the rows.
-    rows: async <Row>(statement: string, ...values: readonly SqlParameter[]) =>
+    rows: async <Row>(statement: string, ...values: readonly SqlValue[]) =>
       (await run(statement, values)) as readonly Row[],
     insert: async (table, rows, more = '') => {
       const columns = Object.keys(rows[0] ?? {}).join(', ');
@@ -122,7 +122,7 @@ function* batches(rows: readonly IndexRow[]): Generator<string> {
   if (batch.length > 0) yield `[${batch.join(',')}]`;
 }
 
-function toJson(value: SqlParameter): SqlParameter {
+function toJson(value: SqlValue): SqlValue {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 

@@ -7,7 +7,7 @@ import {
   openDatabase,
 } from '../../base/sqliteDatabase.ts';
 import { maxTags } from '../documentRecord.ts';
-import type { IndexDatabase, SqlDialect, SqlParameter } from '../indexDatabase.ts';
+import type { IndexDatabase, SqlDialect, SqlValue } from '../indexDatabase.ts';
 import {
   beginIndex,
   type ColumnTypes,
@@ -142,7 +142,7 @@ export function toIndexDatabase(database: Database): IndexDatabase {
 /** SQLite takes so many values in one statement easily. */
 const rowsAtOnce = 50;
 
-function toEngine(value: SqlParameter): string | number | null | Uint8Array {
+function toEngine(value: SqlValue): string | number | null | Uint8Array {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'object' && value !== null && !(value instanceof Uint8Array)
     ? JSON.stringify(value)

@@ -5,8 +5,8 @@ import {
   IndexUnavailableError,
   type IndexWriter,
   passOn,
+  type Queries,
   QueryError,
-  type ReadableIndex,
 } from '../documentIndex.ts';
 
 interface SqliteIndexOptions {
@@ -60,7 +60,7 @@ export interface IndexThreadData {
   readonly program: string;
 }
 
-type IndexMethods = ReadableIndex & IndexWriter;
+type IndexMethods = Queries & IndexWriter;
 
 function toError({ kind, message }: WorkerFailure): Error {
   if (kind === 'query') return new QueryError(message);
