@@ -96,6 +96,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
   const project = join(home, 'project');
   mkdirSync(join(project, 'src'), { recursive: true });
   writeFileSync(join(project, 'src', 'a.ts'), 'const a = 1;\n');
+  writeFileSync(join(project, 'Makefile'), 'test:\n\ttrue\n');
   installEngine(home);
   keepPrompt(home);
   const daemon = await startDaemonProcess(

@@ -121,7 +121,7 @@ t.test('the help lists every command, aligned', async (t) => {
   const run = startTerminal({ args: ['--help'], input: '' });
   t.equal(await run.ended, 0);
   const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 20);
+  t.equal(rows.length, 21);
   t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
   t.notMatch(run.stdout.text(), '__complete');
   for (const args of [
