@@ -600,16 +600,17 @@ t.test('the lock file has the packages of every platform', async (t) => {
   t.strictSame(missing, []);
 });
 
+const roomFiles = ['client', 'daemon', 'docs-service', 'protocol'].flatMap((room) =>
+  readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),
+);
+
 /** The pages of rooms, which say what is in them and how to add to it. */
-const roomPages = ['client', 'daemon', 'docs-service', 'protocol']
-  .flatMap((room) => readdirSync(room, { recursive: true }).map((name) => join(room, String(name))))
-  .filter((path) => /(?:README|CONTRIBUTING)\.md$/.test(path) && path !== 'client/vscode/README.md');
+const roomPages = roomFiles.filter(
+  (path) => /(?:README|CONTRIBUTING)\.md$/.test(path) && path !== 'client/vscode/README.md',
+);
 
 t.test('no two exported types have one name', async (t) => {
-  const files = ['client', 'daemon', 'docs-service', 'protocol'].flatMap((room) =>
-    readdirSync(room, { recursive: true }).map((name) => join(room, String(name))),
-  );
-  const texts = files.filter((path) => path.endsWith('.ts')).map((path) => readFileSync(path, 'utf8'));
+  const texts = roomFiles.filter((path) => path.endsWith('.ts')).map((path) => readFileSync(path, 'utf8'));
   const names = texts.flatMap((text) =>
     [...text.matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name = '']) => name),
   );

@@ -133,8 +133,12 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
 function nameLanguage(path: string, tree: TreeMarks | undefined): string | undefined {
   const [, stem, written, ending] = /^(.+)\.([a-z]{2}(?:[-_][a-z]{2,4})?)(\.\w+)$/i.exec(path) ?? [];
   if (stem === undefined || !tree?.isDocument?.(stem + ending)) return undefined;
-  return language.safeParse(written).data;
+  const { data = '' } = language.safeParse(written);
+  // A name such as `node.js.md` has no language.
+  return data !== '' && languageNames.of(data) !== undefined ? data : undefined;
 }
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** The first heading before the text has its canonical form, for what quotes it. */
 function writtenTitle(body: string): string {

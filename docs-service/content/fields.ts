@@ -28,7 +28,9 @@ export const slug = text(100).refine(
 export const description = z
   .string({ error: 'must be a text' })
   .max(5_000, 'must have at most 5000 characters')
-  .transform((value) => (/[[\]`*<]/.test(value) ? plainTitle(value) : value.replace(/\s+/g, ' ').trim()))
+  .transform((value) =>
+    /[[\]`*<]/.test(value) ? plainTitle(value, 5_000) : value.replace(/\s+/g, ' ').trim(),
+  )
   .refine((value) => !/[\u0000-\u001f\u007f]/.test(value), 'must not have control characters');
 
 export const author = text(200);

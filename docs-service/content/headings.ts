@@ -34,9 +34,9 @@ const pictureHeading =
   /^(?:\s|<(?!h1)[^<>]*>)*<h1(?:\s[^<>]*)?>(?:\s|<a\s[^<>]*>)*<img\s[^<>]*?\balt="([^"<>]+)"/i;
 
 /** A title from front matter on one line, without its marks and tags. Names such as `__init__` and `Map<T>` stay. */
-export function plainTitle(written: string): string {
+export function plainTitle(written: string, longest = 2_000): string {
   const text = written
-    .slice(0, 2_000)
+    .slice(0, longest)
     .replace(/\s*\{:?\s*#[^{}]*\}[\s#]*$/, '')
     .replace(/\{\{[<%][^{}]*[>%]\}\}/g, '')
     .replace(/<\w[^<>]*\/>|<(\w+)(?:\s[^<>]*)?>([^<>]*)<\/\1>/g, '$2');

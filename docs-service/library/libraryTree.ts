@@ -128,7 +128,7 @@ export class LibraryTree {
     }
     if (path.startsWith('//') || path.includes('..')) return undefined;
     const others = Object.keys(places.otherFolders ?? {}).map((name) => `.files/${name}/`);
-    const above = foldersAbove(from).map((folder) => (folder === '' || folder === '.' ? '' : `${folder}/`));
+    const above = foldersAbove(from).map((folder) => (folder === '' ? '' : `${folder}/`));
     const bases = [...above, ...others].flatMap((base) => publicFolders.map((one) => base + one));
     const base = bases.find((one) => this.#exists(one + path.slice(1)));
     return base === undefined ? undefined : `/${base}${written.slice(1)}`;

@@ -21,7 +21,15 @@ interface Case {
   readonly expect: Readonly<Record<string, unknown>>;
 }
 
-const cases: readonly Case[] = JSON.parse(readFileSync('test/fixtures/dialects.json', 'utf8'));
+const cases: readonly Case[] = [
+  ...JSON.parse(readFileSync('test/fixtures/dialects.json', 'utf8')),
+  {
+    name: 'a file of many lines is included',
+    files: { 'a.md': '# T\n\n```\n--8<-- "x.txt"\n```\n\n## S\n', 'x.txt': '`\n'.repeat(200_000) },
+    read: 'a.md',
+    expect: { title: 'T', warnings: {} },
+  },
+];
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;

@@ -143,6 +143,7 @@ t.test('the daemon accepts each example and returns its result', async (t) => {
       JSON.stringify(shown)
         .replaceAll(exampleSession, session)
         .replaceAll('/home/me/project', home)
+        .replaceAll('/home/me/app', project)
         .replace(/http:\/\/127\.0\.0\.1:11434|https:\/\/ollama\.com/, runner.url),
     );
     if (toDaemon) await daemon.connection.sendNotification(toDaemon, params);

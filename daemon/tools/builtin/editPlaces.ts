@@ -1,11 +1,11 @@
 /** A text that is to be replaced, and the one in its place, both with plain line ends. */
-export interface WantedEdit {
+export interface TextPair {
   readonly old: string;
   readonly wanted: string;
 }
 
 /** A place in a text, from its beginning to its end, and what comes into it. */
-export interface FoundPlace {
+export interface EditMatch {
   readonly start: number;
   readonly end: number;
   readonly wanted: string;
@@ -14,7 +14,7 @@ export interface FoundPlace {
 }
 
 /** The only place, or where the several places begin; undefined if there is none. */
-export type PlaceSearch = { readonly place: FoundPlace } | { readonly starts: readonly number[] } | undefined;
+export type PlaceSearch = { readonly place: EditMatch } | { readonly starts: readonly number[] } | undefined;
 
 /** More places than are named. */
 const maxPlaces = 6;
@@ -24,10 +24,10 @@ const maxPlaces = 6;
  * two places in a step end the search. Nothing is compared by its similarity: each step knows one kind of slip, and
  * only what was found is replaced.
  */
-export function findForgiving(text: string, edit: WantedEdit): PlaceSearch {
+export function findForgiving(text: string, edit: TextPair): PlaceSearch {
   const bare = withoutNumbers(edit);
   const trimmed = [edit, ...bare].flatMap(withoutBlankEnds);
-  const steps: readonly (readonly [readonly WantedEdit[], Matcher, string])[] = [
+  const steps: readonly (readonly [readonly TextPair[], Matcher, string])[] = [
     [bare, wholeLines, 'without the line numbers'],
     [[edit, ...bare], apartFromLooks, 'apart from blanks at line ends, quotes and dashes'],
     [[edit, ...bare], apartFromIndentation, 'with another indentation, which was kept as it is in the file'],
@@ -49,14 +49,14 @@ export function findForgiving(text: string, edit: WantedEdit): PlaceSearch {
   return undefined;
 }
 
-type Matcher = (text: string, edit: WantedEdit) => readonly FoundPlace[];
+type Matcher = (text: string, edit: TextPair) => readonly EditMatch[];
 
-function exactly(text: string, { old, wanted }: WantedEdit): readonly FoundPlace[] {
+function exactly(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
   return occurrencesOf(text, old).map((start) => ({ start, end: start + old.length, wanted }));
 }
 
 /** What has line numbers begins and ends with a line. */
-function wholeLines(text: string, edit: WantedEdit): readonly FoundPlace[] {
+function wholeLines(text: string, edit: TextPair): readonly EditMatch[] {
   return exactly(text, edit).filter(
     ({ start, end }) =>
       (start === 0 || text[start - 1] === '\n') &&
@@ -85,7 +85,7 @@ function plainLooks(text: string): string {
 }
 
 /** Whatever `old` and `wanted` have in common at their ends stays as it is in the file. */
-function apartFromLooks(text: string, { old, wanted }: WantedEdit): readonly FoundPlace[] {
+function apartFromLooks(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
   const { plain, places } = withoutLineEndBlanks(plainLooks(text));
   const sought = withoutLineEndBlanks(plainLooks(old)).plain;
   if (sought === '') return [];
@@ -128,14 +128,14 @@ const maxLines = 500;
 const maxCompared = 20_000_000;
 
 /** The same lines, shifted, or with tabs for blanks, or the other way round: `wanted` is shifted as they are. */
-function apartFromIndentation(text: string, { old, wanted }: WantedEdit): readonly FoundPlace[] {
+function apartFromIndentation(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
   const hasEnd = old.endsWith('\n');
   const sought = old.slice(0, hasEnd ? -1 : undefined).split('\n');
   const lines = text.split('\n');
   if (sought.length > maxLines || lines.length * sought.length > maxCompared) return [];
   const bodies = lines.map(bodyOf);
   const soughtBodies = sought.map(bodyOf);
-  const places: FoundPlace[] = [];
+  const places: EditMatch[] = [];
   let start = 0;
   for (const [at, line] of lines.entries()) {
     if (places.length >= maxPlaces) break;
@@ -223,7 +223,7 @@ function shifted(text: string, shift: Shift): string {
 const numberings = [/^\s*(\d+)\s?[|→]/, /^\s*(\d+)\t/, /^\s*(\d+):/, /^[^\s:]+:(\d+):/];
 
 /** The edit without line numbers, with and without the blank behind them; none if the lines are not numbered. */
-function withoutNumbers({ old, wanted }: WantedEdit): readonly WantedEdit[] {
+function withoutNumbers({ old, wanted }: TextPair): readonly TextPair[] {
   const lines = old.split('\n');
   const numbering = numberings.find((form) => isNumbered(lines, form));
   if (numbering === undefined) return [];
@@ -245,7 +245,7 @@ function isNumbered(lines: readonly string[], form: RegExp): boolean {
 }
 
 /** The edit without blank lines at the ends of `old`, and without those that `wanted` has there too. */
-function withoutBlankEnds({ old, wanted }: WantedEdit): readonly WantedEdit[] {
+function withoutBlankEnds({ old, wanted }: TextPair): readonly TextPair[] {
   const lines = old.split('\n');
   const hasStart = lines.length > 1 && lines[0]?.trim() === '';
   const hasEnd = lines.length > 1 && lines.at(-1)?.trim() === '';
@@ -266,7 +266,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The edit with what was escaped twice in its JSON. */
-function unescaped({ old, wanted }: WantedEdit): readonly WantedEdit[] {
+function unescaped({ old, wanted }: TextPair): readonly TextPair[] {
   const plain = (text: string) =>
     text.replace(/\\([ntr"'\\])/g, (_, letter: string) => escapes.get(letter) ?? letter);
   return plain(old) === old ? [] : [{ old: plain(old), wanted: plain(wanted) }];

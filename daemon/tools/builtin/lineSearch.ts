@@ -3,13 +3,13 @@ import { cutText } from '../../../protocol/base/text.ts';
 import { FileProblemError } from './workspace.ts';
 
 /** The lines of one text. */
-export interface LinesFound {
+export interface LineMatches {
   readonly total: number;
   /** The first of them. */
-  readonly lines: readonly FoundLine[];
+  readonly lines: readonly LineMatch[];
 }
 
-interface FoundLine {
+interface LineMatch {
   /** From 1. */
   readonly number: number;
   /** The line, or the part of it around what was sought. */
@@ -18,7 +18,7 @@ interface FoundLine {
 
 export interface LineSearch {
   /** `late` once the time of the whole search is over. */
-  lines(text: string, max: number): Promise<LinesFound | 'late'>;
+  lines(text: string, max: number): Promise<LineMatches | 'late'>;
   end(): void;
 }
 
@@ -50,8 +50,8 @@ interface SearchedText {
   readonly max: number;
 }
 
-function linesWith(query: string, { text, searched, max }: SearchedText): LinesFound {
-  const lines: FoundLine[] = [];
+function linesWith(query: string, { text, searched, max }: SearchedText): LineMatches {
+  const lines: LineMatch[] = [];
   let [total, number, counted] = [0, 1, 0];
   for (let at = searched.indexOf(query); at !== -1; ) {
     for (let end = text.indexOf('\n', counted); end !== -1 && end < at; end = text.indexOf('\n', counted)) {

@@ -1,7 +1,7 @@
 import { count, cutText, plainEnds } from '../../../protocol/base/text.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { readFile } from './fileStore.ts';
-import { type LineSearch, type LinesFound, literalSearch, regexSearch } from './lineSearch.ts';
+import { type LineMatches, type LineSearch, literalSearch, regexSearch } from './lineSearch.ts';
 import { type ProjectFile, type ProjectOptions, projectFiles } from './projectFiles.ts';
 import { FileProblemError, type WorkspacePlace } from './workspace.ts';
 
@@ -25,7 +25,7 @@ interface SearchOptions {
   readonly signal: AbortSignal;
 }
 
-interface FileLines extends LinesFound {
+interface FileLines extends LineMatches {
   readonly name: string;
 }
 

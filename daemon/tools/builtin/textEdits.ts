@@ -1,5 +1,5 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { commonEnds, type FoundPlace, findForgiving } from './editPlaces.ts';
+import { commonEnds, type EditMatch, findForgiving } from './editPlaces.ts';
 import { FileProblemError } from './workspace.ts';
 
 /** Replaces a text that occurs exactly once. */
@@ -68,9 +68,9 @@ export function applyEdits(text: string, edits: readonly TextEdit[], isEverywher
 const maxPlaces = 1_000;
 
 /** Every place of a text that need not be the only one. */
-function placesOf(lines: LineEnds, edit: TextEdit): readonly FoundPlace[] {
+function placesOf(lines: LineEnds, edit: TextEdit): readonly EditMatch[] {
   const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
-  const places: FoundPlace[] = [];
+  const places: EditMatch[] = [];
   for (let at = old === '' ? -1 : lines.plain.indexOf(old); at !== -1; ) {
     places.push({ start: at, end: at + old.length, wanted });
     if (places.length > maxPlaces)
@@ -82,7 +82,7 @@ function placesOf(lines: LineEnds, edit: TextEdit): readonly FoundPlace[] {
   return places.length > 0 ? places : [placeOf(lines, edit, '')];
 }
 
-function placeOf(lines: LineEnds, edit: TextEdit, called: string): FoundPlace {
+function placeOf(lines: LineEnds, edit: TextEdit, called: string): EditMatch {
   const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
   if (old === '' && lines.plain === '') return { start: 0, end: 0, wanted };
   if (old === '')
@@ -122,7 +122,7 @@ function occurrences(text: string, wanted: string): readonly number[] {
 }
 
 /** What a change replaces, without what both texts have in common at their ends. */
-function changedPart(text: string, { start, end, wanted }: FoundPlace) {
+function changedPart(text: string, { start, end, wanted }: EditMatch) {
   const { head, tail } = commonEnds(text.slice(start, end), wanted);
   return { from: start + head, to: end - tail, middle: wanted.slice(head, wanted.length - tail) };
 }

@@ -53,3 +53,11 @@ export function codeLine(text: string, { isRust = false }: CodeBlock): string | 
     '',
   );
 }
+
+/** Of the marks of fences in a text: a fence around it has more. */
+export function longestRun(lines: readonly { readonly text: string }[]): number {
+  let longest = 0;
+  for (const { text } of lines)
+    for (const [run] of text.matchAll(/`+|~+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

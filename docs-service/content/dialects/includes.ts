@@ -1,5 +1,6 @@
 import { dirname, extname, join } from 'node:path/posix';
 import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
+import { longestRun } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { partOf, tryInclude, type WantedFile } from './includeForms.ts';
 
@@ -37,7 +38,7 @@ class Includer {
       const wanted = tryInclude(lines, at, { isInCode, partials, isVault: this.#dialect.tree.isVault });
       if (wanted !== undefined) {
         const inner = this.#include(wanted, line, chain, isInCode);
-        if (code) code.longest = Math.max(code.longest, ...inner.map((one) => longestRun(one.text)));
+        if (code) code.longest = Math.max(code.longest, longestRun(inner));
         for (const one of inner) out.push(one);
         at += wanted.lines - 1;
       } else if (code === undefined) {
@@ -105,7 +106,7 @@ class Includer {
 
 /** The content folder and each folder down to that of a file: programs count from the one with their configuration. */
 export function foldersAbove(path: string): string[] {
-  const parts = dirname(path).split('/');
+  const parts = dirname(path) === '.' ? [] : dirname(path).split('/');
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/')).slice(0, 20)];
 }
 
@@ -119,16 +120,12 @@ function fenced(
   place: string,
   line: number,
 ): readonly Line[] {
-  const marks = '`'.repeat(Math.max(3, ...lines.map(({ text }) => longestRun(text) + 1)));
+  const marks = '`'.repeat(Math.max(3, longestRun(lines) + 1));
   const title = caption === undefined ? '' : ` title="${caption.replaceAll('"', '')}"`;
   const opening = `${indent}${marks}${language ?? extname(place).slice(1)}${title}`;
   return ['', opening, ...lines, `${indent}${marks}`, ''].map((one) =>
     typeof one === 'string' ? { text: one, line } : one,
   );
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...Array.from(text.matchAll(/`+|~+/g), ([run]) => run.length));
 }
 
 /** The links of a file count from its own folder. */

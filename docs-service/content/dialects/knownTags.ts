@@ -1,3 +1,4 @@
+import { longestRun } from './codeBlocks.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, type MarkedContainer, openingMark, tryContainer } from './kinds.ts';
 
@@ -118,8 +119,10 @@ const program: TagMeaning = (given, _dialect, inner) => {
   const found = inner();
   if (found === undefined) return undefined;
   const text = found.text.replace(/\{%-?\s*(?:end)?raw\s*-?%\}/g, '').replace(/[ \t]+$/, '');
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
-  const [marks, language] = ['`'.repeat(longest + 1), given.get('lang', 'language', '0') ?? ''];
+  const [marks, language] = [
+    '`'.repeat(Math.max(3, longestRun([{ text }]) + 1)),
+    given.get('lang', 'language', '0') ?? '',
+  ];
   const opening = `${marks}${/^[\w+#.-]+$/.test(language) ? language : ''}${text.startsWith('\n') ? '' : '\n'}`;
   return { ...found, text: `${opening}${text}${text.endsWith('\n') ? '' : '\n'}${marks}` };
 };
