@@ -165,7 +165,7 @@ export function parsePlaces(
     future: values.future,
     docs: values.docs,
     files: values.files.map((folder) => resolve(folder)),
-    linkRoot: values['link-root'],
+    linkRoot: values['link-root'] && parseLinkRoot(values['link-root']),
   };
 }
 
@@ -237,6 +237,11 @@ function parseTitle(text: string): string {
   const title = text.trim();
   if (title !== '' && title.length <= maxTitle && !/\p{Cc}/u.test(title)) return title;
   throw new UsageError(`--title must be one line of at most ${maxTitle} characters.`);
+}
+
+function parseLinkRoot(text: string): string {
+  if (/^\/?[^\s:?#\\]{1,500}$/.test(text)) return text;
+  throw new UsageError('--link-root is a path, such as /handbook, and no whole address.');
 }
 
 function parseEditAddress(text: string): string {

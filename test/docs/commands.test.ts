@@ -342,6 +342,7 @@ t.test('what a service is that was given no flags, and one that was given many',
     ['--cors-origin', 'ftp://app.example'],
     ['--edit-url', 'https://git.example/'],
     ['--edit-url', 'javascript:{path}'],
+    ['--link-root', 'https://git.example/handbook'],
     ['--log-level', 'all'],
     ['--title', 'two\nlines'],
   ])
