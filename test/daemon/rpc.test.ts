@@ -1412,7 +1412,11 @@ t.test('a message that is not in LSP fails the test', async (t) => {
     { name: 'a hover', asks: 'textDocument/hover', answer: { result: { contents: 'text' } } },
     { name: 'an empty answer', asks: 'shutdown', answer: { result: null } },
     { name: 'an error', asks: 'shutdown', answer: { error: { code: -32600, message: 'no' } } },
-    { name: 'a message of our own', says: { method: 'runner/log', params: { colour: 'red' } } },
+    { name: 'a message of our own', says: { method: 'runner/sessions/didChange', params: {} } },
+    {
+      ...{ name: 'one with other fields', says: { method: 'runner/log', params: { colour: 'red' } } },
+      want: /schema\.json: params must have required property 'level'/,
+    },
     {
       ...{ name: 'a misspelt property', asks: 'textDocument/hover' },
       ...{ answer: { result: { contents: 'text', rnage: {} } }, want: /unevaluated/ },
@@ -1470,9 +1474,11 @@ t.test('a message that is not in LSP fails the test', async (t) => {
       send({ id: 0, ...answer });
       await answered;
     }
-    const isRead = new Promise((resolve) => client.connection.onNotification('runner/last', resolve));
+    const isRead = new Promise((resolve) =>
+      client.connection.onNotification('runner/models/didChange', resolve),
+    );
     if (says) send(says);
-    send({ method: 'runner/last', params: {} });
+    send({ method: 'runner/models/didChange', params: {} });
     await isRead;
     if (want) t.throws(() => client.disconnect(), { message: want }, name);
     else t.doesNotThrow(() => client.disconnect(), name);

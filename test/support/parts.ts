@@ -37,6 +37,7 @@ const parts = {
   codeServer: { isThere: () => existsSync(places.codeServer), install: 'npm run editor' },
   curl: { isThere: () => isOnPath('curl'), install: 'apt-get install curl' },
   dejaVu: { isThere: () => existsSync(places.dejaVu), install: 'apt-get install fonts-dejavu-core' },
+  emacs: { isThere: () => isOnPath('emacs'), install: 'apt-get install emacs-nox' },
   engine: { isThere: () => existsSync(join(places.engine, 'done')), install: '.ci/engine.sh' },
   foreignClients: {
     isThere: () => existsSync(join(places.foreignClients, 'done')),

@@ -8,17 +8,8 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@class runner.Question
----@field streamId string Of the chat that wants the call.
----@field toolCall runner.ToolCall
----@field server string
----@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
----@field decisions? string[] The possible answers. Absent: all of them.
----@field diff? runner.FileDiff What the call would change.
----@field command? string[] The words of the command that it would run.
-
 ---@class runner.PendingQuestion
----@field question runner.Question
+---@field question runner.ApproveToolParams
 ---@field answer fun(decision: string)
 ---@field close? fun() Closes what is shown with the question.
 
@@ -44,7 +35,7 @@ local is_watching = false
 local go_on
 
 --- The server's own annotations of its tool, which decide nothing.
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return string
 local function claim_of(question)
   local annotations = question.annotations or {}
@@ -54,7 +45,7 @@ local function claim_of(question)
   return annotations.destructiveHint == true and ' It says that it may destroy something.' or ''
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return string
 local function prompt_of(question)
   if question.diff then
@@ -69,7 +60,7 @@ local function prompt_of(question)
   return ('May %s run %s?%s'):format(server, call, claim_of(question))
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return runner.Chat?
 local function chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
@@ -81,7 +72,7 @@ local function is_free(chat)
   return picker.may_open() and vim.api.nvim_get_current_buf() == chat.bufnr
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return { title: string, decision: string }[]
 local function choices_of(question)
   return vim.tbl_filter(function(choice)
@@ -90,7 +81,7 @@ local function choices_of(question)
 end
 
 --- Writing the file would lose what is not saved: the user learns why the answer is no.
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return boolean
 local function loses_changes(question)
   local diff = question.diff
@@ -216,7 +207,7 @@ function go_on()
   end
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@param answer fun(decision: 'once'|'session'|'always'|'deny') Called once, not necessarily later.
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
