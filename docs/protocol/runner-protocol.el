@@ -1003,6 +1003,7 @@
      (:name required string "")
      (:arguments required (map any) ""))
     (ToolCapabilities "What a client announces about itself as `capabilities.experimental.runner`." plist
+     (:protocolVersion optional integer "The version of this protocol that the client needs. A daemon that does not speak it refuses `initialize`.")
      (:approvesTools optional boolean "The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow.")
      (:elicits optional boolean "The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user.")
      (:showsDiffs optional boolean "The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files.")

@@ -1599,6 +1599,8 @@ class ToolCall(TypedDict):
 
 class ToolCapabilities(TypedDict):
     """What a client announces about itself as `capabilities.experimental.runner`."""
+    protocolVersion: NotRequired["int"]
+    """The version of this protocol that the client needs. A daemon that does not speak it refuses `initialize`."""
     approvesTools: NotRequired["bool"]
     """The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow."""
     elicits: NotRequired["bool"]

@@ -313,6 +313,8 @@ export const allowCheckRequest: RequestMessage<
 
 /** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ToolCapabilities {
+  /** The version of this protocol that the client needs. A daemon that does not speak it refuses `initialize`. */
+  readonly protocolVersion?: number;
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
   /** The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user. */

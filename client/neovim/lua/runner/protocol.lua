@@ -1088,6 +1088,7 @@
 
 --- What a client announces about itself as `capabilities.experimental.runner`.
 ---@class runner.ToolCapabilities
+---@field protocolVersion? integer The version of this protocol that the client needs. A daemon that does not speak it refuses `initialize`.
 ---@field approvesTools? boolean The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow.
 ---@field elicits? boolean The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user.
 ---@field showsDiffs? boolean The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files.
