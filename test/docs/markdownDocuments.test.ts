@@ -18,7 +18,7 @@ import {
   darkPalette,
   lightPalette,
 } from '../../docs-service/formats/markdown/codeColouring.ts';
-import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
+import { markdownToHtml, placesOf } from '../../docs-service/formats/markdown/html.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
 import { lexPlain, parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { tryPictureType } from '../../docs-service/formats/markdown/pictureType.ts';
@@ -41,7 +41,7 @@ function htmlOf(source: string): string {
   const document = parseMarkdown(source);
   const references = createReferences({
     path: 'guide/page.md',
-    ids: idsOf(document),
+    places: placesOf(document),
     documentAddress: (path, fragment) =>
       path === 'guide/other.md' ? `other.xhtml${fragment ? `#${fragment}` : ''}` : undefined,
     picture: (path) => (path === 'a.png' ? { src: 'images/a.png', width: 3, height: 2 } : undefined),
@@ -629,12 +629,17 @@ t.test('tables, lists and figures of raw HTML are kept', async (t) => {
     [
       'terms and figures',
       '<dl><dd>a<dt>b</dl>\n<figure><figcaption>c</figcaption><img src="../a.png"></figure>',
-      '<dl><dt></dt>\n<dd>a</dd>\n<dt>b</dt>\n<dd></dd>\n</dl>\n<figure><p><img src="images/a.png" alt="" width="3" height="2"/></p>\n<figcaption>c</figcaption>\n</figure>\n',
+      '<dl><dt></dt>\n<dd>a</dd>\n<dt>b</dt>\n<dd></dd>\n</dl>\n<figure><figcaption>c</figcaption>\n<p><img src="images/a.png" alt="" width="3" height="2"/></p>\n</figure>\n',
     ],
     [
       'a quote, and code with its marks',
       '<blockquote>a<ul><li>b</ul></blockquote><pre>\n <b>c</b>\n  d</pre>',
       '<blockquote><p>a</p>\n<ul><li>b</li>\n</ul>\n</blockquote>\n<pre>\n <b>c</b>\n  d</pre>\n',
+    ],
+    [
+      'ids of their elements',
+      '<ul id="u"><li id="l">a</ul><table id="t"><tr id="r"><td id="d">b</table>[u](#u) [d](#D)',
+      `<span id="u"></span><ul><li><span id="l"></span>a</li>\n</ul>\n<span id="t"></span>${table('<tbody><tr><td><span id="r"></span><span id="d"></span>b</td>\n</tr>\n</tbody>\n')}<p>[u](#u) [d](#D)</p>\n`,
     ],
     [
       'parts without what they belong to are paragraphs',

@@ -1,6 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
 import { cleanId } from '../../content/headingAnchors.ts';
+import { DocumentPlaces } from '../../content/links.ts';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { tryAlert } from './alerts.ts';
 import type { CodeColouring } from './codeColouring.ts';
@@ -34,12 +35,13 @@ export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions)
 }
 
 /** All places in the result that a link can lead to. */
-export function idsOf({ headings, footnotes, writtenIds }: MarkdownDocument): ReadonlySet<string> {
-  return new Set([
+export function placesOf({ headings, footnotes, writtenIds }: MarkdownDocument): DocumentPlaces {
+  const ids = [
     ...writtenIds,
     ...headings.map(({ id }) => id),
     ...footnotes.map(({ number }) => footnoteId(number)),
-  ]);
+  ];
+  return new DocumentPlaces(ids, headings);
 }
 
 class HtmlWriter {

@@ -89,13 +89,17 @@ interface OpenElement {
   readonly children: ClosedElement[];
   /** Raw HTML that is no element of this kind. */
   html: string;
+  /** How many tokens of its parent are before it. */
+  at: number;
 }
 
-interface ClosedElement extends Pick<OpenElement, 'name' | 'attributes' | 'tokens' | 'children'> {}
+type ClosedElement = Omit<OpenElement, 'html'>;
 
 class BlockBuilder {
   readonly #stack: OpenElement[] = [newElement('', new Map())];
   #isInPre = false;
+  /** Of elements that have no text of their own, such as rows. */
+  readonly #ids: string[] = [];
   #cells = maxCells;
 
   add(part: HtmlPart): void {
@@ -170,9 +174,16 @@ class BlockBuilder {
     while (this.#stack.length > at) this.#pop();
   }
 
+  /** An id of an element stands before it, or at the beginning of the cell, the item or the like. */
   #push(name: string, attributes: ReadonlyMap<string, string>): void {
+    const id = attributes.get('id');
+    if (id) this.#ids.push(id);
+    if (standalone.has(name))
+      for (const one of this.#ids.splice(0)) this.#top().html += `<div id="${one}"></div>`;
     this.#flush();
     this.#stack.push(newElement(name, attributes));
+    if (implied[name] !== undefined) return;
+    for (const one of this.#ids.splice(0)) this.#top().html += `<a id="${one}"></a>`;
   }
 
   /** In a cell, an item and the like, text without blocks of its own is no paragraph. */
@@ -193,7 +204,10 @@ class BlockBuilder {
     const parent = this.#stack.at(-1);
     if (closed === undefined || parent === undefined) return;
     if (standalone.has(closed.name)) parent.tokens.push(this.#tokenOf(closed));
-    else parent.children.push(closed);
+    else {
+      closed.at = parent.tokens.length;
+      parent.children.push(closed);
+    }
   }
 
   #tokenOf(element: ClosedElement): Token {
@@ -202,8 +216,10 @@ class BlockBuilder {
     if (name === 'blockquote') return { type: name, raw, text: raw, tokens } as Token;
     if (name === 'table') return this.#table(element) as unknown as Token;
     if (name === 'ul' || name === 'ol') return listOf(element, raw) as Token;
-    const own = tokens.length > 0 ? [{ name, tokens }] : [];
-    const parts = [...own, ...children];
+    const parts = [...children.keys(), children.length].flatMap((index) => {
+      const own = { name, tokens: tokens.slice(children[index - 1]?.at ?? 0, children[index]?.at) };
+      return [...(own.tokens.length > 0 ? [own] : []), ...children.slice(index, index + 1)];
+    });
     return { type: name === 'dl' ? 'definitions' : 'figure', raw, parts } as unknown as Token;
   }
 
@@ -233,7 +249,7 @@ class BlockBuilder {
 }
 
 function newElement(name: string, attributes: ReadonlyMap<string, string>): OpenElement {
-  return { name, attributes, tokens: [], children: [], html: '' };
+  return { name, attributes, tokens: [], children: [], html: '', at: 0 };
 }
 
 /** An element in a cell, or in a list within it, is none of what is around. */
