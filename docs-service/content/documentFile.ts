@@ -66,7 +66,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
     lineOf: (line) => line + bodyLine - 1,
     ...{ tree: options.tree, include: options.include },
-    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(frontMatter.body) : undefined),
+    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
     isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
   });
   const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
@@ -140,9 +140,10 @@ function nameLanguage(path: string, tree: TreeMarks | undefined): string | undef
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** The first heading before the text has its canonical form, for what quotes it. */
-function writtenTitle(body: string): string {
-  return plainTitle(titlesIn(body.slice(0, farthestHeading))[0] ?? '');
+/** The first heading before the text has its canonical form, without what quotes it, for what does. */
+function writtenTitle(path: string, body: string): string {
+  const [heading = ''] = titlesIn(body.slice(0, farthestHeading));
+  return plainTitle(heading.replace(/\{\{[^{}]*\}\}|\{[^{}]*\}/g, '')) || readableName(path);
 }
 
 /** The text of a file as others may include it: without front matter. Undefined for a draft. */
