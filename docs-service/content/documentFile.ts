@@ -12,7 +12,7 @@ import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './dra
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { plainTitle, titlesIn } from './headings.ts';
-import type { ListedFolder, ListedPlace } from './navigation.ts';
+import { type ListedFolder, type ListedPlace, pagesInToctrees } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { readDate, type ValueReading } from './writtenValue.ts';
@@ -69,6 +69,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
     isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
   });
+  const toctree = pagesInToctrees(frontMatter.body);
   const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
   const sourceHash = createHash('sha256').update(bytes).digest('hex');
@@ -125,6 +126,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
     ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
     ...presentOnly({ aliases: document.aliases, targets: document.targets }),
+    ...(toctree.length === 0 ? {} : { toctree }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
 }
@@ -196,7 +198,8 @@ function tryFirst<Value>(
   warn: Warn,
 ): Value | undefined {
   for (const { key, value } of found) {
-    if (value === '') continue;
+    // The page of a folder is that already.
+    if (value === '' || (key === 'slug' && value === '/')) continue;
     const reading = read(value, key);
     if (!('problem' in reading)) {
       if (reading.warning !== undefined) warn(key, reading.warning, key === 'slug' ? 'slug' : 'value');
