@@ -143,21 +143,22 @@ function withEdits({ edits, ...given }: Fields): Fields {
   return others.length === 0 && isRecord(only) ? { ...given, ...only } : { ...given, edits: flat };
 }
 
-/** A text that is one Markdown fence loses it, unless the file is Markdown. */
+/** A text that is one Markdown fence loses it, unless the file is Markdown. The text of a whole file ends its line. */
 function withoutFences(given: Fields): Fields {
   if (/\.(md|mdx|markdown)$/i.test(String(given['path']))) return given;
+  const whole = given['old_string'] === '' ? 'new_string' : 'content';
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
       key,
       /^(content|old_string|new_string)$/.test(key) && typeof value === 'string'
-        ? unfenced(value, key)
+        ? unfenced(value, key === whole)
         : value,
     ]),
   );
 }
 
-function unfenced(text: string, key: string): string {
+function unfenced(text: string, isWhole: boolean): string {
   const [, inside] = /^\s*```[^\n`]*\n([\s\S]*?)\n?```\s*$/.exec(text) ?? [];
   if (inside === undefined || inside.includes('```')) return text;
-  return key === 'content' && inside !== '' ? `${inside}\n` : inside;
+  return isWhole && inside !== '' ? `${inside}\n` : inside;
 }
