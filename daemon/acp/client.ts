@@ -10,7 +10,8 @@ import type {
   SessionUpdate,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk';
-import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../protocol/messages/chat.ts';
+import type { ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import { askedCall } from './toolCallUpdates.ts';
@@ -66,8 +67,8 @@ export function createAskApproval(
       toolCall: askedCall(toolCall, tool),
       options: permissionOptions.filter(({ optionId }) => decisions?.includes(optionId) ?? true),
     });
-    if (outcome.outcome !== 'selected') return 'deny';
-    return permissionOptions.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? 'deny';
+    const chosen = outcome.outcome === 'selected' ? outcome.optionId : 'deny';
+    return { decision: permissionOptions.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny' };
   };
 }
 

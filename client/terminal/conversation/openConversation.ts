@@ -1,5 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { ChatParams, FileDiff, Message } from '../../../protocol/messages/chat.ts';
 import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
   canChat,
@@ -28,7 +28,6 @@ import {
   allowCheckRequest,
   type EditsParams,
   type EditsResult,
-  type FileDiff,
   listChecksRequest,
   listEditsRequest,
   listToolsRequest,
