@@ -74,6 +74,12 @@ function askAboutEdits(
   return ask('');
 }
 
+export async function showEdits(state: WithLastTurn): Promise<SlashResult> {
+  const { files } = await state.lastEdits();
+  if (files.length === 0) return { text: 'The last answer has changed nothing that could be taken back.' };
+  return { text: `${files.map(state.describeDiff).join('\n')}\n"/undo" takes them back.` };
+}
+
 /** Brings back the edits that were taken back last; their prompt stays away. */
 export async function redoEdits(state: WithLastTurn): Promise<SlashResult> {
   const restored = await state.redoEdits();

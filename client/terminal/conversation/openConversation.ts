@@ -1,4 +1,5 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { withoutMiddle } from '../../../protocol/base/text.ts';
 import type { ChatParams, FileDiff, Message } from '../../../protocol/messages/chat.ts';
 import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
@@ -26,6 +27,7 @@ import {
 import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import {
   allowCheckRequest,
+  builtinServer,
   type EditsParams,
   type EditsResult,
   listChecksRequest,
@@ -91,8 +93,8 @@ export interface TurnEnd {
   readonly added: readonly Message[];
   /** Whether there is an answer that neither failed nor was cancelled. */
   readonly isWhole: boolean;
-  /** Whether the model wanted to call tools again, and had no more rounds. */
-  readonly isUnfinished?: boolean;
+  /** How many rounds there were, if the model wanted to call tools again and had no more. */
+  readonly roundsUsed?: number;
 }
 
 export interface BegunTurn {
@@ -114,6 +116,8 @@ export class OpenConversation implements ConversationState {
   /** False once this conversation could not be kept. */
   #isKept = true;
   #lastStats: string | undefined;
+  /** As far as it is known. */
+  #windowTokens = 16_384;
   /** As the command line and the user's configuration say. */
   readonly #begun: Pick<Beginning, 'settings' | 'tools'>;
   model: string;
@@ -198,8 +202,18 @@ export class OpenConversation implements ConversationState {
     }
   }
 
+  /** What a command of the user has written goes along with the next prompt. Returns what to say about it. */
+  attachOutput(command: string, output: string): string {
+    const text = withoutMiddle(output, charactersIn(this.#windowTokens));
+    const { attachments } = this.settings;
+    this.settings.attachments = [...attachments, { path: `$ ${command}`, text }];
+    const cut = text.length < output.length ? ', without its middle' : '';
+    return `What it wrote goes along with the next prompt${cut}.`;
+  }
+
   noteStats(model: string, stats: AnswerStats): void {
     this.#lastStats = describeStats(showLine(model), stats);
+    this.#windowTokens = stats.contextLength ?? this.#windowTokens;
   }
 
   /** The session was deleted meanwhile: the next prompt creates another one. */
@@ -356,7 +370,9 @@ export class OpenConversation implements ConversationState {
     for (const name of names) this.tools.add(name);
     const using = names.length === 0 ? [] : [`the tools of ${names.map(showLine).join(', ')}`];
     const all = [describeLasting(this.settings), ...using].filter((part) => part !== '').join(', ');
-    return [...(all === '' ? [] : [`With ${all}.`]), gone].map((part) => part && ` ${part}`).join('');
+    const { mode = 'ask' } = this.settings;
+    const begins = names.includes(builtinServer) ? `It begins in the mode ${mode}.` : '';
+    return [...(all === '' ? [] : [`With ${all}.`]), begins, gone].map((part) => part && ` ${part}`).join('');
   }
 
   /** If the conversation cannot be kept, it still goes on, with one note to the user. */
@@ -445,6 +461,11 @@ export class OpenConversation implements ConversationState {
   #say(text: string): Promise<void> {
     return this.#terminal.stdout.writeText(text);
   }
+}
+
+/** How much of an output goes along: a fifth of the window, at about three characters a token. */
+function charactersIn(windowTokens: number): number {
+  return Math.min(32_000, Math.floor((windowTokens / 5) * 3));
 }
 
 /** A prompt of an earlier run of the program. What it names in words is attached again when it is sent. */
