@@ -69,7 +69,7 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
         await send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
       if (delta.kind === 'toolResult') {
         running.delete(delta.toolResult.id);
-        const diff = diffs.get(delta.toolResult.id);
+        const { diff = diffs.get(delta.toolResult.id) } = delta.toolResult;
         await send(endedCall({ ...delta.toolResult, ...(diff ? { diff } : {}) }));
       }
       // The log has that a conversation is not kept: no client of this protocol asks for it.
