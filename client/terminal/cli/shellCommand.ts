@@ -15,15 +15,20 @@ export interface ShellCommand {
   readonly show: (piece: string) => void;
 }
 
+export interface ShellResult {
+  readonly ended: string;
+  readonly text: string;
+}
+
 /** More of an output is shown, but not kept. In characters. */
 const maxKept = 512 * 1024;
 
 /**
- * Runs a command in the user's shell (`SHELL`), which has the keyboard meanwhile. Returns how it ended and all that it
- * has written, without escape sequences.
+ * Runs a command in the user's shell (`SHELL`), which has the keyboard meanwhile. Returns how it ended, such as `exit
+ * code 1`, and all that it has written, without escape sequences.
  * @throws {TerminalError} of the kind `usage`, if the shell does not start.
  */
-export async function runInShell({ command, cwd, env, show }: ShellCommand): Promise<string> {
+export async function runInShell({ command, cwd, env, show }: ShellCommand): Promise<ShellResult> {
   const [shell, ...words] =
     thisPlatform === 'win32'
       ? [systemProgram('cmd.exe', env), '/d', '/s', '/c', command]
@@ -38,7 +43,7 @@ export async function runInShell({ command, cwd, env, show }: ShellCommand): Pro
   try {
     const [code, signal] = await once(child, 'close');
     const text = stripVTControlCharacters(output).replace(/\r\n?/g, '\n').trimEnd();
-    return [signal === null ? `exit code ${code}` : `ended by ${signal}`, text].filter(Boolean).join('\n');
+    return { ended: signal === null ? `exit code ${code}` : `ended by ${signal}`, text };
   } catch (error) {
     const message = `The shell ${shell} cannot be started in ${cwd}: ${messageOf(error)}.`;
     throw new TerminalError('usage', showLine(message), { cause: error });

@@ -153,10 +153,16 @@ class InputLoop {
       await this.#say('Say which command to run in your shell, such as !git status.');
       return false;
     }
-    const show = (piece: string) => void stdout.stream.write(piece);
+    let last = '\n';
+    const show = (piece: string) => {
+      last = piece;
+      stdout.stream.write(piece);
+    };
     try {
-      const output = await this.#editor.standAside(() => runInShell({ command, cwd, env, show }));
-      await this.#say(stdout.style.dim(this.#conversation.attachOutput(command, output)));
+      const result = await this.#editor.standAside(() => runInShell({ command, cwd, env, show }));
+      // The terminal shows a Ctrl-C.
+      if (!last.endsWith('\n') || result.ended.startsWith('ended by')) await stdout.write('\n');
+      await this.#say(stdout.style.dim(this.#conversation.attachOutput(command, result)));
     } catch (error) {
       await this.#say(stdout.style.red(reportOf(error, this.#terminal).message));
     }

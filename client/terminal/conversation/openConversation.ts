@@ -43,6 +43,7 @@ import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
+import type { ShellResult } from '../cli/shellCommand.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
 import { describeDiff } from '../screen/diff.ts';
@@ -203,12 +204,16 @@ export class OpenConversation implements ConversationState {
   }
 
   /** What a command of the user has written goes along with the next prompt. Returns what to say about it. */
-  attachOutput(command: string, output: string): string {
-    const text = withoutMiddle(output, charactersIn(this.#windowTokens));
+  attachOutput(command: string, { ended, text: output }: ShellResult): string {
+    const text = withoutMiddle(`${ended}\n${output}`.trimEnd(), charactersIn(this.#windowTokens));
     const { attachments } = this.settings;
     this.settings.attachments = [...attachments, { path: `$ ${command}`, text }];
+    const failed =
+      ended === 'exit code 0'
+        ? ''
+        : `It ${ended.startsWith('exit') ? `ended with ${ended}` : `was ${ended}`}. `;
     const cut = text.length < output.length ? ', without its middle' : '';
-    return `What it wrote goes along with the next prompt${cut}.`;
+    return `${failed}What it wrote goes along with the next prompt${cut}.`;
   }
 
   noteStats(model: string, stats: AnswerStats): void {
