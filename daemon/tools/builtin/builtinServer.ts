@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { FindPrivacy } from '../../base/filePrivacy.ts';
 import type { CallContext, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
 import type { CallOptions, ToolRequest } from '../mcpSession.ts';
@@ -35,6 +36,8 @@ export interface BuiltinContext {
   readonly openDocuments: () => readonly OpenText[];
   /** Whether the client shows the difference that an edit makes, with its question. */
   readonly showsDiffs: () => boolean;
+  /** What the client can answer to an edit besides yes and no. */
+  readonly decisions?: () => ToolCapabilities['decisions'];
   /** The editor's own file system. Absent: files are read and written on the disk. */
   readonly editorFiles?: () => EditorFiles | undefined;
   /** Absent: files with rules do not count. */

@@ -40,9 +40,12 @@ export function builtinTools(folders: readonly string[], canEdit: boolean): read
   const reading = [listFiles, searchFiles, readFile(placesOf(folders))];
   const readingFingerprint = fingerprintOf(reading.map(described));
   return [
-    ...reading.map((tool) => ({ ...tool, fingerprint: readingFingerprint, approvedWith: readingTools })),
+    ...reading.map((tool) => ({
+      ...{ ...tool, act: 'read' as const },
+      ...{ fingerprint: readingFingerprint, approvedWith: readingTools },
+    })),
     ...(canEdit ? [editFile, writeFile] : []).map((tool) => ({
-      ...tool,
+      ...{ ...tool, act: 'edit' as const },
       fingerprint: fingerprintOf(described(tool)),
     })),
   ];
@@ -152,7 +155,6 @@ const editFile: Described = {
     required: ['path', 'edits'],
   },
   annotations: writes,
-  isAskedEachTime: true,
 };
 
 const writeFile: Described = {
@@ -166,7 +168,6 @@ const writeFile: Described = {
     required: ['path', 'content'],
   },
   annotations: writes,
-  isAskedEachTime: true,
 };
 
 /** What a model is told about its work with the tools that it is offered. `nameOf` is undefined for the others. */

@@ -102,7 +102,8 @@ export function createChecks(options: CheckCallsOptions) {
                 throw new FileProblemError(`${path} has changed meanwhile. Try again.`);
               const run = await runCheck({ ...options, ...placeToRun(check, options), command }, signal);
               const isIgnored = place !== undefined && !takesPath;
-              return outcomeOf(run, isIgnored ? characters - ignored.length : characters, isIgnored);
+              const bound = isIgnored ? characters - ignored.length : characters;
+              return { ...outcomeOf(run, bound, isIgnored), check: checkOf(name, run) };
             }),
             signal,
           ),
@@ -204,6 +205,10 @@ function outcomeOf({ ended, output, ms }: CheckRun, characters: number, isIgnore
   };
 }
 
+function checkOf(name: string, { ended, ms }: CheckRun): NonNullable<CallOutcome['check']> {
+  return { name, exitCode: ended.kind === 'exited' ? ended.code : null, ms: Math.round(ms) };
+}
+
 function endingOf(ended: CheckRun['ended']): string {
   if (ended.kind === 'exited') return `exit code ${ended.code}`;
   if (ended.kind === 'killed') return `ended by ${ended.by}`;
@@ -259,6 +264,7 @@ export function runCheckTool(checks: readonly Check[], prepare: PrepareCheck): M
       openWorldHint: true,
     },
     fingerprint: fingerprintOf([runCheckName]),
+    act: 'check',
     calls: {
       async prepare({ name, path }, signal, context) {
         const check = checks.find((each) => each.name === name);

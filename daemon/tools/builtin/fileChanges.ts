@@ -1,6 +1,6 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import type { FileDiff } from '../../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../../protocol/messages/chat.ts';
 import type { CallContext } from '../../chat/daemonTools.ts';
 import type { EditFile, WriteFile } from './builtinTools.ts';
 import { createEditHelp, jsonNote, leavesLittle, refusePlaceholders } from './editHelp.ts';
@@ -17,7 +17,7 @@ import {
 } from './fileStore.ts';
 import type { ReadRecord } from './knownFiles.ts';
 import { applyEdits, type EditedText, type TextEdit } from './textEdits.ts';
-import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
+import { decidesWhatRuns, FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
 interface FileChangesOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
@@ -108,7 +108,8 @@ export class FileChanges {
       };
       return {
         given: { ...given, path: pathOf(file) },
-        isAskedAnyway: isWhole && before !== undefined && leavesLittle(before, after),
+        isAskedAnyway:
+          decidesWhatRuns(file.name) || (isWhole && before !== undefined && leavesLittle(before, after)),
         ...{ diff: change.diff, end, write: () => write().finally(end) },
       };
     } catch (error) {

@@ -13,22 +13,26 @@ local M = {}
 ---@field toolCall runner.ToolCall
 ---@field server string
 ---@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
----@field decisions? string[] The possible answers. Absent: all of them.
+---@field decisions? string[] The possible answers. Absent: all that are not for edits alone.
 ---@field diff? runner.FileDiff What the call would change.
 ---@field command? string[] The words of the command that it would run.
 
 ---@class runner.PendingQuestion
 ---@field question runner.Question
----@field answer fun(decision: string)
+---@field answer fun(decision: string, reason?: string)
 ---@field close? fun() Closes what is shown with the question.
 
 --- No comes first, so that Enter in a picker that selects the first row allows nothing.
 local choices = {
   { title = 'No', decision = 'deny' },
   { title = 'Once', decision = 'once' },
+  { title = 'All edits of this answer', decision = 'answer' },
   { title = 'For this session', decision = 'session' },
   { title = 'Always', decision = 'always' },
+  { title = 'No, and stop', decision = 'stop' },
 }
+
+local usual = { 'deny', 'once', 'session', 'always' }
 
 --- In ms between two checks whether the user can be asked.
 local period = 100
@@ -85,7 +89,7 @@ end
 ---@return { title: string, decision: string }[]
 local function choices_of(question)
   return vim.tbl_filter(function(choice)
-    return not question.decisions or vim.list_contains(question.decisions, choice.decision)
+    return vim.list_contains(question.decisions or usual, choice.decision)
   end, choices)
 end
 
@@ -113,15 +117,30 @@ end
 
 ---@param pending runner.PendingQuestion
 ---@param decision string
-local function settle(pending, decision)
+---@param reason? string
+local function settle(pending, decision, reason)
   asked = nil
   close(pending)
   local chat = chat_of(pending.question)
   if chat then
     chat.state:set_question(nil, false)
   end
-  pending.answer(decision)
+  pending.answer(decision, reason)
   go_on()
+end
+
+--- Of a built-in tool, the model also reads why.
+---@param pending runner.PendingQuestion
+---@param decision 'deny'|'stop'
+local function deny(pending, decision)
+  if pending.question.server ~= 'builtin' then
+    return settle(pending, decision)
+  end
+  vim.ui.input({ prompt = 'Why not, for the model (or nothing)? ' }, function(reason)
+    if asked == pending then
+      settle(pending, decision, reason and vim.trim(reason) ~= '' and reason or nil)
+    end
+  end)
 end
 
 ---@param pending runner.PendingQuestion
@@ -141,7 +160,10 @@ local function ask(pending)
   }, function(choice)
     -- If the answer was cancelled meanwhile, its questions are settled.
     if asked == pending then
-      local is_allowed = choice and choice.decision ~= 'deny' and not loses_changes(question)
+      if choice and (choice.decision == 'deny' or choice.decision == 'stop') then
+        return deny(pending, choice.decision)
+      end
+      local is_allowed = choice and not loses_changes(question)
       settle(pending, is_allowed and choice.decision or 'deny')
     end
   end)
@@ -217,7 +239,7 @@ function go_on()
 end
 
 ---@param question runner.Question
----@param answer fun(decision: 'once'|'session'|'always'|'deny') Called once, not necessarily later.
+---@param answer fun(decision: string, reason?: string) Called once, not necessarily later.
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
   go_on()
