@@ -34,7 +34,9 @@ export interface TaskRun {
 export interface Ending {
   readonly answer: string;
   readonly isStopped: boolean;
-  /** The files before the edits were taken back, where they are. */
+  /** The files once the edits were taken back. */
+  readonly undone?: ReadonlyMap<string, string>;
+  /** The files before that, where nothing brings the edits back. */
   readonly done?: ReadonlyMap<string, string>;
 }
 
@@ -81,9 +83,10 @@ export const acp: Door = async (run) => {
   const answer = text(sessionId);
   const isStopped = stopReason === 'max_turn_requests';
   if (!task.isUndone) return { answer, isStopped };
-  const done = filesOf(folder);
   await ask('/undo');
-  return { answer, isStopped, done };
+  const undone = filesOf(folder);
+  await ask('/redo');
+  return { answer, isStopped, undone };
 };
 
 /** A script that runs the program, with what may be called in its flags. */
@@ -111,32 +114,58 @@ export const person: Door = async (run) => {
   const program = [process.execPath, ...agentOf(url, window), ...args];
   const screen = openScreen(['sh', '-c', 'cd "$0" && exec "$@"', folder, ...program], environment(home));
   try {
-    await screen.until(/› $/m);
+    await screen.until(atPrompt);
     screen.type(task.prompt);
     screen.press('Enter');
-    for (;;) {
-      const shown = await screen.until(/(\? [^\n]*\[n\]o[^\n]*|› )\s*$/);
-      const question = /[^\n]*\? [^\n]*\[n\]o[^\n]*\s*$/.exec(shown)?.[0];
+    for (let asked = 1; ; asked += 1) {
+      const shown = await screen.until({
+        test: (text) => questionsIn(text).length >= asked || atPrompt.test(text),
+      });
+      const question = questionsIn(shown)[asked - 1];
       if (question === undefined) break;
-      write(shown);
+      write(question);
       const isDenied = task.denied && question.includes(task.denied.path);
       screen.type(isDenied ? `n ${task.denied?.reason}` : 'y');
       screen.press('Enter');
     }
-    const answer = await screen.until(/› \s*$/);
+    const answer = await screen.until(atPrompt);
     if (!task.isUndone) return { answer, isStopped: false };
-    const done = filesOf(folder);
     screen.type('/undo');
     screen.press('Enter');
     await screen.until(/\[p\]rompt only/);
     screen.type('y');
     screen.press('Enter');
-    await screen.until(/taken back[\s\S]*› \s*$/i);
-    return { answer, isStopped: false, done };
+    const undone = await poll(
+      async () => filesOf(folder),
+      (files) => isAsBefore(files, task),
+    );
+    await screen.until(atPrompt);
+    screen.type('/redo');
+    screen.press('Enter');
+    await poll(
+      async () => filesOf(folder),
+      (files) => !isAsBefore(files, task),
+    );
+    return { answer, isStopped: false, undone };
   } finally {
     screen.close();
   }
 };
+
+/** The last line waits for a prompt. */
+const atPrompt = /›\s*$/;
+
+/** The questions on a screen that have all of their words. */
+function questionsIn(shown: string): readonly string[] {
+  return Array.from(
+    shown.matchAll(/^allow (\w+: [^?]*)\?[^?]*?\[s\](?:top|ession)/gm),
+    ([, about = '']) => about,
+  );
+}
+
+function isAsBefore(files: ReadonlyMap<string, string>, { files: before }: Task): boolean {
+  return [...files].every(([path, text]) => before[path] === text);
+}
 
 /** A person in Neovim, whose answers are given to its own questions. */
 export const neovim: Door = async (run) => {
@@ -159,11 +188,11 @@ export const neovim: Door = async (run) => {
   if (!task.isUndone) return { answer, isStopped };
   const done = filesOf(folder);
   await editor.lua('vim.cmd.RunnerUndo()');
-  await poll(
+  const undone = await poll(
     async () => filesOf(folder),
-    (files) => [...files].every(([path, content]) => task.files[path] === content),
+    (files) => isAsBefore(files, task),
   );
-  return { answer, isStopped, done };
+  return { answer, isStopped, undone, done };
 };
 
 /** Lua: each question is answered as the task has it. */
@@ -193,7 +222,7 @@ function answering({ task: { denied, meanwhile }, folder }: TaskRun): string {
 }
 
 function agentOf(url: string, window: number): readonly string[] {
-  return [resolve('dist', 'terminal.cjs'), 'agent', '--host', url, '--context', String(window)];
+  return [resolve('dist', 'terminal.cjs'), 'agent', '--server', url, '--context', String(window)];
 }
 
 function environment(home: string): Readonly<Record<string, string>> {
