@@ -355,7 +355,7 @@ async function askUser(
     orAborted(askApproval(question, signal), signal).catch((): ApproveToolResult => ({ decision: 'deny' }));
   const given = await mode.ask(about, options.signal, ask);
   if (!given) return undefined;
-  const { decision, reason } = asOffered(given, tool.decisions);
+  const { decision, reason } = asOffered(given, question.decisions);
   if (decision === 'answer') mode.allowEdits();
   if (decision === 'stop') mode.stop();
   if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
@@ -368,7 +368,10 @@ function questionOf(
   { streamId }: ToolRunOptions,
   prepared: PreparedCall | undefined,
 ): ApproveToolParams {
-  const { server, title, description, annotations, decisions } = tool;
+  const { server, title, description, annotations } = tool;
+  // What is asked in every mode, no answer allows beforehand.
+  const isEach = (decision: ToolDecision) => prepared?.isAskedAnyway !== true || decision !== 'answer';
+  const decisions = tool.decisions?.filter(isEach);
   const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
   return withoutUndefined<ApproveToolParams>({
     ...{ streamId, toolCall, server, title, description, annotations, decisions },

@@ -626,7 +626,7 @@ t.test('a user answers an edit for the whole answer, with a reason, or by an end
     {
       answer: 'answer' as const,
       asked: ['a.txt', 'package.json'],
-      answers: [/^Changed a/, /^Changed b/, /^Changed package/],
+      answers: [/^Changed a/, /^Changed b/, /did not allow/],
       reason: 'stop',
     },
     {
