@@ -154,7 +154,8 @@ function preparingOf(checks: ReturnType<typeof createChecks> | undefined): Prepa
         const prepared = await checks.prepare(check, path, context);
         return {
           ...prepared,
-          call: (calling) => orProblem(calling, () => prepared.call(calling), failedOutcome),
+          call: (calling, listener) =>
+            orProblem(calling, () => prepared.call(calling, listener), failedOutcome),
         };
       },
       unableCall,
