@@ -99,6 +99,7 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
+    if (params.agent?.mode) await running.requireMode(params.agent.mode, signal);
     return answerWithTools(
       parts,
       { runner, params: { ...params, hostedTools: prompt?.tools ?? 'all' } },

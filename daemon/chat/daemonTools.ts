@@ -116,7 +116,7 @@ export interface PreparedCall {
   readonly command?: readonly string[];
   /** The user is asked in every mode, and even if the tool is allowed. */
   readonly isAskedAnyway?: boolean;
-  call(signal: AbortSignal): Promise<CallOutcome>;
+  call(signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
   /** It was called, or will not be: other calls no longer wait for it. */
   end(): void;
 }

@@ -15,6 +15,7 @@ import type {
   AskApproval,
   AskElicitation,
   CallContext,
+  CallListener,
   CallOutcome,
   DaemonTool,
   PreparedCall,
@@ -182,7 +183,7 @@ async function outcomeOf(
       return { ...failed(refusal), ...(permission.isUnasked ? { unapprovedTool: tool.ownName } : {}) };
     await options.onDidAllow?.(call);
     if (!prepared) return await callTool(tool, call, options);
-    const outcome = await prepared.call(signal);
+    const outcome = await prepared.call(signal, listenerOf(call, options));
     return prepared.diff && !outcome.isError ? withEdit(outcome, prepared.diff, permission) : outcome;
   } catch (error) {
     if (signal.aborted) return failed(callEndings.cancelled);
@@ -199,17 +200,20 @@ function withEdit(outcome: CallOutcome, diff: FileDiff, { wasAsked }: Permission
   return { ...outcome, edit, ...(wasAsked ? {} : { diff }) };
 }
 
-function callTool(
-  tool: DaemonTool,
+function callTool(tool: DaemonTool, call: ToolCall, options: ToolRunOptions): Promise<CallOutcome> {
+  return tool.call(call.arguments, options.signal, listenerOf(call, options));
+}
+
+function listenerOf(
   call: ToolCall,
-  { onProgress, askElicitation, streamId, signal, bounds }: ToolRunOptions,
-): Promise<CallOutcome> {
+  { onProgress, askElicitation, streamId, bounds }: ToolRunOptions,
+): CallListener {
   const report = onProgress && newestOnly(onProgress);
-  return tool.call(call.arguments, signal, {
+  return {
     bounds,
     onProgress: (progress) => report?.({ streamId, id: call.id, ...progress }),
     elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open, call.id)),
-  });
+  };
 }
 
 /** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
@@ -355,7 +359,7 @@ async function askUser(
     orAborted(askApproval(question, signal), signal).catch((): ApproveToolResult => ({ decision: 'deny' }));
   const given = await mode.ask(about, options.signal, ask);
   if (!given) return undefined;
-  const { decision, reason } = asOffered(given, tool.decisions);
+  const { decision, reason } = asOffered(given, question.decisions);
   if (decision === 'answer') mode.allowEdits();
   if (decision === 'stop') mode.stop();
   if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
@@ -368,7 +372,10 @@ function questionOf(
   { streamId }: ToolRunOptions,
   prepared: PreparedCall | undefined,
 ): ApproveToolParams {
-  const { server, title, description, annotations, decisions } = tool;
+  const { server, title, description, annotations } = tool;
+  // What is asked in every mode, no answer allows beforehand.
+  const isEach = (decision: ToolDecision) => prepared?.isAskedAnyway !== true || decision !== 'answer';
+  const decisions = tool.decisions?.filter(isEach);
   const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
   return withoutUndefined<ApproveToolParams>({
     ...{ streamId, toolCall, server, title, description, annotations, decisions },

@@ -24,14 +24,13 @@ const maxSaid = 5;
 export interface McpTool extends ListedTool {
   /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
-  /** Only of built-in tools. No approval of an edit lasts, but for the answer in which it was given. */
+  /**
+   * Only of built-in tools. One approval is for all that read, which have the same fingerprint; none of an edit lasts
+   * beyond the answer in which it was given.
+   */
   readonly act?: ToolAct;
-  /** One approval is for all tools of these names, which have the same fingerprint. Only built-in tools have it. */
-  readonly approvedWith?: readonly string[];
   /** How its calls are read. Only the built-in tool for checks has it. */
   readonly calls?: CallReading;
-  /** Arguments of another form, which is not described to models any more. */
-  readonly acceptedSchema?: Readonly<Record<string, unknown>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

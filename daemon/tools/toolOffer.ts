@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { isOffered } from '../chat/agentMode.ts';
 import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
-import { argumentsAsMeant, otherToolNames } from './builtin/forgivenCall.ts';
+import { argumentsAsMeant, editsIn, otherToolNames, readingTools } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
@@ -59,24 +59,24 @@ function toDaemonTool(
   { entry, folder, server, tool }: Offered,
   { approvals, named, checkArguments, decisions, log }: OfferOptions,
 ): DaemonTool {
-  const { name, title, description, inputSchema, annotations, acceptedSchema, act, calls } = tool;
-  const { fingerprint, approvedWith = [name] } = tool;
+  const { name, title, description, inputSchema, annotations, act, calls } = tool;
+  const { fingerprint } = tool;
+  const tools = act === 'read' ? readingTools : [name];
   const prepare: DaemonTool['prepare'] =
     calls?.prepare ??
     (server.prepare && (async (given, signal, bounds) => server.prepare?.(requestOf(given, bounds), signal)));
   const approvedFor = (given: ToolRequest['arguments']) => {
-    const wanted = calls?.approvalOf(given) ?? { tools: approvedWith, fingerprint };
+    const wanted = calls?.approvalOf(given) ?? { tools, fingerprint };
     return { entry, folder, ...wanted, act };
   };
   const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
     ...{ name, arguments: given, inputSchema, bounds },
   });
   const isOurs = entry.kind === 'builtin';
-  const problemWith = (given: ToolRequest['arguments']) => {
-    const problem = checkArguments(inputSchema, given);
-    const isAccepted = problem !== undefined && acceptedSchema && !checkArguments(acceptedSchema, given);
-    return isAccepted ? undefined : problem;
-  };
+  const problemWith = (given: ToolRequest['arguments']) =>
+    (act === 'edit' ? editsIn(given) : [given])
+      .map((one) => checkArguments(inputSchema, one))
+      .find((problem) => problem !== undefined);
   return {
     name,
     description,

@@ -17,6 +17,8 @@ import {
   suggestChecksRequest,
   type ToolCapabilities,
   type ToolDecision,
+  type ToolProgress,
+  toolProgress,
 } from '../../protocol/messages/tools.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, resultsOf, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
@@ -452,6 +454,21 @@ t.test('each check is asked about, with its command', async (t) => {
   t.match(untrusted.answers, [/There is no tool "run_check"/]);
 });
 
+t.test('the last line of a check that runs is reported, twice a second at most', async (t) => {
+  const code = `let at = 0;
+    const timer = setInterval(() => {
+      console.log('line', ++at);
+      if (at === 30) clearInterval(timer);
+    }, 50);`;
+  const { turn, daemon } = await daemonWithChecks(t, { test: node(code) }, { decide: () => 'once' });
+  const reports: ToolProgress[] = [];
+  daemon.on(toolProgress, (report) => reports.push(report));
+  const { answers } = await turn([['run_check', { name: 'test' }]]);
+  t.match(answers, [/line 30$/]);
+  t.ok(reports.length > 0 && reports.length < 8, `${reports.length} reports`);
+  for (const { id, progress, message } of reports) t.strictSame([id, message], ['c0_0', `line ${progress}`]);
+});
+
 t.test('an answer for always is for this command alone, and a flag names the check', async (t) => {
   const config = { test: node('console.log("one")') };
   const { turn, questions, home, folder } = await daemonWithChecks(t, config, { decide: () => 'always' });
@@ -626,7 +643,7 @@ t.test('a user answers an edit for the whole answer, with a reason, or by an end
     {
       answer: 'answer' as const,
       asked: ['a.txt', 'package.json'],
-      answers: [/^Changed a/, /^Changed b/, /^Changed package/],
+      answers: [/^Changed a/, /^Changed b/, /did not allow/],
       reason: 'stop',
     },
     {

@@ -244,17 +244,33 @@ t.test('tools in the chat', parts, async (t) => {
     const inBuffer = "return vim.fn.getbufoneline('src.js', 2)";
     await neovim.until<string>(inBuffer, (line) => line === 'local b = 5');
 
+    await neovim.lua("vim.cmd.RunnerMode('ask')");
+    runner.toolCalls([edit('b = 5', 'b = 6')]);
+    runner.say('It was withdrawn.');
+    await neovim.lua("vim.cmd.RunnerChat('again') vim.cmd.wincmd('p')");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.some((line) => line.includes('the chat asks whether edit_file may run')),
+    );
+    await neovim.lua("vim.cmd.RunnerMode('edit')");
+    await neovim.until<string>(text, says('It was withdrawn.'));
+    await neovim.until(isFree);
+    t.equal(await neovim.lua('return #_G.asked'), 2, 'the mode has answered');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 6\nlocal c = 4\n');
+    await neovim.lua("_G.choices = { 'Yes' } vim.cmd.RunnerUndo()");
+    await neovim.until<string>(text, says('The user took back the edits of src.js.'));
+    await neovim.lua("vim.cmd('RunnerUndo!')");
+    await neovim.until<string>(text, says('The user brought back the edits of src.js.'));
+
     await neovim.lua('vim.cmd.RunnerEdits()');
     const places = `return vim.tbl_map(function(item)
       return { vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':t'), item.lnum, item.text }
     end, vim.fn.getqflist())`;
     t.strictSame(await neovim.until(places, (found: readonly unknown[]) => found.length > 0), [
-      ['src.js', 2, '-local b = 2'],
+      ['src.js', 2, '-local b = 5'],
     ]);
     await neovim.lua("vim.cmd.cclose() _G.choices = { 'Yes' } vim.cmd.RunnerUndo()");
-    await neovim.until<string>(text, says('The user took back the edits of src.js.'));
-    t.equal(onDisk(), 'local a = 2\nlocal b = 2\nlocal c = 4\n');
-    await neovim.until<string>(inBuffer, (line) => line === 'local b = 2');
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 5');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 5\nlocal c = 4\n');
     t.equal((await neovim.lua<readonly string[]>('return _G.asked')).at(-1), 'Take back 1 edit in 1 file?');
     await say('four', 'I see.');
     t.match(
@@ -262,8 +278,8 @@ t.test('tools in the chat', parts, async (t) => {
       /The user took back the edits of src\.js\./,
     );
     await neovim.lua("vim.cmd('RunnerUndo!')");
-    await neovim.until<string>(text, says('The user brought back the edits of src.js.'));
-    t.equal(onDisk(), 'local a = 2\nlocal b = 5\nlocal c = 4\n');
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 6');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 6\nlocal c = 4\n');
 
     await neovim.lua("_G.choices = { 'test', 'Let them' } vim.cmd.RunnerCheck()");
     await neovim.until<readonly string[]>('return _G.told', (told) =>

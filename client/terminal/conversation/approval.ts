@@ -36,6 +36,9 @@ const editAnswers: readonly AnswerWord[] = [
   { decision: 'stop', word: 'stop', shown: '[s]top' },
 ];
 
+/** If a question names none. */
+const usualDecisions: readonly ToolDecision[] = ['once', 'session', 'always', 'deny'];
+
 export interface ApprovalOptions {
   /** False: the line of the call is not on this screen. */
   readonly isCallShown?: boolean;
@@ -54,9 +57,9 @@ export function approveThrough(
   { isCallShown = true, unseen = [] }: ApprovalOptions = {},
 ): Approve {
   return async (question, signal) => {
-    const { toolCall, diff, decisions, command } = question;
+    const { toolCall, diff, decisions = usualDecisions, command } = question;
     const words = diff ? editAnswers : answers;
-    const possible = words.filter(({ decision }) => decisions?.includes(decision) ?? true);
+    const possible = words.filter(({ decision }) => decisions.includes(decision));
     const change = diff && describeDiff(diff, stdout);
     if (change) await stdout.writeLine(change.text);
     else if (!isCallShown || isCallCut(toolCall)) await stdout.writeLine(describeArguments(toolCall));

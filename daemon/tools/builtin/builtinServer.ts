@@ -24,7 +24,7 @@ import type { EditorFiles } from './editorStore.ts';
 import { FileChanges, type PreparedChange } from './fileChanges.ts';
 import { createFileReads, type FileReading } from './fileReads.ts';
 import type { FileStore, OpenText } from './fileStore.ts';
-import { adviceOnTool } from './forgivenCall.ts';
+import { adviceOnTool, editsIn } from './forgivenCall.ts';
 import { createKnownFiles } from './knownFiles.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { FileProblemError, openWorkspace, type Workspace } from './workspace.ts';
@@ -78,7 +78,12 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
     const parsed = <T extends z.ZodMiniType>(schema: T) => schema.parse(given) as z.output<T>;
     if (name === 'list_files') return reads.list(parsed(listFilesSchema), bounds);
     if (name === 'search_files') return reads.search(parsed(searchFilesSchema), bounds);
-    if (name === 'edit_file') return changes.edit(parsed(editFileSchema), bounds, signal);
+    if (name === 'edit_file')
+      return changes.edit(
+        editsIn(given).map((one) => editFileSchema.parse(one)),
+        bounds,
+        signal,
+      );
     if (name === 'write_file') return changes.write(parsed(writeFileSchema), bounds, signal);
     return reads.read(parsed(readFileSchema), bounds);
   };
@@ -149,7 +154,8 @@ function preparingOf(checks: ReturnType<typeof createChecks> | undefined): Prepa
         const prepared = await checks.prepare(check, path, context);
         return {
           ...prepared,
-          call: (calling) => orProblem(calling, () => prepared.call(calling), failedOutcome),
+          call: (calling, listener) =>
+            orProblem(calling, () => prepared.call(calling, listener), failedOutcome),
         };
       },
       unableCall,

@@ -44,6 +44,9 @@ const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(
   },
 };
 
+/** One approval is for all of them: who may read every file may list and search them. */
+export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
+
 /** The names under which models call our tools, if nobody offers a tool of that name. */
 export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
   list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
@@ -125,6 +128,15 @@ function withLines({ limit, ...given }: Fields): Fields {
     ...(from === undefined ? {} : { start_line: from }),
     ...(last === undefined || (typeof last === 'number' && last < first) ? {} : { end_line: last }),
   };
+}
+
+const maxEdits = 100;
+
+/** The edits of a call, each as a call of its own: several of one file are a list. */
+export function editsIn({ edits, ...call }: Fields): readonly Fields[] {
+  if (edits === undefined) return [call];
+  if (!Array.isArray(edits) || edits.length === 0 || edits.length > maxEdits) return [{ ...call, edits }];
+  return edits.map((edit: unknown) => ({ ...call, ...(isRecord(edit) ? edit : {}) }));
 }
 
 /** One edit is flat; several are a list, as the tool was described before. */

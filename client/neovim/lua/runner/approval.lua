@@ -251,23 +251,49 @@ function M.is_asking()
   return asked ~= nil
 end
 
---- Call when the chat has ended: its questions need no answer.
----@param stream_id string
-function M.forget(stream_id)
+--- Drops questions that need no answer.
+---@param is_gone fun(question: runner.Question): boolean
+local function drop(is_gone)
   local gone, rest = {}, {}
   for _, pending in ipairs(waiting) do
-    table.insert(pending.question.streamId == stream_id and gone or rest, pending)
+    table.insert(is_gone(pending.question) and gone or rest, pending)
   end
   waiting = rest
-  if asked and asked.question.streamId == stream_id then
+  if asked and is_gone(asked.question) then
     table.insert(gone, asked)
     close(asked)
     asked = nil
   end
   for _, pending in ipairs(gone) do
+    local chat = chat_of(pending.question)
+    if chat then
+      chat.state:set_question(nil, false)
+    end
     pending.answer('deny')
   end
   go_on()
+end
+
+--- Call when the chat has ended.
+---@param stream_id string
+function M.forget(stream_id)
+  drop(function(question)
+    return question.streamId == stream_id
+  end)
+end
+
+--- Call when another mode counts in the chat: the daemon has answered the questions that it decides.
+---@param stream_id string
+---@param mode runner.Mode
+function M.withdraw(stream_id, mode)
+  drop(function(question)
+    -- What is asked in every mode cannot be allowed for the whole answer.
+    local is_usual = question.diff and vim.list_contains(question.decisions or {}, 'answer')
+    local is_decided = mode == 'read' and (question.diff or question.command)
+      or mode == 'auto' and (is_usual or question.server == 'builtin' and not question.diff)
+      or mode == 'edit' and is_usual
+    return question.streamId == stream_id and is_decided and true or false
+  end)
 end
 
 return M

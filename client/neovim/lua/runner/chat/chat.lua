@@ -51,8 +51,9 @@ function Chat:use_mode(mode)
   if stream_id then
     connection.request('runner/chat/setMode', { streamId = stream_id, mode = mode }, function(err)
       if err then
-        notice.complain(err.message)
+        return notice.complain(err.message)
       end
+      approval.withdraw(stream_id, mode)
     end)
   end
 end
