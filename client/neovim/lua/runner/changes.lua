@@ -8,6 +8,7 @@ local M = {}
 ---@field name string The path below the workspace's folder.
 ---@field before? string Absent for a new file.
 ---@field after string
+---@field unified string The hunks.
 
 ---@param text string
 ---@return string[]
