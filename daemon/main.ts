@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { thisPlatform } from '../protocol/base/platform/folder.ts';
 import { dataHome, stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
 import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
+import { type AgentMode, agentModes } from '../protocol/messages/chat.ts';
 import { ErrorOutput } from './compose/errorOutput.ts';
 import type { DaemonOptions } from './compose/handshake.ts';
 
@@ -22,6 +23,8 @@ const help = `runnerd ${RUNNER_VERSION}: the daemon behind every client of Runne
   runnerd --acp                 an agent of the Agent Client Protocol, for Zed, JetBrains, Emacs and others; docs/ACP.md
                                 the runner is OLLAMA_HOST's; takes the same three flags
     --model NAME                the model that answers until another is chosen
+    --tools builtin             models may use the built-in tools: they read, edit and check files of the project
+    --mode MODE                 what they do without a question in new sessions: ${agentModes.join(', ')}
   runnerd --practice            serve the practice runner on loopback and print its address
   runnerd --version | --help
 `;
@@ -79,6 +82,8 @@ interface Flags {
   readonly secretsFd?: number;
   readonly trace?: string;
   readonly model?: string;
+  readonly tools?: string;
+  readonly mode?: AgentMode;
 }
 
 function readFlags(args: readonly string[]): Flags {
@@ -94,6 +99,8 @@ function readFlags(args: readonly string[]): Flags {
         'secrets-fd': { type: 'string' },
         trace: { type: 'string' },
         model: { type: 'string' },
+        tools: { type: 'string' },
+        mode: { type: 'string' },
         // Editors' client libraries add it; `initialize` says the same.
         clientProcessId: { type: 'string' },
       },
@@ -101,7 +108,12 @@ function readFlags(args: readonly string[]): Flags {
     const fd = values['secrets-fd'];
     if (fd !== undefined && !/^\d{1,5}$/.test(fd))
       throw new TypeError('--secrets-fd needs the number of a descriptor');
-    const { stdio, acp, practice, version, help, trace, model } = values;
+    const { stdio, acp, practice, version, help, trace, model, tools } = values;
+    if (tools !== undefined && tools !== 'builtin')
+      throw new TypeError('--tools knows only "builtin"; other servers are entered in "mcpServers"');
+    const mode = agentModes.find((one) => one === values.mode);
+    if (mode === undefined && values.mode !== undefined)
+      throw new TypeError(`--mode is one of ${agentModes.join(', ')}`);
     return withoutUndefined({
       stdio,
       acp,
@@ -111,6 +123,8 @@ function readFlags(args: readonly string[]): Flags {
       secretsFd: fd === undefined ? undefined : Number(fd),
       trace,
       model,
+      tools,
+      mode,
     });
   } catch (error) {
     process.stderr.write(`runnerd: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -135,10 +149,13 @@ async function serveStdio(flags: Flags): Promise<void> {
 async function serveAcp(flags: Flags): Promise<void> {
   const { startAcp } = await packed(import('./compose/acpServer.ts'), '--acp');
   const writeLog = (line: string) => void errorOutput.write(line);
-  const { model } = flags;
+  const { model, mode } = flags;
+  const builtinTools = flags.tools === 'builtin';
   const { platform, env } = process;
   const common = await optionsOf(flags);
-  const starting = startAcp(withoutUndefined({ ...common, platform, env, model, writeLog }));
+  const starting = startAcp(
+    withoutUndefined({ ...common, platform, env, model, builtinTools, mode, writeLog }),
+  );
   const leave = await liveWith(starting);
   (await starting).signal.addEventListener('abort', leave, { once: true });
 }

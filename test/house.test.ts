@@ -339,6 +339,8 @@ t.test('processes are started by argument arrays, and standard output is left to
       .map(({ path }) => path)
       .sort(),
     [
+      // The user has typed the command behind a "!", for their own shell.
+      'client/terminal/cli/shellCommand.ts',
       // The user wrote the command in VISUAL or EDITOR for a shell.
       'client/terminal/cli/textEditor.ts',
       // Scripts that never change, which outlive this process: what they end comes as numbers and arguments.

@@ -8,6 +8,7 @@ const own: ReadonlySet<string> = new Set([
   'completionOffIn',
   'docsUrl',
   'modelThinking',
+  'rules',
   'streamLogs',
   'think',
   'thinkingFormat',
@@ -79,6 +80,11 @@ export function contextLength(): number {
 /** Whether `#codebase` in a question searches the workspace. A workspace cannot say so unless it is trusted. */
 export function isCodebaseSearched(): boolean {
   return vscode.workspace.getConfiguration('runner').get<boolean>('codebase') === true;
+}
+
+/** Whether `@runner` gets the rules of the workspace. A workspace cannot say so unless it is trusted. */
+export function areRulesSent(): boolean {
+  return vscode.workspace.getConfiguration('runner').get<boolean>('rules') === true;
 }
 
 /** How the provider passes on thinking: as a part of its own if the editor has one, or always as a quote. */

@@ -8,6 +8,8 @@ import {
   ndJsonStream,
   type PromptRequest,
   RequestError,
+  type SetSessionConfigOptionRequest,
+  type SetSessionModeRequest,
   type Stream,
 } from '@agentclientprotocol/sdk';
 import type { Message } from 'vscode-jsonrpc';
@@ -113,7 +115,16 @@ export function connectAgent({
       session.new,
       opening(agent.newSession, (_, { sessionId }) => sessionId),
     )
-    .onRequest(session.setConfigOption, answer(agent.setOption))
+    .onRequest(session.setConfigOption, ({ client, ...request }) =>
+      answer((params: SetSessionConfigOptionRequest, signal) =>
+        agent.setOption(params, { update: updateTo(client), signal }),
+      )(request),
+    )
+    .onRequest(session.setMode, ({ client, ...request }) =>
+      answer((params: SetSessionModeRequest, signal) =>
+        agent.setMode(params, { update: updateTo(client), signal }),
+      )(request),
+    )
     .onRequest(
       session.close,
       answer(({ sessionId }) => agent.closeSession(sessionId)),

@@ -17,8 +17,11 @@ import type {
   ResumeSessionResponse,
   SetSessionConfigOptionRequest,
   SetSessionConfigOptionResponse,
+  SetSessionModeRequest,
 } from '@agentclientprotocol/sdk';
+import type { AgentMode } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { AgentModes } from '../chat/agentMode.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
@@ -29,8 +32,15 @@ import { createKeptConversations, historyOf, replay } from './keptConversations.
 import { createModelOptions } from './modelOptions.ts';
 import { choiceOfThink } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
-import { createAskAboutFolder, createSessionPrompts } from './sessionPrompts.ts';
-import { createSessions, inTurn, refuseAnswering } from './sessions.ts';
+import { runSessionCommand, sessionCommands } from './sessionCommands.ts';
+import { createChangeMode, modePicker, modesOf } from './sessionModes.ts';
+import {
+  askAsCall,
+  createAskAboutFolder,
+  createSessionPrompts,
+  type UserQuestion,
+} from './sessionPrompts.ts';
+import { type AcpSession, createSessions, inTurn, refuseAnswering } from './sessions.ts';
 import { type ClientTools, createSessionTools, type RunningTools } from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
 import { createUpdateSender } from './updateSender.ts';
@@ -44,10 +54,8 @@ export interface Agent {
   resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse>;
   listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
   deleteSession(params: DeleteSessionRequest): Promise<void>;
-  setOption(
-    params: SetSessionConfigOptionRequest,
-    signal: AbortSignal,
-  ): Promise<SetSessionConfigOptionResponse>;
+  setOption(params: SetSessionConfigOptionRequest, client: Client): Promise<SetSessionConfigOptionResponse>;
+  setMode(params: SetSessionModeRequest, client: Client): Promise<void>;
   /** A cancelled prompt is a normal answer. */
   prompt(params: PromptRequest, client: PromptClient): Promise<PromptResponse>;
   /** The session was opened, and its client knows it: sends the commands that it has. */
@@ -77,16 +85,29 @@ interface AgentParts {
   >;
   readonly version: string;
   readonly startTools: (given: ClientTools) => RunningTools;
+  /** The mode of new sessions; undefined if the built-in tools are off. */
+  readonly mode: AgentMode | undefined;
+  readonly modes: AgentModes;
   /** A new id for a call of a tool. */
   readonly createId: () => string;
 }
 
 /** An agent that chats, and calls the tools of the session's servers; it uses no terminal of the editor. */
-export function createAgent({ core, version, startTools, createId }: AgentParts): Agent {
+export function createAgent({
+  core,
+  version,
+  startTools,
+  mode: firstMode,
+  modes,
+  createId,
+}: AgentParts): Agent {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
   const closed = new AbortController();
-  const prompts = createSessionPrompts({ ...core, usedServers: tools.used, closed: closed.signal });
+  const prompts = createSessionPrompts({
+    ...{ ...core, usedServers: tools.used, closed: closed.signal },
+    ...(firstMode === undefined ? {} : { own: sessionCommands }),
+  });
   const resuming = new Set<ResumeSessionRequest>();
   /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
   const release = (id: string) => {
@@ -99,6 +120,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
   };
   const sessions = createSessions(({ id }) => release(id));
   const options = createModelOptions(core, sessions);
+  const changeMode = createChangeMode({ tools, modes, pickers: options.pickers });
   let takesNotices = false;
   let fileSystem: FileSystemCapabilities | undefined;
   let elicitModes: readonly ElicitMode[] = [];
@@ -113,6 +135,10 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
       core.log.warn(`${method}: ${error.kind}: ${error.message}`);
     });
+  const stateOf = (session: AcpSession) => {
+    const found = modesOf(session);
+    return { configOptions: options.pickers(session), ...(found && { modes: found }) };
+  };
   /** Opens a conversation that is kept, in place of its session if that is open. */
   const resume = async (params: ResumeSessionRequest, signal: AbortSignal) => {
     const { sessionId, cwd, mcpServers = [] } = params;
@@ -128,17 +154,40 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       const { think, options: runnerOptions, maxRounds: rounds } = settings;
       const session = sessions.open({
         ...{ id, cwd, title, model, history: historyOf(messages) },
+        // What a conversation was allowed once, nobody has allowed today.
+        mode: firstMode && 'ask',
         ...(runnerOptions === undefined ? {} : { runnerOptions }),
         ...(rounds === undefined ? {} : { rounds }),
         ...(think === undefined ? {} : { thinking: choiceOfThink(think) }),
       });
       setTools(id, { servers, cwd });
       prompts.set(id, cwd);
-      return { found, configOptions: options.pickers(session) };
+      return { found, ...stateOf(session) };
     } finally {
       resuming.delete(params);
       release(sessionId);
     }
+  };
+
+  /** What to say to a message that is a command of ours; undefined if it is none. */
+  const answerCommand = async (
+    session: AcpSession,
+    text: string,
+    { question, signal }: { readonly question: UserQuestion; readonly signal: AbortSignal },
+  ): Promise<string | undefined> => {
+    if (session.mode === undefined) return undefined;
+    return tools.run(session.id, (running) =>
+      runSessionCommand(text, {
+        ...{ session, tools: running, signal },
+        changeMode: (word) =>
+          changeMode(session, word, { update: question.client.update, signal, by: 'command' }),
+        agreesTo: async ({ command, file }) => {
+          const title = `Let models run ${command.join(' ')} here, until ${file} changes`;
+          return (await askAsCall(question, { title, kind: 'execute' }, checkOptions)) === true;
+        },
+        undoTurn: () => kept.undo(session.id),
+      }),
+    );
   };
 
   return {
@@ -153,21 +202,21 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       await requireFolder(cwd);
       const servers = readClientMcpServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
-      const session = sessions.open({ id, cwd });
+      const session = sessions.open({ id, cwd, mode: firstMode });
       setTools(id, { servers, cwd });
       prompts.set(id, cwd);
-      return { sessionId: session.id, configOptions: options.pickers(session) };
+      return { sessionId: session.id, ...stateOf(session) };
     },
 
     async loadSession(params, client) {
-      const { found, configOptions } = await resume(params, client.signal);
+      const { found, ...state } = await resume(params, client.signal);
       await replay(found, client);
-      return { configOptions };
+      return state;
     },
 
     async resumeSession(params, signal) {
-      const { configOptions } = await resume(params, signal);
-      return { configOptions };
+      const { found: _, ...state } = await resume(params, signal);
+      return state;
     },
 
     async listSessions(params, signal) {
@@ -180,9 +229,15 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
       if (sessions.all().some(({ id }) => id === sessionId)) sessions.close(sessionId);
     },
 
-    async setOption(params, signal) {
+    async setMode({ sessionId, modeId }, client) {
+      await changeMode(sessions.get(sessionId), modeId, { ...client, by: 'mode' });
+    },
+
+    async setOption(params, client) {
       const session = sessions.get(params.sessionId);
-      await options.choose(session, params, signal);
+      if (params.configId === modePicker)
+        await changeMode(session, params.value, { ...client, by: 'option' });
+      else await options.choose(session, params, client.signal);
       return { configOptions: options.pickers(session) };
     },
 
@@ -205,12 +260,18 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
           session.title = info.title ?? '';
           await update(sessionId, info);
         };
+        const question = { sessionId, createId, client };
+        const said = await answerCommand(session, message.content, { question, signal });
+        if (said !== undefined) {
+          await updates.delta({ streamId: sessionId, seq: 0, kind: 'text', text: said });
+          return { stopReason: signal.aborted ? 'cancelled' : 'end_turn' };
+        }
         const found = await prompts.find(message, {
           sessionId,
           requireTools: (names) => tools.run(sessionId, (running) => running.require(names)),
           servers: () => tools.run(sessionId, (running) => running.askable('all')),
           signal,
-          askAboutFolder: createAskAboutFolder({ sessionId, createId, client }),
+          askAboutFolder: createAskAboutFolder(question),
         });
         await prompts.announce(sessionId, (next) => update(sessionId, next));
         if (found.kind === 'said') {
@@ -223,6 +284,7 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
             options,
             session,
             tools,
+            modes,
             ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
             askElicitation:
               elicitModes.length === 0 ? undefined : createAskElicitation(sessionId, { elicit, createId }),
@@ -257,6 +319,11 @@ export function createAgent({ core, version, startTools, createId }: AgentParts)
     },
   };
 }
+
+const checkOptions = [
+  { optionId: 'allow', kind: 'allow_always', name: 'Let them' },
+  { optionId: 'refuse', kind: 'reject_once', name: 'Do not' },
+] as const;
 
 function refuseRelative(cwd: string): void {
   if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');

@@ -10,7 +10,8 @@ import type {
   SessionUpdate,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk';
-import type { FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../protocol/messages/chat.ts';
+import type { ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import { askedCall } from './toolCallUpdates.ts';
@@ -42,9 +43,10 @@ export interface PromptClient extends Client {
   ) => Promise<CreateElicitationResponse>;
 }
 
-/** `always` holds beyond the session, until the tool changes. */
+/** `always` holds beyond the session, until the tool changes; `answer` is for edits alone. */
 const permissionOptions = [
   { optionId: 'once', kind: 'allow_once', name: 'Allow once' },
+  { optionId: 'answer', kind: 'allow_always', name: 'Allow all edits of this answer' },
   { optionId: 'always', kind: 'allow_always', name: 'Always allow' },
   { optionId: 'deny', kind: 'reject_once', name: 'Deny' },
 ] as const satisfies readonly (PermissionOption & { readonly optionId: ToolDecision })[];
@@ -64,10 +66,12 @@ export function createAskApproval(
     const { outcome } = await askPermission({
       sessionId,
       toolCall: askedCall(toolCall, tool),
-      options: permissionOptions.filter(({ optionId }) => decisions?.includes(optionId) ?? true),
+      options: permissionOptions.filter(
+        ({ optionId }) => decisions?.includes(optionId) ?? optionId !== 'answer',
+      ),
     });
-    if (outcome.outcome !== 'selected') return 'deny';
-    return permissionOptions.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? 'deny';
+    const chosen = outcome.outcome === 'selected' ? outcome.optionId : 'deny';
+    return { decision: permissionOptions.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny' };
   };
 }
 

@@ -26,6 +26,8 @@ interface KeptConversations {
   list(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
   /** An update with its title; undefined while it has none. */
   infoOf(id: string): Promise<SessionInfo | undefined>;
+  /** Takes the last turn out of the conversation, if that is kept. */
+  undo(id: string): Promise<void>;
   delete(id: string): Promise<void>;
   release(id: string): void;
 }
@@ -68,6 +70,10 @@ export function createKeptConversations({
       const session = await store.find(id).catch(() => undefined);
       if (!session?.title) return undefined;
       return { sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt };
+    },
+    async undo(id) {
+      const store = await sessions.get();
+      if (store.isKeeping) await store.undo(id);
     },
     async delete(id) {
       const store = await sessions.get();

@@ -5,6 +5,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';
 import { isThinkingChoice, modelPicker, pickersOf, thinkingPicker } from './pickers.ts';
+import { modeOption } from './sessionModes.ts';
 import type { AcpSession, AcpSessions } from './sessions.ts';
 
 /** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */
@@ -41,6 +42,7 @@ export function createModelOptions(
   const pickers = (session: AcpSession) => {
     ensureModel(session, models, preferred);
     const options = pickersOf(models, session, ({ server }) => products.get(server));
+    options.push(...modeOption(session));
     session.sentPickers = JSON.stringify(options);
     return options;
   };

@@ -1,4 +1,4 @@
-import type { AvailableCommand, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { AvailableCommand, PermissionOption, SessionUpdate, ToolCall } from '@agentclientprotocol/sdk';
 import { count } from '../../protocol/base/text.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { FilledPrompt, Prompt, PromptFolder } from '../../protocol/messages/prompts.ts';
@@ -23,13 +23,15 @@ interface PromptCallOptions {
 }
 
 interface SessionPromptsOptions extends Pick<Core, 'prompts' | 'log'> {
+  /** The agent's own commands. No prompt has their names. */
+  readonly own?: readonly AvailableCommand[];
   /** The tool servers that the session has used so far. A list starts none. */
   readonly usedServers: (sessionId: string) => Promise<readonly AskableServer[]>;
   readonly closed: AbortSignal;
 }
 
 /** The prompts that people keep as files, and those of tool servers, as the commands of a session. */
-export function createSessionPrompts({ prompts, log, usedServers, closed }: SessionPromptsOptions) {
+export function createSessionPrompts({ prompts, log, own = [], usedServers, closed }: SessionPromptsOptions) {
   const known = new Map<string, { readonly root: string; sent: string }>();
   const requireNothing = async () => undefined;
   return {
@@ -46,8 +48,9 @@ export function createSessionPrompts({ prompts, log, usedServers, closed }: Sess
       try {
         const store = await prompts();
         const place = { root: session.root, requireTools: requireNothing, isLazy: true, signal: closed };
-        const listed = await store.list({}, { ...place, servers: () => usedServers(sessionId) });
-        const availableCommands = listed.prompts.filter(isUsable).map(toCommand);
+        const asked = own.length === 0 ? {} : { commands: own.map(({ name }) => name) };
+        const listed = await store.list(asked, { ...place, servers: () => usedServers(sessionId) });
+        const availableCommands = [...own, ...listed.prompts.filter(isUsable).map(toCommand)];
         const text = JSON.stringify(availableCommands);
         if (session.sent === text || known.get(sessionId) !== session) return;
         session.sent = text;
@@ -108,7 +111,7 @@ const folderOptions = [
   { optionId: 'refuse', kind: 'reject_always', name: 'Never use them' },
 ] as const;
 
-interface FolderQuestion {
+export interface UserQuestion {
   readonly sessionId: string;
   /** For the call as which the client shows the question. */
   readonly createId: () => string;
@@ -120,23 +123,27 @@ export function createAskAboutFolder({
   sessionId,
   createId,
   client,
-}: FolderQuestion): PromptCallOptions['askAboutFolder'] {
-  return async ({ path, files }) => {
-    const toolCallId = createId();
+}: UserQuestion): PromptCallOptions['askAboutFolder'] {
+  return ({ path, files }) => {
     const title = `Use the ${files === 1 ? 'prompt' : count(files, 'prompt')} of this workspace, in ${path}`;
-    await client.update(sessionId, {
-      ...{ sessionUpdate: 'tool_call', toolCallId, title },
-      ...{ kind: 'read', status: 'pending', locations: [{ path }] },
-    });
-    const { outcome } = await client.askPermission({
-      sessionId,
-      toolCall: { toolCallId, title, kind: 'read', locations: [{ path }] },
-      options: [...folderOptions],
-    });
-    const chosen = outcome.outcome === 'selected' ? outcome.optionId : undefined;
-    const allowed = chosen === 'allow' ? true : chosen === 'refuse' ? false : undefined;
-    const status = allowed ? 'completed' : 'failed';
-    await client.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
-    return allowed;
+    const about = { title, kind: 'read' as const, locations: [{ path }] };
+    return askAsCall({ sessionId, createId, client }, about, folderOptions);
   };
+}
+
+/** Shows a question as that about a call. Undefined if the user gave no answer. */
+export async function askAsCall(
+  { sessionId, createId, client }: UserQuestion,
+  about: Pick<ToolCall, 'kind' | 'locations' | 'title'>,
+  options: readonly (PermissionOption & { readonly optionId: 'allow' | 'refuse' })[],
+): Promise<boolean | undefined> {
+  const toolCallId = createId();
+  const call = { toolCallId, ...about };
+  await client.update(sessionId, { sessionUpdate: 'tool_call', status: 'pending', ...call });
+  const { outcome } = await client.askPermission({ sessionId, toolCall: call, options: [...options] });
+  const chosen = outcome.outcome === 'selected' ? outcome.optionId : undefined;
+  const allowed = chosen === 'allow' ? true : chosen === 'refuse' ? false : undefined;
+  const status = allowed ? 'completed' : 'failed';
+  await client.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
+  return allowed;
 }

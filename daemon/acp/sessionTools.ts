@@ -1,7 +1,9 @@
+import type { AgentMode } from '../../protocol/messages/chat.ts';
 import type { ToolServers } from '../../protocol/messages/tools.ts';
 import type { DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
+import type { CheckRequests } from '../tools/builtin/checks.ts';
 import type { EditorFiles } from '../tools/builtin/editorStore.ts';
-import type { AskableServer } from '../tools/toolServer.ts';
+import type { AskableServer, EditHistory } from '../tools/toolServer.ts';
 
 /** The tool servers that a client passed with a session, and the folder in which they start. */
 export interface ClientTools {
@@ -17,6 +19,11 @@ export interface ClientTools {
 export interface RunningTools extends DaemonTools {
   /** Reads the user's own servers again. @throws {InvalidParamsError} if a name is not that of a tool server. */
   require(servers: 'all' | readonly string[]): Promise<void>;
+  /** @throws {RunnerError} a sentence, if nobody may work in this mode here. */
+  requireMode(mode: AgentMode, signal: AbortSignal): Promise<void>;
+  /** @throws {InvalidParamsError} as `checks`, if the built-in tools are off. */
+  edits(): Promise<EditHistory>;
+  checks(): Promise<CheckRequests>;
   askable(which: 'all' | 'known'): Promise<readonly AskableServer[]>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import type { ChatParams, Message } from '../../protocol/messages/chat.ts';
+import type { AgentMode, ChatParams, Message } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
@@ -21,6 +21,8 @@ export interface AcpSession {
   /** The user knows that a model without tools leaves those of the client out. */
   knowsOfUnusedTools: boolean;
   thinking: ThinkingChoice;
+  /** What the model may do with the built-in tools; undefined if they are off. */
+  mode: AgentMode | undefined;
   /** The options that the conversation was kept with. */
   readonly runnerOptions?: NonNullable<ChatParams['options']>;
   /** The rounds of tools that it was kept with. */
@@ -62,7 +64,9 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
     get,
     open(
       known: Pick<AcpSession, 'id' | 'cwd'> &
-        Partial<Pick<AcpSession, 'history' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
+        Partial<
+          Pick<AcpSession, 'history' | 'mode' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>
+        >,
     ): AcpSession {
       const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
       if (sessions.size >= maxSessions && oldest) close(oldest);
@@ -72,6 +76,7 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
           missingModel: undefined,
           knowsOfUnusedTools: false,
           thinking: 'default' as const,
+          mode: undefined,
         },
         ...{ history: [], turn: undefined, sentPickers: '[]', title: '', isClosed: false },
         ...known,

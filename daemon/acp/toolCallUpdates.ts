@@ -8,8 +8,8 @@ import type {
   ToolKind,
 } from '@agentclientprotocol/sdk';
 import { cutText } from '../../protocol/base/text.ts';
-import type { ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import { builtinServer, type FileDiff, type ToolProgress } from '../../protocol/messages/tools.ts';
+import type { FileDiff, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import { builtinServer, type ToolProgress } from '../../protocol/messages/tools.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { fencedText, imageBlock } from './contentBlocks.ts';

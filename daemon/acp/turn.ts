@@ -4,6 +4,7 @@ import type { ChatParams, ChatResult, FinishReason, Message } from '../../protoc
 import type { Model } from '../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
+import type { AgentModes } from '../chat/agentMode.ts';
 import type { AskApproval, AskElicitation, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
@@ -20,6 +21,7 @@ interface TurnParts {
     'chat' | 'asTurns' | 'servers' | 'places' | 'takesTools' | 'findWindow' | 'configuration'
   >;
   readonly tools: SessionTools;
+  readonly modes: AgentModes;
   readonly ask: AskApproval;
   /** Undefined if the user cannot be asked what a tool server wants to know. */
   readonly askElicitation: AskElicitation | undefined;
@@ -61,6 +63,7 @@ export async function takeTurn(parts: TurnParts, message: Message): Promise<Stop
     messages,
     think,
     options: session.runnerOptions,
+    agent: session.mode && { mode: session.mode },
     maxRounds: session.rounds ?? core.configuration.current.rounds,
   });
   try {
@@ -96,6 +99,7 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
+    if (params.agent?.mode) await running.requireMode(params.agent.mode, signal);
     return answerWithTools(
       parts,
       { runner, params: { ...params, hostedTools: prompt?.tools ?? 'all' } },
@@ -105,7 +109,7 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
 }
 
 function answerWithTools(
-  { core, ask, askElicitation, createId, updates, signal }: TurnParts,
+  { core, ask, askElicitation, createId, modes, updates, signal }: TurnParts,
   { runner, params }: { readonly runner: Runner; readonly params: ChatParams },
   running: RunningTools,
 ): Promise<ChatResult> {
@@ -125,6 +129,7 @@ function answerWithTools(
     askApproval: () => ask,
     askElicitation: () => askElicitation,
     createId,
+    modes,
     onDidAllow: updates.started,
     onProgress: updates.progress,
   });

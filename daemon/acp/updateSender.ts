@@ -1,8 +1,8 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { ChatDelta, ToolCall, Usage } from '../../protocol/messages/chat.ts';
+import type { ChatDelta, FileDiff, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
-import type { FileDiff, ToolProgress } from '../../protocol/messages/tools.ts';
+import type { ToolProgress } from '../../protocol/messages/tools.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 import { forAgentClient } from './advice.ts';
 import { endedCall, locationsOf, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
@@ -69,7 +69,7 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
         await send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
       if (delta.kind === 'toolResult') {
         running.delete(delta.toolResult.id);
-        const diff = diffs.get(delta.toolResult.id);
+        const { diff = diffs.get(delta.toolResult.id) } = delta.toolResult;
         await send(endedCall({ ...delta.toolResult, ...(diff ? { diff } : {}) }));
       }
       // The log has that a conversation is not kept: no client of this protocol asks for it.

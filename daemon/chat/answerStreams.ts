@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
-import { cancelChat, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
+import {
+  type ChatParams,
+  cancelChat,
+  chatDelta,
+  chatRequest,
+  setModeRequest,
+} from '../../protocol/messages/chat.ts';
 import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact } from '../base/validate.ts';
@@ -9,8 +15,9 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
+import type { AgentModes } from './agentMode.ts';
 import type { Chat } from './chat.ts';
-import { chatParamsSchema } from './params.ts';
+import { agentMode, chatParamsSchema } from './params.ts';
 
 interface StreamParams extends ServerParams {
   readonly streamId: string;
@@ -65,16 +72,27 @@ export function serveAnswerStreams(
 interface ChatParts {
   readonly chat: Chat;
   readonly stream: AnswerStream;
-  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
-  readonly requireTools: (servers: 'all' | readonly string[]) => Promise<void>;
+  /** @throws {Error} if a name is not that of a tool server, or the mode is not possible here. */
+  readonly requireTools: (
+    asked: Pick<ChatParams, 'agent' | 'hostedTools'>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  readonly modes: AgentModes;
 }
 
 /** Answers the request for a turn and sends its deltas. */
-export function serveChat(endpoint: Endpoint, { chat, stream, requireTools }: ChatParts): void {
+export function serveChat(endpoint: Endpoint, { chat, stream, requireTools, modes }: ChatParts): void {
   endpoint.onRequest(chatRequest, chatParamsSchema, (params, asked) =>
     stream(params, asked, async ({ runner, model }, signal) => {
-      if (params.hostedTools !== undefined) await requireTools(params.hostedTools);
+      await requireTools(params, signal);
       return chat(runner, { ...params, model }, (delta) => endpoint.notify(chatDelta, delta), signal);
     }),
   );
+  endpoint.onRequest(setModeRequest, setModeSchema, async ({ streamId, mode }, signal) => {
+    await requireTools({ agent: { mode } }, signal);
+    modes.change(streamId, mode);
+    return {};
+  });
 }
+
+const setModeSchema = exact(z.object({ streamId: z.string(), mode: agentMode }));

@@ -1,13 +1,14 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { Tool, ToolCall } from '../../protocol/messages/chat.ts';
+import type { AgentMode, AgentResult, FileDiff, Tool, ToolCall } from '../../protocol/messages/chat.ts';
 import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
 import type {
   ApproveToolParams,
+  ApproveToolResult,
   CallProgress,
-  FileDiff,
   ToolAnnotations,
   ToolDecision,
 } from '../../protocol/messages/tools.ts';
+import type { ToolAct } from './agentMode.ts';
 import type { ProjectRules } from './projectRules.ts';
 
 /** The tools that the daemon itself calls for a model, those of tool servers (MCP): `hostedTools` in the protocol. */
@@ -19,7 +20,7 @@ export interface DaemonTools {
   offer(
     servers: 'all' | readonly string[],
     clientTools: readonly Tool[],
-    signal: AbortSignal,
+    turn: { readonly mode: AgentMode; readonly signal: AbortSignal },
   ): Promise<DaemonToolOffer>;
   /** Whether any of these servers is entered. None is started. */
   has(servers: 'all' | readonly string[]): boolean;
@@ -58,6 +59,8 @@ export interface DaemonTool extends Tool {
   readonly ownName: string;
   readonly title?: string;
   readonly annotations?: ToolAnnotations;
+  /** Only of a built-in tool: the mode decides whether its calls are asked about. */
+  readonly act?: ToolAct;
   /** Other names under which models call it. They count if nobody offers a tool of that name. */
   readonly otherNames?: readonly string[];
   /** The arguments, if the call of a tool that nobody offers means this one. */
@@ -68,7 +71,7 @@ export interface DaemonTool extends Tool {
   readonly asMeant?: (given: ToolArguments) => ToolArguments;
   /** A sentence for the model that says what is wrong with the arguments; undefined if they are right. */
   problemWith(given: ToolArguments): string | undefined;
-  /** What the user can answer. Absent: everything. */
+  /** What the user can answer. Absent: everything that is not for edits alone. */
   readonly decisions?: readonly ToolDecision[];
   isApproved(given: ToolArguments): Promise<boolean>;
   /** From now on the tool, or such a call of it, runs without a question. */
@@ -111,9 +114,9 @@ export interface PreparedCall {
   readonly diff?: FileDiff;
   /** The words of what it would run. */
   readonly command?: readonly string[];
-  /** The user is asked even if the tool is allowed. */
+  /** The user is asked in every mode, and even if the tool is allowed. */
   readonly isAskedAnyway?: boolean;
-  call(signal: AbortSignal): Promise<CallOutcome>;
+  call(signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
   /** It was called, or will not be: other calls no longer wait for it. */
   end(): void;
 }
@@ -127,6 +130,12 @@ export interface CallOutcome {
   readonly images?: readonly string[];
   /** All that a program has written, if the content has only a part of it. */
   readonly output?: string;
+  /** What a check was and how it ended. */
+  readonly check?: AgentResult['checks'][number];
+  /** What the call has changed. */
+  readonly edit?: AgentResult['edits'][number];
+  /** The same in full, if nobody was asked about it. */
+  readonly diff?: FileDiff;
   /** In place of the content, when it is compared with the results of earlier calls. */
   readonly compared?: string;
   /** As in {@link ToolResult}. */
@@ -144,4 +153,4 @@ export type AskElicitation = (
 export type ElicitMode = 'form' | 'url';
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
-export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ToolDecision>;
+export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ApproveToolResult>;

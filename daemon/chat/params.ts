@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ChatParams } from '../../protocol/messages/chat.ts';
+import { agentModes, type ChatParams } from '../../protocol/messages/chat.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import { keepAlive } from '../config/settingSchemas.ts';
 import { problemOfSchema } from './formatSchema.ts';
@@ -64,6 +64,15 @@ export const requestFields = {
   keepAlive: z.exactOptional(keepAlive()),
 };
 
+export const agentMode = z.enum(agentModes, `it is not one of ${agentModes.join(', ')}`);
+
+const counted = z.int().check(z.gte(0));
+/** The fields of what was removed from prompts. */
+export const clearedFields = {
+  ...{ results: z.array(z.string()), rounds: z.array(z.string()) },
+  ...{ answers: counted, turns: counted },
+};
+
 export const chatParamsSchema: Schema<ChatParams> = exact(
   z.object({
     ...requestFields,
@@ -71,6 +80,12 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
     tools: z.exactOptional(z.array(tool)),
     hostedTools: z.exactOptional(
       z.union([z.literal('all'), z.array(z.string())], 'it is neither "all" nor a list of names'),
+    ),
+    agent: z.exactOptional(
+      z.object({
+        mode: z.exactOptional(agentMode),
+        cleared: z.exactOptional(z.object(clearedFields)),
+      }),
     ),
     maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
     toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),

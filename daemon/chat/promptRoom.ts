@@ -1,10 +1,10 @@
-import type { ChatParams, Message, Notice, Tool } from '../../protocol/messages/chat.ts';
+import type { ChatParams, ClearedParts, Message, Notice, Tool } from '../../protocol/messages/chat.ts';
 import { minAgentContext } from '../../protocol/messages/initialize.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { CallBounds, DaemonTool, DaemonToolOffer } from './daemonTools.ts';
 import { placeRules } from './projectRules.ts';
-import { makeRoom, withoutRemoved } from './removals.ts';
+import { clearedParts, makeRoom, withoutRemoved } from './removals.ts';
 import type { TurnWindow } from './turnWindow.ts';
 
 /** Below it an agent works badly, in tokens. */
@@ -86,6 +86,11 @@ export class PromptRoom {
       throw noRoom(this.#window, needed);
     const notice = removed === 0 ? undefined : removedNotice(removed, before, needed);
     return { messages: [...this.#lead, ...kept], notice };
+  }
+
+  /** What is removed from the prompts by now; undefined if nothing is. */
+  get cleared(): ClearedParts | undefined {
+    return clearedParts(this.#window.removals);
   }
 
   /** Whether the result of a call is no longer in the prompt. */

@@ -1,5 +1,5 @@
 import { cutText } from '../../protocol/base/text.ts';
-import type { Message, ToolCall } from '../../protocol/messages/chat.ts';
+import type { ClearedParts, Message, ToolCall } from '../../protocol/messages/chat.ts';
 
 /**
  * What was removed from the prompts of a conversation to save room. It is removed from every later prompt too, so that
@@ -19,8 +19,16 @@ export interface Removals {
   rulesRoom?: { readonly tokens: number; readonly characters: number };
 }
 
-export function createRemovals(): Removals {
-  return { results: new Set(), rounds: new Set(), answers: 0, turns: 0 };
+/** `cleared` was removed before. */
+export function createRemovals(cleared?: ClearedParts): Removals {
+  const { results = [], rounds = [], answers = 0, turns = 0 } = cleared ?? {};
+  return { results: new Set(results), rounds: new Set(rounds), answers, turns };
+}
+
+/** The same for others; undefined if nothing is removed. */
+export function clearedParts({ results, rounds, answers, turns }: Removals): ClearedParts | undefined {
+  if (results.size + rounds.size + answers + turns === 0) return undefined;
+  return { results: [...results], rounds: [...rounds], answers, turns };
 }
 
 /** In place of a result. */

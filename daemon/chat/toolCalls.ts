@@ -1,14 +1,21 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import { withoutMiddle } from '../../protocol/base/text.ts';
+import { cutText, withoutMiddle } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/tools.ts';
+import type { FileDiff, Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import type {
+  ApproveToolParams,
+  ApproveToolResult,
+  ToolDecision,
+  ToolProgress,
+} from '../../protocol/messages/tools.ts';
+import { TurnMode } from './agentMode.ts';
 import type {
   AskApproval,
   AskElicitation,
   CallContext,
+  CallListener,
   CallOutcome,
   DaemonTool,
   PreparedCall,
@@ -18,6 +25,8 @@ export interface ToolRunOptions {
   readonly tools: readonly DaemonTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
+  /** What is asked about. Absent: whatever is not approved. */
+  readonly mode?: TurnMode;
   /** Absent if nobody can be asked. */
   readonly askApproval?: AskApproval;
   /** Whether the turn's rounds of calls are used up. */
@@ -49,11 +58,14 @@ export const callEndings = {
   interrupted: 'The call was interrupted.',
   notRun: 'The call was not run.',
 } as const;
-const denial = 'The user did not allow the call of';
+const denial = 'The user did not allow';
+const isDenial = /^The user did not allow (?:the call of |it: ")/;
+/** Of the reason that the user gives for a denial, in characters. */
+const maxReason = 1_000;
 
 /** Whether a result stands in place of that of the tool, because the call did not end or was not allowed. */
 export function standsForResult(content: string): boolean {
-  return Object.values<string>(callEndings).includes(content) || content.startsWith(`${denial} `);
+  return Object.values<string>(callEndings).includes(content) || isDenial.test(content);
 }
 
 /** A model that makes more calls at once is caught in a loop. */
@@ -75,7 +87,13 @@ export async function runCalls(
   const answer = async ({ call, asMeant, tool }: MeantCall, index: number) => {
     const found = bounded(await outcomeOf({ call: asMeant, index, tool }, options, approvals), options);
     const outcome = options.onOutcome?.(asMeant, found, tool) ?? found;
-    const { images, compared: _, ...result } = withToolName(outcome, { call, tool, told: options.told });
+    const {
+      images,
+      compared: _,
+      edit: __,
+      check: ___,
+      ...result
+    } = withToolName(outcome, { call, tool, told: options.told });
     const shown = images === undefined ? {} : { images };
     await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
     const { content } = result;
@@ -164,7 +182,9 @@ async function outcomeOf(
     if (refusal !== undefined)
       return { ...failed(refusal), ...(permission.isUnasked ? { unapprovedTool: tool.ownName } : {}) };
     await options.onDidAllow?.(call);
-    return await (prepared ? prepared.call(signal) : callTool(tool, call, options));
+    if (!prepared) return await callTool(tool, call, options);
+    const outcome = await prepared.call(signal, listenerOf(call, options));
+    return prepared.diff && !outcome.isError ? withEdit(outcome, prepared.diff, permission) : outcome;
   } catch (error) {
     if (signal.aborted) return failed(callEndings.cancelled);
     return failed(`The call failed: ${messageOf(error)}`);
@@ -173,17 +193,27 @@ async function outcomeOf(
   }
 }
 
-function callTool(
-  tool: DaemonTool,
+function withEdit(outcome: CallOutcome, diff: FileDiff, { wasAsked }: Permission): CallOutcome {
+  const lines = diff.unified.split('\n');
+  const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
+  const edit = { path: diff.name, added: count('+'), removed: count('-') };
+  return { ...outcome, edit, ...(wasAsked ? {} : { diff }) };
+}
+
+function callTool(tool: DaemonTool, call: ToolCall, options: ToolRunOptions): Promise<CallOutcome> {
+  return tool.call(call.arguments, options.signal, listenerOf(call, options));
+}
+
+function listenerOf(
   call: ToolCall,
-  { onProgress, askElicitation, streamId, signal, bounds }: ToolRunOptions,
-): Promise<CallOutcome> {
+  { onProgress, askElicitation, streamId, bounds }: ToolRunOptions,
+): CallListener {
   const report = onProgress && newestOnly(onProgress);
-  return tool.call(call.arguments, signal, {
+  return {
     bounds,
     onProgress: (progress) => report?.({ streamId, id: call.id, ...progress }),
     elicit: askElicitation && ((question, open) => askElicitation({ streamId, ...question }, open, call.id)),
-  });
+  };
 }
 
 /** Passes values on, one at a time. Of those that come meanwhile, only the newest is kept. */
@@ -241,6 +271,8 @@ interface Permission {
   readonly refusal?: string;
   /** It was refused because nobody could be asked. */
   readonly isUnasked?: boolean;
+  /** The user has seen it. */
+  readonly wasAsked?: boolean;
   /** The call as the user was shown it. Whoever gets it ends it. */
   readonly prepared?: PreparedCall;
 }
@@ -251,36 +283,52 @@ interface ApprovalRequest {
 }
 
 async function permissionFor(
-  asked: ApprovalRequest,
+  request: ApprovalRequest,
   options: ToolRunOptions,
   approvals: SerialQueue,
 ): Promise<Permission> {
-  const { tool, call } = asked;
+  const { tool, call } = request;
+  const { askApproval, mode = new TurnMode(), signal } = options;
+  const rule = async () => {
+    if (mode.isStopped) return 'stopped';
+    const found = mode.rule(tool.act);
+    return found === 'asked' && (await tool.isApproved(call.arguments)) ? 'runs' : found;
+  };
   // One after another, so that the questions come in the order of the calls.
-  if (await approvals.run('check', () => tool.isApproved(call.arguments))) {
-    const permission = await prepare(asked, options);
+  const first = await approvals.run('check', rule);
+  if (first === 'runs') {
+    const permission = await prepare(request, options);
     if (permission.prepared?.isAskedAnyway !== true) return permission;
     permission.prepared.end();
+    if (!askApproval) return { refusal: neverUnasked };
   }
-  const { askApproval, signal } = options;
-  if (!askApproval) {
+  if (first === 'asked' && !askApproval) {
     const refusal = `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
     return { refusal, isUnasked: true };
   }
   return approvals.run('approval', async () => {
-    signal.throwIfAborted();
-    // The previous answer may have allowed this call as well.
-    const isApproved = await tool.isApproved(call.arguments);
-    signal.throwIfAborted();
-    const permission = await prepare(asked, options);
-    if (permission.refusal !== undefined) return permission;
-    if (isApproved && permission.prepared?.isAskedAnyway !== true) return permission;
-    const refusal = await askUser(asked, { ...options, askApproval }, permission.prepared);
-    if (refusal === undefined) return permission;
-    permission.prepared?.end();
-    return { refusal };
+    for (;;) {
+      signal.throwIfAborted();
+      // The previous answer, or another mode, may have decided about this call as well.
+      const now = await rule();
+      signal.throwIfAborted();
+      if (now === 'stopped') return { refusal: callEndings.notRun };
+      if (now === 'refused' || !askApproval) return { refusal: refusedByMode };
+      const permission = await prepare(request, options);
+      if (permission.refusal !== undefined) return permission;
+      if (now === 'runs' && permission.prepared?.isAskedAnyway !== true) return permission;
+      const answer = await askUser(request, { ...options, askApproval, mode }, permission.prepared);
+      if (answer?.wasAsked) return { ...permission, ...answer };
+      permission.prepared?.end();
+      if (answer) return answer;
+    }
   });
 }
+
+const refusedByMode =
+  'The user has chosen a mode in which nothing is changed and nothing is run. Go on without it.';
+const neverUnasked =
+  'The user is asked about this change in every mode, and nobody can be asked here. Tell the user what to change.';
 
 /** What cannot run at all is refused before anybody is asked. */
 async function prepare(
@@ -292,22 +340,63 @@ async function prepare(
   return prepared.problem === undefined ? { prepared } : { refusal: prepared.problem };
 }
 
-/** The refusal; undefined if the user allows the call. */
+interface AskingOptions extends ToolRunOptions {
+  readonly askApproval: AskApproval;
+  readonly mode: TurnMode;
+}
+
+/** Undefined if the mode was changed meanwhile, which answers the question. */
 async function askUser(
-  { call, tool }: ApprovalRequest,
-  { askApproval, streamId, signal }: ToolRunOptions & { readonly askApproval: AskApproval },
+  request: ApprovalRequest,
+  options: AskingOptions,
   prepared: PreparedCall | undefined,
-): Promise<string | undefined> {
-  const { server, title, description, annotations, decisions } = tool;
+): Promise<Omit<Permission, 'prepared'> | undefined> {
+  const { call, tool } = request;
+  const { askApproval, mode } = options;
+  const question = questionOf(request, options, prepared);
+  const about = { act: tool.act, isAskedAnyway: prepared?.isAskedAnyway === true };
+  const ask = (signal: AbortSignal) =>
+    orAborted(askApproval(question, signal), signal).catch((): ApproveToolResult => ({ decision: 'deny' }));
+  const given = await mode.ask(about, options.signal, ask);
+  if (!given) return undefined;
+  const { decision, reason } = asOffered(given, question.decisions);
+  if (decision === 'answer') mode.allowEdits();
+  if (decision === 'stop') mode.stop();
+  if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
+  const isDenied = decision === 'deny' || decision === 'stop';
+  return isDenied ? { refusal: denialOf(tool.name, reason) } : { wasAsked: true };
+}
+
+function questionOf(
+  { call, tool }: ApprovalRequest,
+  { streamId }: ToolRunOptions,
+  prepared: PreparedCall | undefined,
+): ApproveToolParams {
+  const { server, title, description, annotations } = tool;
+  // What is asked in every mode, no answer allows beforehand.
+  const isEach = (decision: ToolDecision) => prepared?.isAskedAnyway !== true || decision !== 'answer';
+  const decisions = tool.decisions?.filter(isEach);
   const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
-  const about = { streamId, toolCall, server, title, description, annotations, decisions };
-  const question = withoutUndefined<ApproveToolParams>({
-    ...about,
+  return withoutUndefined<ApproveToolParams>({
+    ...{ streamId, toolCall, server, title, description, annotations, decisions },
     diff: prepared?.diff,
     command: prepared?.command,
   });
-  const given = await orAborted(askApproval(question, signal), signal).catch(() => 'deny' as const);
-  const decision = decisions === undefined || decisions.includes(given) ? given : 'deny';
-  if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
-  return decision === 'deny' ? `${denial} ${tool.name}. Go on without it.` : undefined;
+}
+
+const usualDecisions: readonly ToolDecision[] = ['once', 'session', 'always', 'deny'];
+
+/** Any other answer is a denial. */
+function asOffered(
+  given: ApproveToolResult,
+  offered: readonly ToolDecision[] = usualDecisions,
+): ApproveToolResult {
+  return offered.includes(given.decision) ? given : { ...given, decision: 'deny' };
+}
+
+function denialOf(tool: string, reason = ''): string {
+  const given = cutText(reason.trim(), maxReason);
+  return given === ''
+    ? `${denial} the call of ${tool}. Go on without it.`
+    : `${denial} it: ${JSON.stringify(given)}.`;
 }

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
+  type AgentResult,
   type ChatDelta,
   type ChatParams,
   type ChatResult,
@@ -12,12 +13,14 @@ import {
 } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
+import { type AgentModes, TurnMode } from './agentMode.ts';
 import { type Chat, type RoundResult, toolsDisabled } from './chat.ts';
 import type {
   AskApproval,
   AskElicitation,
   CallBounds,
   CallContext,
+  CallOutcome,
   DaemonToolOffer,
   DaemonTools,
 } from './daemonTools.ts';
@@ -40,6 +43,8 @@ interface ToolLoopDependencies {
   readonly askApproval: () => AskApproval | undefined;
   /** The way to ask the user what a tool server wants to know; absent or undefined if nobody can be asked. */
   readonly askElicitation?: () => AskElicitation | undefined;
+  /** Where the user can change the mode of a turn that is running; absent if the mode stays. */
+  readonly modes?: AgentModes;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: ToolRunOptions['onProgress'];
@@ -59,7 +64,8 @@ export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
     }
     const loop = new Loop(dependencies, { runner, params, send, signal });
     try {
-      return await loop.run();
+      const { modes } = dependencies;
+      return await (modes ? modes.during(params.streamId, loop.mode, () => loop.run()) : loop.run());
     } catch (error) {
       throw loop.failed(error);
     }
@@ -106,6 +112,12 @@ class Loop {
   readonly #unread = new Set<string>();
   /** The names of tools that the model knows by now. */
   readonly #told = new Set<string>();
+  readonly mode: TurnMode;
+  readonly #edits: AgentResult['edits'][number][] = [];
+  readonly #checks: AgentResult['checks'][number][] = [];
+  /** Undefined if the model has none of the built-in tools. */
+  #agent: PromptRoom | undefined;
+  #rounds = 0;
   #seq = 0;
   #completionTokens = 0;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
@@ -113,7 +125,8 @@ class Loop {
   constructor(dependencies: ToolLoopDependencies, options: LoopOptions) {
     this.#dependencies = dependencies;
     this.#options = options;
-    const { messages } = options.params;
+    const { messages, agent } = options.params;
+    this.mode = new TurnMode(agent?.mode);
     this.#ids = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
   }
 
@@ -123,6 +136,7 @@ class Loop {
     const offer = await this.#offer();
     const room = offer && (await this.#room(offer));
     if (!offer || !room) return this.#result('cancelled', { role: 'assistant', content: '' });
+    if (offer.instructions !== undefined) this.#agent = room;
     const daemonTools = { ...offer, tools: room.tools };
     const described = [
       ...(params.tools ?? []),
@@ -141,7 +155,8 @@ class Loop {
       const last = isCut ? daemonCalls.at(-1) : undefined;
       const cut = last && { id: last.id, tokens: usage.completionTokens };
       await this.#runCalls(daemonCalls, withoutUndefined({ offer: daemonTools, bounds, cut, repeats }));
-      if (signal.aborted || finishReason === 'cancelled') return this.#result('cancelled', message);
+      if (signal.aborted || this.mode.isStopped || finishReason === 'cancelled')
+        return this.#result('cancelled', message);
       if (daemonCalls.length < calls.length || daemonCalls.length === 0)
         return this.#result(finishReason, message);
       if (isCut && wasCut) return this.#result('length', message);
@@ -177,7 +192,8 @@ class Loop {
         await this.#say(toolsDisabled(model));
         return noOffer;
       }
-      const offer = await this.#dependencies.tools.offer(hostedTools, tools, signal);
+      const turn = { mode: this.mode.current, signal };
+      const offer = await this.#dependencies.tools.offer(hostedTools, tools, turn);
       for (const problem of offer.problems) await this.#say({ code: 'tools-unavailable', ...problem });
       return offer;
     } catch (error) {
@@ -206,7 +222,9 @@ class Loop {
   /** Asks the model once, with the history and all that the turn has added, as far as there is room. */
   async #runRound(tools: NonNullable<ChatParams['tools']>, room: PromptRoom): Promise<RoundResult> {
     const { runner, params, signal } = this.#options;
-    const { hostedTools: _, maxRounds: __, tools: ___, options: ____, toolChoice, ...rest } = params;
+    const { hostedTools: _, maxRounds: __, tools: ___, options: ____, agent: _____, ...given } = params;
+    const { toolChoice, ...rest } = given;
+    this.#rounds += 1;
     const { messages, notice } = room.messages(this.#added, tools);
     if (notice && !this.#notices.some(({ code }) => code === notice.code)) await this.#say(notice);
     // A call in each round would never come to an answer.
@@ -285,15 +303,24 @@ class Loop {
     const { onDidAllow, onProgress } = this.#dependencies;
     const { tools, adviceOn } = offer;
     const context = bounds && withoutUndefined<CallContext>({ ...bounds, turn: this.#turn() });
-    const turn = { streamId: params.streamId, signal, unread: this.#unread, told: this.#told };
+    const { mode } = this;
+    const turn = { streamId: params.streamId, signal, mode, unread: this.#unread, told: this.#told };
     const options = withoutUndefined<ToolRunOptions>({
       ...{ ...turn, ...round, bounds: context, tools, adviceOn, onDidAllow, onProgress },
-      onOutcome: repeats && ((...outcome) => repeats.note(...outcome)),
+      onOutcome: (call, outcome, tool) => {
+        this.#note(outcome);
+        return repeats?.note(call, outcome, tool) ?? outcome;
+      },
       askApproval: this.#dependencies.askApproval(),
       askElicitation: this.#dependencies.askElicitation?.(),
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
     this.#added.push(...(await runCalls(calls, options)));
+  }
+
+  #note({ edit, check }: CallOutcome): void {
+    if (edit) this.#edits.push(edit);
+    if (check) this.#checks.push(check);
   }
 
   /** Undefined if the conversation is not kept. */
@@ -306,7 +333,11 @@ class Loop {
 
   #result(finishReason: ChatResult['finishReason'], message: Message): ChatResult {
     const [messages, usage, notices] = [this.#added, this.#usage, this.#notices];
-    return { finishReason, message, messages, usage, notices };
+    const result = { finishReason, message, messages, usage, notices };
+    if (!this.#agent) return result;
+    const { cleared } = this.#agent;
+    const [rounds, edits, checks] = [this.#rounds, this.#edits, this.#checks];
+    return { ...result, agent: withoutUndefined<AgentResult>({ rounds, cleared, edits, checks }) };
   }
 }
 

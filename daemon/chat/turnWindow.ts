@@ -1,4 +1,4 @@
-import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
+import type { ChatParams, ClearedParts, Message, Tool } from '../../protocol/messages/chat.ts';
 import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
 import type { Runner } from '../runner/runner.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -34,6 +34,8 @@ export type FindWindow = (
 ) => Promise<TurnWindow>;
 
 interface WindowsOptions {
+  /** What the file of a kept conversation says was removed from its prompts. */
+  readonly clearedIn?: (session: string) => Promise<ClearedParts | undefined>;
   readonly knowledge: ModelCapabilities;
   readonly estimate: TokenEstimate;
   /** `agentContext` is the window that an agent asks for, in tokens. */
@@ -43,10 +45,11 @@ interface WindowsOptions {
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
 const maxConversations = 256;
 
-export function createWindows({ knowledge, estimate, defaults }: WindowsOptions): FindWindow {
+export function createWindows({ clearedIn, knowledge, estimate, defaults }: WindowsOptions): FindWindow {
   const conversations = new Map<string, Removals>();
-  const removalsOf = (key: string) => {
-    const removals = conversations.get(key) ?? createRemovals();
+  const removalsOf = async (key: string) => {
+    const known = conversations.get(key);
+    const removals = known ?? createRemovals(await clearedIn?.(key));
     conversations.delete(key);
     conversations.set(key, removals);
     const [oldest] = conversations.keys();
@@ -55,6 +58,7 @@ export function createWindows({ knowledge, estimate, defaults }: WindowsOptions)
   };
 
   return async (runner, params, { asks, signal }) => {
+    const { session, agent } = params;
     const { server } = runner;
     const { model } = params;
     if (asks) await learn(runner, { model, knowledge, signal });
@@ -68,8 +72,8 @@ export function createWindows({ knowledge, estimate, defaults }: WindowsOptions)
     return {
       ...chosenWindow(context, { asks, isRemote, asked, agentContext, isFixed }),
       ...(system === undefined ? {} : { system }),
-      // Without an id, nobody knows which conversation it is.
-      removals: params.session === undefined ? createRemovals() : removalsOf(params.session),
+      // Without an id, only the client knows which conversation it is.
+      removals: session === undefined ? createRemovals(agent?.cleared) : await removalsOf(session),
       estimate: (messages, tools) => estimate.estimate(id, promptSizeOf(messages, tools)),
       characters: (tokens) => estimate.characters(id, tokens),
     };

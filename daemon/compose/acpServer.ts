@@ -2,12 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { AgentMode } from '../../protocol/messages/chat.ts';
 import type { AcpConnectionOptions, AgentConnection } from '../acp/acpConnection.ts';
 import { forAgentClient } from '../acp/advice.ts';
 import { type Agent, createAgent } from '../acp/agent.ts';
 import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
 import { RunnerError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
+import { createAgentModes } from '../chat/agentMode.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
@@ -25,6 +27,10 @@ interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly env: NodeJS.ProcessEnv;
   /** The model that answers if the editor chooses none. */
   readonly model?: string;
+  /** Models may use the built-in tools, whatever the user's configuration says. */
+  readonly builtinTools?: boolean;
+  /** The mode in which new sessions begin with them. */
+  readonly mode?: AgentMode;
   /** A file for all traffic, without secrets. */
   readonly traceFile?: string;
   /** Writes one line of the log. The protocol has no message for it. */
@@ -56,6 +62,8 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   const agent = createAgent({
     core,
     version: options.version,
+    mode: options.builtinTools || user.atStart.tools.builtinTools ? (options.mode ?? 'ask') : undefined,
+    modes: createAgentModes(),
     startTools: (given) => startTools({ ...options, openStores: stores.get }, core, given),
     createId: () => createToolCallId(options.random),
   });
@@ -97,7 +105,7 @@ function startTools(
     settings: () => {
       const { timeouts, trusted } = core.configuration.current;
       const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };
-      return { ...given, builtinTools: false, checks: {}, trusted, timeouts };
+      return { ...given, builtinTools: options.builtinTools === true, checks: {}, trusted, timeouts };
     },
     ...toolServerOptions(core, options, {
       userFile: options.userFile,
@@ -110,6 +118,7 @@ function startTools(
       openDocuments: () => [],
       // A difference is a part of the protocol, which every client shows.
       showsDiffs: () => true,
+      decisions: () => ['answer'],
       editorFiles: files,
       settings: () => core.configuration.current,
     },

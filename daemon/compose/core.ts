@@ -224,7 +224,10 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     modelChanges,
     toolRefusals,
     chat,
-    findWindow: createWindows({ knowledge, estimate, defaults: settings }),
+    findWindow: createWindows({
+      ...{ knowledge, estimate, defaults: settings },
+      clearedIn: async (id) => (await (await sessions.get()).read(id).catch(() => undefined))?.cleared,
+    }),
     findPrivacy,
     asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, places, log })),
     async takesTools(runner, model, signal) {

@@ -17,6 +17,7 @@ import {
 } from '../../protocol/messages/tools.ts';
 import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
+import { createAgentModes } from '../chat/agentMode.ts';
 import { serveAnswerStreams, serveChat } from '../chat/answerStreams.ts';
 import type { Chat } from '../chat/chat.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
@@ -146,7 +147,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
   const onLine = (level: LogLevel, message: string) => sendLog({ level, source: 'server', message });
   const completion = createCompletionEngine({ core, now, wait, closed });
   /** What the client says about itself, once it is known. */
-  const client = { showsDiffs: false, elicits: false };
+  const client: Pick<ToolCapabilities, 'decisions' | 'elicits' | 'showsDiffs'> = {};
   return {
     settings,
     lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
@@ -170,7 +171,8 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       builtin: {
         findPrivacy: core.findPrivacy,
         openDocuments: () => completion.documents.all(),
-        showsDiffs: () => client.showsDiffs,
+        showsDiffs: () => client.showsDiffs === true,
+        decisions: () => client.decisions,
         settings,
       },
     }),
@@ -237,6 +239,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   const createId = () => createToolCallId(options.random);
   const { takesTools } = core;
   const askApproval = approvalRequests.ask;
+  const modes = createAgentModes();
   const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
   const loop = createToolLoop({
     chat: round,
@@ -247,12 +250,19 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
     askElicitation: () => (features.client.elicits ? elicitation : undefined),
     onProgress,
     createId,
+    modes,
   });
   const chat = core.asTurns((runner, params, ...rest) =>
     loop(runner, { maxRounds: configuration.current.rounds, ...params }, ...rest),
   );
   const stream = serveAnswerStreams(endpoint, { servers, places, status });
-  serveChat(endpoint, { chat, stream, requireTools: (names) => tools.require(names) });
+  serveChat(endpoint, {
+    ...{ chat, stream, modes },
+    async requireTools({ hostedTools, agent }, signal) {
+      if (hostedTools !== undefined) await tools.require(hostedTools);
+      await tools.requireMode(agent?.mode, signal);
+    },
+  });
   serveEdit(endpoint, { chat: round, stream, findPrivacy: core.findPrivacy });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
@@ -316,8 +326,9 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
     parts.registration.start(editor);
     parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);
-    parts.client.showsDiffs = client?.showsDiffs === true;
-    parts.client.elicits = client?.elicits === true;
+    const { showsDiffs, elicits, decisions } = client ?? {};
+    const given = Array.isArray(decisions) ? decisions : [];
+    Object.assign(parts.client, { showsDiffs, elicits, decisions: given });
     parts.tools.start(root, builtinFolders(folders, client));
     parts.approvalRequests.start(client);
     core.start();

@@ -183,7 +183,7 @@ export const settings = {
     schema: () => exact(z.boolean()),
     default: false,
     counts: 'at the start',
-    says: 'True offers models the built-in tools, which read and edit files of the workspace. You are asked about each edit.',
+    says: 'True offers models the built-in tools, which read and edit files of the workspace. The mode of the chat says what you are asked.',
   },
   checks: {
     schema: checks,

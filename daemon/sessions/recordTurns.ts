@@ -49,7 +49,8 @@ export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDe
         throw error;
       });
       try {
-        await turn.end(result.finishReason === 'cancelled' ? 'cancelled' : undefined, addedBy(result));
+        const partial = result.finishReason === 'cancelled' ? 'cancelled' : undefined;
+        await turn.end(partial, addedBy(result), result.agent?.cleared);
         return isMissing ? await noticed(result, { code: 'history-missing', message: missing }) : result;
       } catch (error) {
         return noticed(result, { code: 'session-not-kept', message: sentenceOf(error) });

@@ -4,10 +4,10 @@ import * as z from 'zod/mini';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import type { ClearedParts, Message } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
-import { messageFields, requestFields } from '../chat/params.ts';
+import { clearedFields, messageFields, requestFields } from '../chat/params.ts';
 
 /** The first line of a file. */
 export interface SessionHeader {
@@ -40,8 +40,11 @@ type MessageRecord = SessionMessage & { readonly type: 'message' };
 /** The settings of the turns after it. Versions that do not know it skip it. */
 type SettingsRecord = ConversationSettings & { readonly type: 'settings' };
 
+/** What is removed from the prompts after it. Versions that do not know it skip it. */
+type ClearedRecord = ClearedParts & { readonly type: 'cleared' };
+
 /** One line of a file. */
-type SessionRecord = SessionHeader | SessionState | SettingsRecord | MessageRecord;
+type SessionRecord = SessionHeader | SessionState | SettingsRecord | ClearedRecord | MessageRecord;
 
 const headerSchema = z.object({
   type: z.literal('session'),
@@ -82,6 +85,7 @@ const schemas = {
   session: headerSchema,
   state: stateSchema,
   settings: settingsSchema,
+  cleared: z.object({ type: z.literal('cleared'), ...clearedFields }),
   message: messageSchema,
 };
 

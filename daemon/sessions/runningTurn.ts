@@ -63,25 +63,29 @@ export class RunningTurn {
    * Keeps the answer; without one, what the deltas have brought. If that is nothing, the prompt is not kept, because
    * the client asks it again, unless the process ends.
    */
-  async end(partial?: ReplyRecord['partial'], answer = this.#answer.messages()): Promise<void> {
+  async end(
+    partial?: ReplyRecord['partial'],
+    answer = this.#answer.messages(),
+    cleared?: ReplyRecord['cleared'],
+  ): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
     if (this.#parts.replacesLastTurn) {
       await this.#asked;
-      if (!partial && answer.some(saysSomething)) await this.#replace(answer);
+      if (!partial && answer.some(saysSomething)) await this.#replace({ answer, cleared });
     } else if (answer.some(saysSomething)) {
       this.#asked = this.#asked.catch(() => this.#ask());
-      await this.#reply({ answer, ...(partial ? { partial } : {}) });
+      await this.#reply({ answer, cleared, ...(partial ? { partial } : {}) });
     } else if (!this.#parts.isEnding()) await this.#takeBack();
     this.#parts.onDidChange();
   }
 
-  async #replace(answer: readonly Message[]): Promise<void> {
+  async #replace(reply: ReplyRecord): Promise<void> {
     const { write, recording } = this.#parts;
     await write((before) => {
       const prompt = promptToAddition(this.#prompt, { ...recording(), state: before });
       const options = { ...recording(), state: prompt.state };
-      const { lines, state } = replyToAddition(this.#prompt.model, { answer }, options);
+      const { lines, state } = replyToAddition(this.#prompt.model, reply, options);
       return { lines: prompt.lines + lines, state };
     }, 'lastTurn');
   }

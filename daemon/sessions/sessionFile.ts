@@ -2,7 +2,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ConversationSettings, Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import type {
+  ConversationSettings,
+  ReadSessionResult,
+  Session,
+  SessionMessage,
+} from '../../protocol/messages/sessions.ts';
 import { type SessionHeader, type SessionState, stateAfter, tryRecord } from './records.ts';
 
 /** The size of the largest file of a conversation, in bytes. */
@@ -76,9 +81,10 @@ export async function readSummary(file: FileHandle, id: string): Promise<FileSum
 export async function readSession(
   file: FileHandle,
   take: (message: SessionMessage) => void,
-): Promise<Pick<FileSummary, 'state' | 'end'> & { readonly settings?: ConversationSettings }> {
+): Promise<Pick<FileSummary, 'state' | 'end'> & Pick<ReadSessionResult, 'settings' | 'cleared'>> {
   let state: SessionState = { type: 'state', title: '', turns: 0 };
   let settings: ConversationSettings | undefined;
+  let cleared: ReadSessionResult['cleared'];
   let end = 0;
   for await (const line of readLines(file)) {
     if (!line.isEnded) break;
@@ -89,12 +95,16 @@ export async function readSession(
       const { type: _, ...kept } = record;
       settings = kept;
     }
+    if (record?.type === 'cleared') {
+      const { type: _, ...parts } = record;
+      cleared = parts;
+    }
     if (record?.type !== 'message') continue;
     const { type: _, ...message } = record;
     state = stateAfter(state, [message]);
     take(message);
   }
-  return withoutUndefined({ state, end, settings });
+  return withoutUndefined({ state, end, settings, cleared });
 }
 
 /** The place before the last turn: before the first of the prompts that no answer precedes. Undefined without any. */

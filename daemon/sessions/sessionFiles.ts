@@ -69,19 +69,20 @@ export class SessionFiles {
 
   async read(id: string): Promise<ReadSessionResult> {
     const messages: SessionMessage[] = [];
-    const { settings, ...summary } = await this.#with(id, 'read', async (file) => {
+    const { settings, cleared, ...summary } = await this.#with(id, 'read', async (file) => {
       const found = await readSummary(file, id);
       const read = found && (await readSession(file, (message) => messages.push(message)));
-      return found && { ...found, settings: read?.settings };
+      return found && { ...found, settings: read?.settings, cleared: read?.cleared };
     });
     const session = summaryToSession(summary);
-    if (!settings) return { session, messages };
+    const also = cleared ? { cleared } : {};
+    if (!settings) return { session, messages, ...also };
     // The system message may have changed since the first turn.
     const { system } = settings;
     const first: readonly SessionMessage[] =
       system === undefined ? [] : [{ role: 'system', content: system }];
     const said = messages.filter(({ role }) => role !== 'system');
-    return { session, messages: [...first, ...said], settings };
+    return { session, messages: [...first, ...said], settings, ...also };
   }
 
   async create(

@@ -1,5 +1,5 @@
 import { cutText } from '../../protocol/base/text.ts';
-import type { Message } from '../../protocol/messages/chat.ts';
+import type { ClearedParts, Message } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { markOf, recordToLine, type SessionState, settingsToLine, stateAfter } from './records.ts';
 import { maxLine } from './sessionFile.ts';
@@ -17,6 +17,8 @@ export interface ReplyRecord {
   /** All messages of the answer, in order. */
   readonly answer: readonly Message[];
   readonly partial?: 'cancelled' | 'failed';
+  /** What is removed from the prompts by now. */
+  readonly cleared?: ClearedParts | undefined;
 }
 
 export interface RecordOptions {
@@ -54,7 +56,7 @@ export function promptToAddition(
 
 export function replyToAddition(
   model: string,
-  { answer, partial }: ReplyRecord,
+  { answer, partial, cleared }: ReplyRecord,
   { state, at, redact }: RecordOptions,
 ): Addition {
   const said = answer.filter(saysSomething);
@@ -67,7 +69,8 @@ export function replyToAddition(
       ...(message === last && partial ? { partial } : {}),
     }),
   );
-  return toAddition(messages, stateAfter(state, messages));
+  const { lines, state: after } = toAddition(messages, stateAfter(state, messages));
+  return { lines: lines + (cleared ? recordToLine({ type: 'cleared', ...cleared }) : ''), state: after };
 }
 
 export function saysSomething({ role, content, thinking, toolCalls }: Message): boolean {

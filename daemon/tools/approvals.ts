@@ -6,6 +6,7 @@ import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Approvals } from '../../protocol/messages/tools.ts';
 import { createExclusiveWork } from '../base/exclusiveWork.ts';
 import { tryReadKept } from '../base/regularFile.ts';
+import type { ToolAct } from '../chat/agentMode.ts';
 import type { ServerEntry } from './serverEntry.ts';
 
 /** What an approval is for. If any of this changes, earlier approvals no longer count. */
@@ -16,10 +17,11 @@ interface ApprovedTool {
   /** The server's own name for it, with those of the tools that the same approval is for. */
   readonly tools: readonly string[];
   readonly fingerprint: string;
-  /** No approval lasts, and none of a whole server counts: only its client's, which names the tool. */
-  readonly isAskedEachTime: boolean;
-  /** The user's answers last, but no approval of a whole server counts either. */
-  readonly needsOwnName?: boolean;
+  /**
+   * Only of a built-in tool. For an edit and a check, no approval of the whole server counts: only its client's, which
+   * names the tool. No answer about an edit lasts.
+   */
+  readonly act?: ToolAct | undefined;
 }
 
 /** What is allowed by the names of servers. */
@@ -39,7 +41,7 @@ export function createApprovals(kept: KeptApprovals) {
     /** Whether the user has allowed the tool by configuration, for the session or for always. */
     async isApproved(tool: ApprovedTool, configured: NamedApprovals): Promise<boolean> {
       if (isNamed(tool, configured)) return true;
-      if (tool.isAskedEachTime) return false;
+      if (tool.act === 'edit') return false;
       const key = await keyOf(tool);
       return session.has(key) || (await kept.has(key));
     },
@@ -53,7 +55,8 @@ export function createApprovals(kept: KeptApprovals) {
 }
 
 function isNamed(approved: ApprovedTool, { user, client, entryOf }: NamedApprovals): boolean {
-  const { entry, tools: names, isAskedEachTime, needsOwnName = isAskedEachTime } = approved;
+  const { entry, tools: names, act } = approved;
+  const needsOwnName = act === 'edit' || act === 'check';
   const given = (needsOwnName ? [client] : [user, client]).flatMap((approvals) => {
     const tools = Object.hasOwn(approvals, entry.name) ? approvals[entry.name] : undefined;
     return tools === 'always' ? ['*'] : (tools ?? []);

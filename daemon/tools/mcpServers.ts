@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { Tool } from '../../protocol/messages/chat.ts';
+import type { AgentMode, Tool } from '../../protocol/messages/chat.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import {
   type Approvals,
@@ -16,7 +16,7 @@ import {
   type LogoutResult,
   type ToolServers,
 } from '../../protocol/messages/tools.ts';
-import { InvalidParamsError } from '../base/errors.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
 import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
@@ -24,6 +24,7 @@ import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
 import type { CheckRequests, ChecksContext } from './builtin/checks.ts';
+import { otherToolNames } from './builtin/forgivenCall.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
@@ -111,10 +112,24 @@ export class McpServers implements DaemonTools {
     if (servers !== 'all') this.#check(servers, 'hostedTools');
   }
 
+  /** @throws {RunnerError} a sentence, if nobody may work in this mode here. */
+  async requireMode(mode: AgentMode | undefined, signal: AbortSignal): Promise<void> {
+    if (mode !== 'auto') return;
+    if (!this.#options.settings().trusted)
+      throw new RunnerError(
+        'not-supported',
+        'The mode auto needs a workspace that you trust. Trust it, or choose the mode edit.',
+      );
+    // The built-in tools do not work in a home folder at all.
+    const [builtin] = await this.#statesOf([builtinServer], signal);
+    if (builtin?.state === 'failed')
+      throw new RunnerError('not-supported', `The mode auto is not possible here. ${builtin.message}`);
+  }
+
   async offer(
     servers: 'all' | readonly string[],
     clientTools: readonly Tool[],
-    signal: AbortSignal,
+    { mode, signal }: Parameters<DaemonTools['offer']>[2],
   ): Promise<DaemonToolOffer> {
     const states = await this.#statesOf(servers, signal);
     const problems = states.flatMap(({ entry, state, advice, message }) => {
@@ -136,6 +151,8 @@ export class McpServers implements DaemonTools {
           return Object.hasOwn(servers, name) ? this.#read(name, servers[name]) : undefined;
         },
       }),
+      mode,
+      decisions: this.#options.builtin.decisions?.(),
       root: this.#root,
       env,
       log,
@@ -337,11 +354,26 @@ export class McpServers implements DaemonTools {
 /** What the built-in tools add to an offer, if the model has any of them. */
 async function ownAdvice(states: readonly ServerState[], offered: readonly DaemonTool[]) {
   const own = offered.filter(({ server }) => server === builtinServer);
-  const { server, instructions, adviceOn } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
+  const {
+    server,
+    instructions,
+    adviceOn,
+    tools = [],
+  } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
   if (own.length === 0 || !instructions || !adviceOn) return undefined;
   const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
-  return { instructions: instructions(nameOf), rules: await server?.rules?.(), adviceOn };
+  const left = tools.flatMap(({ name }) =>
+    nameOf(name) === undefined ? [name, ...(otherToolNames[name] ?? [])] : [],
+  );
+  return {
+    instructions: instructions(nameOf),
+    rules: await server?.rules?.(),
+    adviceOn: (name: string) => (left.includes(name) ? leftByMode : adviceOn(name)),
+  };
 }
+
+const leftByMode =
+  'The user has chosen a mode in which nothing is changed and nothing is run. Say in your answer what you would do.';
 
 function choiceOf(names: readonly string[]): string {
   return names.length === 0 ? '' : `; there are: ${names.slice(0, 50).join(', ')}`;

@@ -80,12 +80,11 @@ export function createApprovalRequests(
   const ask: AskApproval = (params, signal) =>
     questions.run(params.streamId, async () => {
       const answer = endpoint.request(approveToolRequest, approveToolSchema, { params, signal });
-      const { decision } = await answer.catch((error: unknown) => {
+      return answer.catch((error: unknown) => {
         if (!signal.aborted)
           log.warn(`${approveToolRequest.method}: ${messageOf(error)} The call counts as denied.`);
         throw error;
       });
-      return decision;
     });
   return {
     start(client: ToolCapabilities | undefined): void {
@@ -123,7 +122,10 @@ const finishLoginSchema: Schema<FinishLoginParams> = exact(
 );
 
 const approveToolSchema: Schema<ApproveToolResult> = exact(
-  z.object({ decision: z.enum(['once', 'session', 'always', 'deny']) }),
+  z.object({
+    decision: z.enum(['once', 'session', 'always', 'answer', 'deny', 'stop']),
+    reason: z.exactOptional(z.string()),
+  }),
 );
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);

@@ -6,6 +6,7 @@ import type { ToolCall } from '../../protocol/messages/chat.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { createYielder } from '../base/yielder.ts';
+import type { ToolAct } from '../chat/agentMode.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 
 const maxTools = 1_000;
@@ -23,14 +24,13 @@ const maxSaid = 5;
 export interface McpTool extends ListedTool {
   /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
-  /** No approval lasts: the user is asked about each call. Only built-in tools are so. */
-  readonly isAskedEachTime?: boolean;
-  /** One approval is for all tools of these names, which have the same fingerprint. Only built-in tools have it. */
-  readonly approvedWith?: readonly string[];
+  /**
+   * Only of built-in tools. One approval is for all that read, which have the same fingerprint; none of an edit lasts
+   * beyond the answer in which it was given.
+   */
+  readonly act?: ToolAct;
   /** How its calls are read. Only the built-in tool for checks has it. */
   readonly calls?: CallReading;
-  /** Arguments of another form, which is not described to models any more. */
-  readonly acceptedSchema?: Readonly<Record<string, unknown>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,9 +1,11 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
-import type { Tool } from '../../protocol/messages/chat.ts';
+import type { AgentMode, Tool } from '../../protocol/messages/chat.ts';
+import type { ToolCapabilities, ToolDecision } from '../../protocol/messages/tools.ts';
 import type { Log } from '../base/log.ts';
+import { isOffered } from '../chat/agentMode.ts';
 import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
-import { argumentsAsMeant, otherToolNames } from './builtin/forgivenCall.ts';
+import { argumentsAsMeant, editsIn, otherToolNames, readingTools } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
@@ -16,6 +18,9 @@ const maxOffered = 128;
 interface OfferOptions extends StartPlace, Pick<McpRuntime, 'approvals' | 'checkArguments'> {
   /** What the user allows by name, as it is now. */
   readonly named: () => NamedApprovals;
+  readonly mode: AgentMode;
+  /** Which of the later decisions the client can give. */
+  readonly decisions: ToolCapabilities['decisions'];
   readonly log: Log;
   readonly warnOnce: (sentence: string) => void;
 }
@@ -28,7 +33,8 @@ export function offerTools(
 ): readonly DaemonTool[] {
   const all = states.flatMap(({ entry, server, tools }) => {
     const folder = decisiveFolder(entry, options);
-    return server ? tools.map((tool) => ({ entry, folder, server, tool })) : [];
+    const offered = tools.filter(({ act }) => isOffered(options.mode, act));
+    return server ? offered.map((tool) => ({ entry, folder, server, tool })) : [];
   });
   const room = Math.max(0, maxOffered - clientTools.length);
   if (all.length > room)
@@ -51,35 +57,26 @@ interface Offered {
 /** Under the server's own name. */
 function toDaemonTool(
   { entry, folder, server, tool }: Offered,
-  { approvals, named, checkArguments, log }: OfferOptions,
+  { approvals, named, checkArguments, decisions, log }: OfferOptions,
 ): DaemonTool {
-  const {
-    name,
-    title,
-    description,
-    inputSchema,
-    annotations,
-    acceptedSchema,
-    isAskedEachTime = false,
-    calls,
-  } = tool;
-  const { fingerprint, approvedWith = [name] } = tool;
+  const { name, title, description, inputSchema, annotations, act, calls } = tool;
+  const { fingerprint } = tool;
+  const tools = act === 'read' ? readingTools : [name];
   const prepare: DaemonTool['prepare'] =
     calls?.prepare ??
     (server.prepare && (async (given, signal, bounds) => server.prepare?.(requestOf(given, bounds), signal)));
   const approvedFor = (given: ToolRequest['arguments']) => {
-    const wanted = calls?.approvalOf(given) ?? { tools: approvedWith, fingerprint };
-    return { entry, folder, ...wanted, isAskedEachTime, ...(calls && { needsOwnName: true }) };
+    const wanted = calls?.approvalOf(given) ?? { tools, fingerprint };
+    return { entry, folder, ...wanted, act };
   };
   const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
     ...{ name, arguments: given, inputSchema, bounds },
   });
   const isOurs = entry.kind === 'builtin';
-  const problemWith = (given: ToolRequest['arguments']) => {
-    const problem = checkArguments(inputSchema, given);
-    const isAccepted = problem !== undefined && acceptedSchema && !checkArguments(acceptedSchema, given);
-    return isAccepted ? undefined : problem;
-  };
+  const problemWith = (given: ToolRequest['arguments']) =>
+    (act === 'edit' ? editsIn(given) : [given])
+      .map((one) => checkArguments(inputSchema, one))
+      .find((problem) => problem !== undefined);
   return {
     name,
     description,
@@ -100,10 +97,17 @@ function toDaemonTool(
         log.warn(`Runner could not save that ${name} is always allowed: ${messageOf(error)}`);
       });
     },
-    ...(isAskedEachTime ? { decisions: ['once', 'deny'] } : {}),
+    ...(act && { act }),
+    ...(act === 'edit' && { decisions: decisionsOnEdit(decisions) }),
     ...(prepare ? { prepare } : {}),
     call: (given, signal, listener) => server.call(requestOf(given), { signal, ...listener }),
   };
+}
+
+/** In the order in which they are offered. */
+function decisionsOnEdit(given: ToolCapabilities['decisions'] = []): readonly ToolDecision[] {
+  const later = (decision: 'answer' | 'stop') => (given.includes(decision) ? [decision] : []);
+  return ['once', ...later('answer'), 'deny', ...later('stop')];
 }
 
 /** The most characters of a name that a model sees. */

@@ -164,7 +164,9 @@ async function listFolder(
       folders: [],
       problems: [{ path: folder || '.', message: `The folder cannot be read: ${entries}` }],
     };
-  const visible = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules');
+  const visible = entries.filter(
+    ({ name }) => (!name.startsWith('.') || name === '.pages') && name !== 'node_modules',
+  );
   const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
   const leftOut = new Map(
     visible.flatMap((entry) => {

@@ -30,7 +30,7 @@ export interface DocumentMetadata {
   /** Its place in the list of a program, such as `SUMMARY.md`, from 1: before those with an order. */
   readonly place?: number;
   /** What a list of a program says about its folder. */
-  readonly folder?: { readonly label?: string; readonly order?: number };
+  readonly folder?: { readonly label?: string; readonly order?: number; readonly place?: number };
   /** It is in no list that strangers or readers browse, but has an address. */
   readonly hidden?: boolean;
   /** Other addresses, such as `/old/place/`, and other names. */
@@ -92,6 +92,9 @@ export function keyOf({ path, message }: ContentProblem): string {
 /** A warning whose file is known. */
 export type FileWarning = Omit<ContentWarning, 'path'>;
 
+/** A page in a list, and how it is called there. */
+export type ListedPage = readonly [href: string, label?: string | undefined];
+
 /** What is known of a file besides its document. */
 export interface FileDetails {
   /** Absent if the file is no document. */
@@ -107,6 +110,8 @@ export interface FileDetails {
   readonly headings?: readonly [first: string, next?: string];
   /** What the lists of a program say about it, as JSON. */
   readonly navigation?: string;
+  /** The pages that lists in it name. */
+  readonly toctree?: readonly ListedPage[];
   /** Its title is its second heading. */
   readonly isRetitled?: boolean;
   /** Of its bytes, if the document depends on more than them. */

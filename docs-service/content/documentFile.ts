@@ -12,7 +12,7 @@ import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './dra
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { plainTitle, titlesIn } from './headings.ts';
-import type { ListedFolder, ListedPlace } from './navigation.ts';
+import { type ListedFolder, type ListedPlace, pagesInToctrees } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { readDate, type ValueReading } from './writtenValue.ts';
@@ -66,9 +66,10 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
     lineOf: (line) => line + bodyLine - 1,
     ...{ tree: options.tree, include: options.include },
-    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(frontMatter.body) : undefined),
+    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
     isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
   });
+  const toctree = pagesInToctrees(frontMatter.body);
   const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
   const sourceHash = createHash('sha256').update(bytes).digest('hex');
@@ -125,6 +126,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
     ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
     ...presentOnly({ aliases: document.aliases, targets: document.targets }),
+    ...(toctree.length === 0 ? {} : { toctree }),
     ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
   };
 }
@@ -140,9 +142,10 @@ function nameLanguage(path: string, tree: TreeMarks | undefined): string | undef
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** The first heading before the text has its canonical form, for what quotes it. */
-function writtenTitle(body: string): string {
-  return plainTitle(titlesIn(body.slice(0, farthestHeading))[0] ?? '');
+/** The first heading before the text has its canonical form, without what quotes it, for what does. */
+function writtenTitle(path: string, body: string): string {
+  const [heading = ''] = titlesIn(body.slice(0, farthestHeading));
+  return plainTitle(heading.replace(/\{\{[^{}]*\}\}|\{[^{}]*\}/g, '')) || readableName(path);
 }
 
 /** The text of a file as others may include it: without front matter. Undefined for a draft. */
@@ -195,7 +198,8 @@ function tryFirst<Value>(
   warn: Warn,
 ): Value | undefined {
   for (const { key, value } of found) {
-    if (value === '') continue;
+    // The page of a folder is that already.
+    if (value === '' || (key === 'slug' && value === '/')) continue;
     const reading = read(value, key);
     if (!('problem' in reading)) {
       if (reading.warning !== undefined) warn(key, reading.warning, key === 'slug' ? 'slug' : 'value');

@@ -13,6 +13,8 @@ export interface HeadingAnchor {
   readonly line: number;
   /** Whether it is in a quote or a list. */
   readonly isInside: boolean;
+  /** Whether its author wrote the id. */
+  readonly isNamed: boolean;
 }
 
 /**
@@ -22,7 +24,11 @@ export interface HeadingAnchor {
 export function* headingAnchors(text: string, prose: string = withoutCode(text)): Generator<HeadingAnchor> {
   const slugger = createSlugger(writtenIds(prose));
   for (const { own, ...heading } of writtenHeadings(text, prose))
-    yield { ...heading, id: own ?? (slugger.slug(heading.text) || slugger.slug('section')) };
+    yield {
+      ...heading,
+      isNamed: own !== undefined,
+      id: own ?? (slugger.slug(heading.text) || slugger.slug('section')),
+    };
 }
 
 /** The ids and names in the raw HTML of a text, each once. Code in it must be blank. */
@@ -98,7 +104,7 @@ function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading
 /** In characters. */
 const maxHeadingLength = 500;
 
-interface WrittenHeading extends Omit<HeadingAnchor, 'id'> {
+interface WrittenHeading extends Omit<HeadingAnchor, 'id' | 'isNamed'> {
   /** The id that its author wrote. */
   readonly own?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentWarning } from './document.ts';
-import { type LinkRoots, resolveLink, tryLoose, tryPlace } from './links.ts';
+import { DocumentPlaces, type LinkRoots, resolveLink, tryLoose } from './links.ts';
 import { LinkTree } from './linkTree.ts';
 import type { FileLinks, WrittenLink } from './writtenLinks.ts';
 
@@ -62,16 +62,16 @@ function bounded(warnings: readonly ContentWarning[], max: number): readonly Con
 const missing = 'there is no such file';
 
 function createCheck(library: LinkedLibrary): (file: LinkedFile) => readonly ContentWarning[] {
-  const anchors = new Map<string, ReadonlySet<string> | null>();
+  const anchors = new Map<string, DocumentPlaces | null>();
   const anchorsOf = ({ path, links }: LinkedFile) => {
-    const known = anchors.get(path) ?? (links?.anchors ? new Set(links.anchors) : null);
+    const known = anchors.get(path) ?? (links?.anchors ? new DocumentPlaces(links.anchors) : null);
     anchors.set(path, known);
     return known;
   };
   const hasAnchor = (file: LinkedFile, fragment: string) => {
     if (/^(?:top)?$|^:~:/i.test(fragment)) return true;
     const there = anchorsOf(file);
-    return there === null || tryPlace(fragment, there) !== undefined;
+    return there === null || there.tryFind(fragment) !== undefined;
   };
   let tree: LinkTree | undefined;
   const fileAt = (document: string) => {

@@ -161,16 +161,45 @@ export function tryDecode(text: string): string | undefined {
   }
 }
 
-/** The id of a place that a fragment names, also as another program would write it; undefined if there is none. */
-export function tryPlace(fragment: string, ids: Iterable<string>): string | undefined {
-  const known = ids instanceof Set ? (ids as ReadonlySet<string>) : new Set(ids);
-  const name = fragment.split('#').at(-1) ?? '';
-  if (known.has(name)) return name;
-  if (known.has(name.toLowerCase())) return name.toLowerCase();
-  const fold = foldOf(name);
-  return fold === '' ? undefined : [...known].find((id) => foldOf(id) === fold);
+/** The places of a document to which links can lead. */
+export class DocumentPlaces {
+  readonly #ids: ReadonlySet<string>;
+  readonly #headings: Iterable<NamedPlace>;
+  #folded: ReadonlyMap<string, string> | undefined;
+
+  /** @param headings by whose texts other programs name them */
+  constructor(ids: Iterable<string>, headings: Iterable<NamedPlace> = []) {
+    this.#ids = new Set(ids);
+    this.#headings = headings;
+  }
+
+  /** The id of the place that a fragment names, also as another program would write it. */
+  tryFind(fragment: string): string | undefined {
+    const name = fragment.split('#').at(-1) ?? '';
+    const found = [name, name.toLowerCase()].find((one) => this.#ids.has(one));
+    this.#folded ??= foldedPlaces(this.#ids, this.#headings);
+    return found ?? this.#folded.get(foldOf(name));
+  }
 }
 
+interface NamedPlace {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** The first place of each name counts, and ids come first. */
+function foldedPlaces(ids: Iterable<string>, headings: Iterable<NamedPlace>): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  const add = (name: string, id: string) => {
+    const fold = foldOf(name);
+    if (fold !== '' && !places.has(fold)) places.set(fold, id);
+  };
+  for (const id of ids) add(id, id);
+  for (const { text, id } of headings) add(text, id);
+  return places;
+}
+
+/** The same for all programs that make ids of a text. */
 function foldOf(text: string): string {
   return text
     .normalize('NFKD')

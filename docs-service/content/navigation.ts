@@ -3,7 +3,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 import { documentEnding } from './contentFolder.ts';
-import type { ContentWarning } from './document.ts';
+import type { ContentWarning, ListedPage } from './document.ts';
 import { tryDecode } from './links.ts';
 
 /** What a list of another program says about a document. */
@@ -14,10 +14,12 @@ export interface ListedPlace {
   readonly hidden?: boolean;
 }
 
-/** What a file such as `_category_.json` says about its folder. */
+/** What a file such as `_category_.json`, or a list above it, says about a folder. */
 export interface ListedFolder {
   readonly label?: string;
   readonly order?: number;
+  /** Its place in the list. */
+  readonly place?: number;
 }
 
 export interface Navigation {
@@ -31,7 +33,7 @@ export interface Navigation {
 
 /** The names of the files that have an order. Programs such as `sidebars.js` are never run. */
 export const listNames: ReadonlySet<string> = new Set([
-  ...['SUMMARY.md', 'mkdocs.yml', 'mkdocs.yaml', '_quarto.yml', '_toc.yml', '_meta.json'],
+  ...['SUMMARY.md', 'mkdocs.yml', 'mkdocs.yaml', '_quarto.yml', '_toc.yml', '_meta.json', '.pages'],
   ...['_category_.json', '_category_.yml', '_category_.yaml'],
 ]);
 
@@ -44,34 +46,69 @@ interface Entry extends ListedPlace {
   readonly path: string;
 }
 
-/** Reads the lists of a folder by their paths: of two that name a document, the one nearest to it counts. */
-export function readNavigation(lists: Iterable<readonly [path: string, text: string]>): Navigation {
+/**
+ * Reads the lists of a folder by their paths: of two that name a document, the one nearest to it counts.
+ * @param trees lists in documents, by their paths
+ */
+export function readNavigation(
+  lists: Iterable<readonly [path: string, text: string]>,
+  trees: Iterable<readonly [path: string, pages: readonly ListedPage[]]> = [],
+): Navigation {
   const pages = new Map<string, ListedPlace>();
   const folders = new Map<string, ListedFolder>();
+  const categories: [folder: string, says: ListedFolder][] = [];
   const warnings: ContentWarning[] = [];
-  const outerFirst = [...lists].sort(([one], [other]) => one.split('/').length - other.split('/').length);
-  for (const [path, text] of outerFirst) {
-    const folder = dirname(path) === '.' ? '' : dirname(path);
+  const add = ({ base, entries }: List) => {
+    const seen = new Set<string>();
+    for (const { path, ...place } of entries.slice(0, maxEntries)) {
+      if (path.startsWith('..') || seen.has(path)) continue;
+      seen.add(path);
+      pages.set(path, place);
+      folders.set(path, place);
+      for (let at = parentOf(path); at !== base && at !== '' && !seen.has(at); at = parentOf(at)) {
+        seen.add(at);
+        folders.set(at, { place: place.place ?? 0 });
+      }
+    }
+  };
+  const outerFirst = [...lists, ...trees].sort(([one], [other]) => depthOf(one) - depthOf(other));
+  for (const [path, list] of outerFirst) {
+    const folder = parentOf(path);
     const name = path.slice(folder === '' ? 0 : folder.length + 1);
     try {
-      if (text.length > maxLength) throw new Error(`The list has more than ${maxLength / 1_000_000} MB.`);
-      if (name.startsWith('_category_')) folders.set(folder, readCategory(text));
-      else
-        for (const { path: page, ...place } of entriesOf(name, folder, text).slice(0, maxEntries))
-          if (!page.startsWith('..')) pages.set(page, place);
+      if (typeof list !== 'string') add({ base: folder, entries: numbered(list, folder) });
+      else if (list.length > maxLength)
+        throw new Error(`The list has more than ${maxLength / 1_000_000} MB.`);
+      else if (name.startsWith('_category_')) categories.push([folder, readCategory(list)]);
+      else add(readList(name, folder, list));
+      if (name === '.pages' && typeof list === 'string') categories.push([folder, readTitle(list)]);
     } catch (error) {
       const message = `The list gives no order: ${messageOf(error).split('\n')[0]}`;
       warnings.push({ path, kind: 'nav', line: 1, message });
     }
   }
+  for (const [folder, says] of categories) folders.set(folder, { ...folders.get(folder), ...says });
   return { pages, folders, warnings };
+}
+
+interface List {
+  /** The folder from which its paths count. */
+  readonly base: string;
+  readonly entries: readonly Entry[];
+}
+
+function parentOf(path: string): string {
+  return dirname(path) === '.' ? '' : dirname(path);
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length;
 }
 
 /** The pages that a list names, in its order, without their endings. */
 export function pagesIn(path: string, text: string): readonly string[] {
-  const folder = dirname(path) === '.' ? '' : dirname(path);
   if (text.length > maxLength) return [];
-  const entries = numbered(summaryLinks(text), folder).slice(0, maxEntries);
+  const entries = numbered(summaryLinks(text), parentOf(path)).slice(0, maxEntries);
   return [...new Set(entries.map((one) => one.path))].filter((one) => !one.startsWith('..'));
 }
 
@@ -84,15 +121,25 @@ function readCategory(text: string): ListedFolder {
   };
 }
 
-function entriesOf(name: string, folder: string, text: string): readonly Entry[] {
-  if (name === 'SUMMARY.md') return numbered(summaryLinks(text), folder);
-  if (name === '_meta.json') return metaEntries(JSON.parse(text), folder);
+/** The title of a folder, as MkDocs' awesome pages have it. */
+function readTitle(text: string): ListedFolder {
+  const { title } = parseYamlMap(text, 'The list');
+  return typeof title === 'string' ? { label: title } : {};
+}
+
+function readList(name: string, folder: string, text: string): List {
+  const from = (pages: Iterable<ListedPage>, base = folder) => ({
+    base,
+    entries: numbered([...pages], base),
+  });
+  if (name === 'SUMMARY.md') return from(summaryLinks(text));
+  if (name === '_meta.json') return { base: folder, entries: metaEntries(JSON.parse(text), folder) };
   const values = parseYamlMap(name.startsWith('mkdocs') ? blockOf(text, 'nav') : text, 'The list');
   if (name.startsWith('mkdocs')) {
     const [, written] = /^docs_dir:[ \t]*["']?([^"'\n#]+)/m.exec(text) ?? [];
-    return numbered([...listed(values['nav'])], join(folder, written?.trim() ?? 'docs'));
+    return from(listed(values['nav']), join(folder, written?.trim() ?? 'docs'));
   }
-  return numbered([...listed([values])], folder);
+  return from(listed(name === '.pages' ? values['nav'] : [values]));
 }
 
 /** One key of a YAML file, so that tags of other parts are not met. */
@@ -102,10 +149,22 @@ function blockOf(text: string, key: string): string {
   return start === undefined ? '' : start + (end < 0 ? block : block.slice(0, end));
 }
 
-/** A page in a list, and how it is called there. */
-type Page = readonly [href: string, label: string | undefined];
+/** The pages that the lists of Sphinx and MyST in a document name: a path a line, or `Label <path>`. */
+export function pagesInToctrees(body: string): readonly ListedPage[] {
+  if (!body.includes('{toctree}')) return [];
+  const tree = /^([ \t]*(?:`{3,}|:{3,}))\{toctree\}[^\n]*\n((?:(?!\1)[^\n]*\n?)*)/gm;
+  const lines = Array.from(body.slice(0, maxLength).matchAll(tree), ([, , inner = '']) => inner.split('\n'));
+  return lines.flat().flatMap((line): ListedPage[] => {
+    const [, label, path] = /^[ \t]*(.*?)[ \t]*<([^<>]+)>[ \t]*$/.exec(line) ?? [
+      undefined,
+      undefined,
+      line.trim(),
+    ];
+    return path === '' || path === 'self' || /^[:-]|\*/.test(path) ? [] : [[path, label]];
+  });
+}
 
-function summaryLinks(text: string): readonly Page[] {
+function summaryLinks(text: string): readonly ListedPage[] {
   const link = /^[ \t]*(?:[-*+][ \t]+)?\[((?:[^[\]\\]|\\.|\[[^\]]*\])*)\]\(<?([^()<>]*)>?\)/gm;
   return Array.from(
     text.matchAll(link),
@@ -114,7 +173,7 @@ function summaryLinks(text: string): readonly Page[] {
 }
 
 /** The pages in the lists of MkDocs, Quarto and Jupyter Book, in reading order. */
-function* listed(value: unknown, depth = 0, label?: string): Generator<Page> {
+function* listed(value: unknown, depth = 0, label?: string): Generator<ListedPage> {
   if (depth > maxDepth) return;
   if (typeof value === 'string') yield [value, label];
   if (Array.isArray(value)) for (const one of value) yield* listed(one, depth + 1);
@@ -157,12 +216,18 @@ const words = new Set([
   'type',
 ]);
 
-function numbered(pages: readonly Page[], folder: string): readonly Entry[] {
+function numbered(pages: readonly ListedPage[], folder: string): readonly Entry[] {
   return pages.flatMap(([href, label], at) => {
     const path = tryDecode(href.replace(/[?#].*$/, '')) ?? '';
     if (path === '' || /^[a-z]+:/i.test(path)) return [];
     return [
-      { path: join(folder, path).replace(documentEnding, ''), place: at + 1, ...(label ? { label } : {}) },
+      {
+        path: join(path.startsWith('/') ? '' : folder, path.replace(/^\//, ''))
+          .replace(/\/$/, '')
+          .replace(documentEnding, ''),
+        place: at + 1,
+        ...(label ? { label } : {}),
+      },
     ];
   });
 }

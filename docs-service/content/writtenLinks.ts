@@ -150,11 +150,12 @@ function htmlPlaces(prose: string): readonly LinkPosition[] {
   );
 }
 
-/** The ids of headings, as the service makes them, and those that raw HTML has. */
+/** The ids of headings, as the service makes them and as their texts name them, and those that raw HTML has. */
 function anchorsIn(text: string, prose: string): readonly string[] | null {
   const anchors = new Set(writtenIds(prose));
-  for (const { id } of headingAnchors(text, prose)) {
+  for (const { id, text: heading, isNamed } of headingAnchors(text, prose)) {
     anchors.add(id);
+    if (isNamed) anchors.add(heading);
     if (anchors.size > maxAnchors) return null;
   }
   return [...anchors];

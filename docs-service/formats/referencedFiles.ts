@@ -5,12 +5,14 @@ import { LruCache } from '../base/lruCache.ts';
 import { type ContentFolder, coarsest, lookOf } from '../content/contentFolder.ts';
 import { placeOf } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
-import { type InsideTarget, resolveLink, tryLoose } from '../content/links.ts';
+import { headingAnchors, writtenIds } from '../content/headingAnchors.ts';
+import { DocumentPlaces, type InsideTarget, resolveLink, tryLoose } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
+import { withoutCode } from '../content/withoutCode.ts';
 import { readAllDocuments, untilChange } from '../library/wholeIndex.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type PictureType, tryPictureType } from './markdown/pictureType.ts';
-import { UnrenderableError } from './renderJob.ts';
+import { placeKey, UnrenderableError } from './renderJob.ts';
 
 /** The files that a document refers to, on which its renditions depend beside its text. */
 export interface ReferencedFiles {
@@ -23,7 +25,7 @@ export interface ReferencedFiles {
 }
 
 export interface ReferencedFilesOptions {
-  readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select'>;
+  readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select' | 'metadataOf' | 'read'>;
   readonly folder: ContentFolder;
   /** The same object as long as no file has changed; undefined while nobody watches them. */
   readonly unchangedFiles: () => object | undefined;
@@ -62,6 +64,7 @@ const maxReferences = 200_000;
 export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
   const references = createReferenceFinder();
   const filesAt = createPictureLooks(folder);
+  const placesIn = createPlaceFinder(index);
   const tree = untilChange(index, async () => new LinkTree(await readAllDocuments(index), folder));
   const known = new LruCache<{
     readonly generation: number;
@@ -72,7 +75,7 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
 
   const lookUp = async (
     { addressOf, isLinked = () => true, pictures }: ReferringDocument,
-    { documents, assets }: References,
+    { documents, assets, places }: References,
   ): Promise<ReferencedFiles> => {
     const slugs = new Map(await index.slugsOf(documents.filter((one) => tryLoose(one) === undefined)));
     const loose = documents.filter((one) => tryLoose(one) !== undefined);
@@ -90,14 +93,37 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
       if (slug !== undefined && place) slugs.set(one, slug).set(place.path, slug);
     }
     const shown = [...slugs].filter(([, slug]) => isLinked(slug));
-    const targets = Object.fromEntries(
-      shown.map(([path, slug]) => [path, `${addressOf(slug)}${ids.get(path) ?? ''}`]),
+    const addresses = shown.map(
+      ([path, slug]) => [path, `${addressOf(slug)}${ids.get(path) ?? ''}`] as const,
     );
+    const placed = await placedLinks(places, new Map(shown));
+    const targets = Object.fromEntries([
+      ...addresses,
+      ...placed.map(({ path, slug, fragment, id }) => [
+        placeKey(path, fragment),
+        `${addressOf(slug)}#${encodeURIComponent(id)}`,
+      ]),
+    ]);
     const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
       .update(JSON.stringify([targets, files.map((file) => file.stamp)]))
       .digest('base64url');
     return { targets, pictures: files.filter(({ type }) => type !== undefined), stamp };
+  };
+
+  /** The places that links mean, where their ids are not what the links say. */
+  const placedLinks = async (places: References['places'], shown: ReadonlyMap<string, string>) => {
+    const links = places.flatMap(({ documents, fragment }) => {
+      const path = documents.find((one) => shown.has(one));
+      const slug = path === undefined ? undefined : shown.get(path);
+      return path === undefined || slug === undefined ? [] : [{ path, slug, fragment }];
+    });
+    if (links.length === 0) return [];
+    const found = await placesIn(new Set(links.map(({ slug }) => slug)));
+    return links.flatMap((link) => {
+      const id = found.get(link.slug)?.tryFind(link.fragment);
+      return id === undefined || id === link.fragment.toLowerCase() ? [] : [{ ...link, id }];
+    });
   };
 
   const filesOf = async (referring: ReferringDocument): Promise<ReferencedFiles> => {
@@ -124,6 +150,31 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   };
   return { references, filesAt, filesOf };
 }
+
+/** Finds the places of documents. The text of a version is read once. */
+function createPlaceFinder(index: Pick<DocumentIndex, 'metadataOf' | 'read'>) {
+  const known = new LruCache<DocumentPlaces>(maxReferences);
+  return async (slugs: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentPlaces>> => {
+    const found = new Map<string, DocumentPlaces>();
+    for (const { slug, contentHash } of await index.metadataOf([...slugs])) {
+      const key = `${contentHash} ${slug}`;
+      const places = known.get(key) ?? placesOf((await index.read(slug))?.body ?? '');
+      known.set(key, places, 100);
+      found.set(slug, places);
+    }
+    return found;
+  };
+}
+
+function placesOf(body: string): DocumentPlaces {
+  const text = body.slice(0, maxTextLength);
+  const prose = withoutCode(text);
+  const headings = [...headingAnchors(text, prose)];
+  return new DocumentPlaces([...writtenIds(prose), ...headings.map(({ id }) => id)], headings);
+}
+
+/** In characters. A place beyond it is only found by its own id. */
+const maxTextLength = 1_000_000;
 
 /** The number of pictures in the cache. */
 const maxPictures = 20_000;
@@ -162,6 +213,7 @@ function createPictureLooks(
 interface References {
   readonly documents: readonly string[];
   readonly assets: readonly string[];
+  readonly places: readonly { readonly documents: readonly string[]; readonly fragment: string }[];
 }
 
 /** At most this many matches of a pattern are examined, so that no document holds up the service. */
@@ -200,9 +252,13 @@ function createReferenceFinder(): (document: Document) => References {
 /** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
 function findReferences(body: string, path: string): References | UnrenderableError {
   const targets = new Map<string, InsideTarget>();
+  const places = new Map<string, References['places'][number]>();
   for (const href of hrefs(body)) {
     const target = resolveLink(href, path);
-    if (target.kind === 'inside') targets.set(`${target.path} ${target.documents.join(' ')}`, target);
+    if (target.kind !== 'inside') continue;
+    const { documents, fragment } = target;
+    targets.set(`${target.path} ${documents.join(' ')}`, target);
+    if (fragment && places.size < maxFiles) places.set(`${target.path}#${fragment}`, { documents, fragment });
     if (targets.size > maxFiles) {
       return new UnrenderableError(
         `The document refers to more than ${maxFiles.toLocaleString('en')} files. Split it into several documents.`,
@@ -212,7 +268,7 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   const inside = [...targets.values()];
   const documents = new Set(inside.flatMap((target) => target.documents));
   const assets = inside.map((target) => target.path).filter((path) => path !== '' && !documents.has(path));
-  return { documents: [...documents].sort(), assets: assets.sort() };
+  return { documents: [...documents].sort(), assets: assets.sort(), places: [...places.values()] };
 }
 
 /** Marked leaves out the backslash before a sign. */

@@ -31,9 +31,27 @@ interface BookJob<Kind extends string> extends Rendering {
 interface Rendering extends ContentPlaces {
   /**
    * Where links to other documents lead, by their paths from the content folder. A document that is missing here is not
-   * linked: only its text stays.
+   * linked: only its text stays. Places in them are there, too, if they have other ids than the links say.
    */
   readonly targets: Readonly<Record<string, string>>;
+}
+
+/** The address of a document, or of a place in it that a fragment names; undefined if it has none. */
+export function tryTarget(
+  targets: Rendering['targets'],
+  path: string,
+  fragment: string | null,
+): string | undefined {
+  const address = Object.hasOwn(targets, path) ? targets[path] : undefined;
+  if (address === undefined || !fragment) return address;
+  const place = placeKey(path, fragment);
+  if (Object.hasOwn(targets, place)) return targets[place];
+  return `${address}#${encodeURIComponent(fragment.toLowerCase())}`;
+}
+
+/** The key of a place in a document, among the targets. */
+export function placeKey(path: string, fragment: string): string {
+  return `${path}#${fragment}`;
 }
 
 /** The size of a page of a PDF. */

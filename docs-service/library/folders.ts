@@ -74,7 +74,8 @@ function sortFolder(
   found: Map<string, Folder>,
 ): Sortable {
   const { folders = [], documents = [] } = open.get(path) ?? {};
-  const inside = [...folders.map((one) => sortFolder(one, open, found)), ...documents.map(sortableDocument)];
+  const below = folders.map((one) => sortFolder(one, open, found));
+  const inside = [...below, ...documents.map(sortableDocument)];
   const unlisted = inside.filter((one) => !one.isPage && one.place === none && one.order === none);
   const isDated = unlisted.every(({ date }) => date !== '');
   const sorted = inside.sort((one, other) => compared(one, other, isDated));
@@ -88,7 +89,9 @@ function sortFolder(
     documents: sorted.flatMap(({ document }) => document ?? []),
   });
   const [, number] = /^(\d{1,9})\s*[-_.]+\s*[^-_.\s\d]/.exec(own) ?? [];
-  const place = Math.min(none, ...inside.map((one) => one.place));
+  // A folder that has only folders is where the first of them is.
+  const first = documents.length > 0 ? none : Math.min(none, ...below.map((one) => one.place));
+  const place = said?.place ?? first;
   const order = said?.order ?? page?.order ?? (number ? Number(number) : none);
   return { path, isPage: false, place, order, date: '', title: said || page?.label ? name : own };
 }

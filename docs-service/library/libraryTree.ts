@@ -35,6 +35,8 @@ export class LibraryTree {
   #names: LinkTree | undefined;
   #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
   readonly #lists = new Map<string, string>();
+  /** Whether documents have lists. */
+  #hasTrees = false;
   #scanned: ReadonlySet<string> = new Set();
   /** The other files, by their names in lower case. */
   readonly #others = new Map<string, string>();
@@ -77,7 +79,15 @@ export class LibraryTree {
         if (bytes === undefined) this.#lists.delete(path);
         else this.#lists.set(path, new TextDecoder().decode(bytes));
       }
-    this.#navigation = readNavigation(this.#lists);
+    this.#readNavigation();
+  }
+
+  #readNavigation(): void {
+    const trees = [...this.#known.files()].flatMap(({ path, toctree }) =>
+      toctree === undefined ? [] : [[path, toctree] as const],
+    );
+    this.#navigation = readNavigation(this.#lists, trees);
+    this.#hasTrees = trees.length > 0;
   }
 
   /** Whether a file is a document, also if it has only been found. */
@@ -145,6 +155,8 @@ export class LibraryTree {
   /** Files that must be read again because of others: what they include, name or show in vain has changed. */
   stale(): readonly IndexedFile[] {
     this.#names = undefined;
+    if (this.#hasTrees || [...this.#known.files()].some(({ toctree }) => toctree !== undefined))
+      this.#readNavigation();
     return [...this.#known.files()].filter((file) => {
       const { path, slug, includes = {}, unnamed = [], unplaced = [], navigation } = file;
       const listed = this.listed(path);

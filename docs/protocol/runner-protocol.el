@@ -16,6 +16,9 @@
     ("runner/chat/cancel" client notification
      CancelChatParams nil
      "Ends the chat or the edit whose deltas have this `streamId`, as `$/cancelRequest` does.")
+    ("runner/chat/setMode" client request
+     SetModeParams (map any)
+     "The user has chosen another mode while a chat runs. It decides at once what is asked; the tools that the model is offered change with the next turn. It does nothing if the chat has ended.")
     ("textDocument/inlineCompletion" client request
      InlineCompletionParams (or InlineCompletionList null)
      "Asks for a suggestion at the cursor. Never an error; null means superseded, cancelled or impossible.")
@@ -239,6 +242,23 @@
      (:server optional string "With `log-in`: the name of the tool server.")
      (:contextLength optional integer "With `shorten-prompt`, `offer-fewer-tools` and `make-room`: the tokens of a window that fits; 0 if the model can have none. Absent if that is not known."))
     (AdviceCode "- `start-runner`: No runner answers at the address. - `check-address`: Something else answers at the address, or nothing with its name. - `check-proxy`: A web page answers at the address. - `set-address`: The address leads to another one, which is not followed. - `name-ca-file`: The certificate of the runner is not trusted. - `set-token`: The server wants a token, or another one. - `set-password`: The server wants a user name and a password, or other ones. They are stored as a token is. - `use-https`: There is a token, and it is not sent over plain http to another machine. - `shorten-prompt`: The prompt does not fit into the context window. - `offer-fewer-tools`: The prompt does not fit, and most of it describes tools. - `make-room`: The prompt nearly fills the context window. - `log-in`: The tool server wants a login; `server` names it. - `wait-for-restart`: The tool server has failed and is started again later, or is still starting. - `check-network`: The model catalog cannot be reached. - `set-catalog`: What answers is no model catalog." (member "start-runner" "check-address" "check-proxy" "set-address" "name-ca-file" "set-token" "set-password" "use-https" "shorten-prompt" "offer-fewer-tools" "make-room" "log-in" "wait-for-restart" "check-network" "set-catalog"))
+    (AgentMode "How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs." (member "read" "ask" "edit" "auto"))
+    (AgentParams "" plist
+     (:mode optional AgentMode "")
+     (:cleared optional ClearedParts "What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it."))
+    (AgentResult "What a turn with the built-in tools did." plist
+     (:rounds required integer "How often the model was asked.")
+     (:cleared optional ClearedParts "Absent if nothing is.")
+     (:edits required (vector AgentResultEditsItem) "In their order; a file that was edited again is here again.")
+     (:checks required (vector AgentResultChecksItem) ""))
+    (AgentResultChecksItem "" plist
+     (:name required string "")
+     (:exitCode required (or number null) "Null if it did not exit by itself.")
+     (:ms required integer ""))
+    (AgentResultEditsItem "" plist
+     (:path required string "Below the folder of the workspace.")
+     (:added required integer "Lines.")
+     (:removed required integer ""))
     (AllowCheckParams "" plist
      (:name required string "")
      (:folder required string "")
@@ -258,9 +278,10 @@
      (:annotations optional ToolAnnotations "")
      (:diff optional FileDiff "What the call would change, in place of most of its arguments. Only a client with `showsDiffs` gets it.")
      (:command optional (vector string) "The words of the command that the call would run. They may come from a model.")
-     (:decisions optional (vector ToolDecision) "The possible answers. Absent: all of them. Any other answer is a denial."))
+     (:decisions optional (vector ToolDecision) "The possible answers. Absent: `once`, `session`, `always` and `deny`. Any other answer is a denial."))
     (ApproveToolResult "" plist
-     (:decision required ToolDecision ""))
+     (:decision required ToolDecision "")
+     (:reason optional string "With `deny` and `stop`: what the model should know of it, of which 1,000 characters count."))
     (Attachment "A text that accompanies what the user typed, such as a file or selected lines." plist
      (:path required string "Where the text comes from, as the model sees it: a path, an address or a few words.")
      (:lines optional string "The lines that the text covers, counted from 1, such as `3-9`. Absent means the whole file.")
@@ -323,6 +344,7 @@
      (:tools optional (vector Tool) "")
      (:hostedTools optional (or (member "all") (vector string)) "Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn.")
      (:maxRounds optional integer "With `hostedTools`: rounds of calls; more than `maxToolRounds` are never run. Default: the setting `rounds`.")
+     (:agent optional AgentParams "How a model works with the built-in tools.")
      (:toolChoice optional (member "auto" "none" "required") "`none` leaves the tools out. A server that cannot hold a model to a call treats `required` as `auto`, with a notice.")
      (:think optional (or boolean ThinkLevel) "Sent only to models with the thinking capability; absent leaves it to the runner.")
      (:options optional (map any) "The runner's own options, such as `temperature`.")
@@ -340,12 +362,18 @@
      (:message required Message "With `hostedTools`, the last message.")
      (:messages optional (vector Message) "With `hostedTools`: every message that the turn added, in order, ready to be sent as history. Every call that the daemon runs has its answer here, even when the turn was cancelled.")
      (:usage required Usage "With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds.")
-     (:notices required (vector Notice) ""))
+     (:notices required (vector Notice) "")
+     (:agent optional AgentResult "Only of a turn with the built-in tools."))
     (CheckOptions "A command that the user lets models run: a list of words that no shell reads." plist
      (:command required (vector string) "The program and its arguments. The argument `{path}` becomes the path that a call names; a call without a path leaves it out.")
      (:timeout optional integer "In seconds. `timeouts.toolTotal` limits it too.")
      (:env optional (map string) "Added to what every tool server inherits."))
     (Checks "Checks by the absolute path of their project folder, and by their name." (map (map CheckOptions)))
+    (ClearedParts "What was removed from the prompts of a conversation to save room. It stays out of later ones." plist
+     (:results required (vector string) "The ids of the calls whose results are removed.")
+     (:rounds required (vector string) "The ids of the first calls of rounds that are removed.")
+     (:answers required integer "How many answers, from the beginning, have no thinking any more.")
+     (:turns required integer "How many turns, from the beginning, are removed."))
     (CompletePromptParams "" plist
      (:name required string "Of the prompt.")
      (:argument required string "The name of the argument.")
@@ -852,7 +880,8 @@
     (ReadSessionResult "" plist
      (:session required Session "")
      (:messages required (vector SessionMessage) "")
-     (:settings optional ConversationSettings "Absent if no turn had any, and in conversations of earlier versions."))
+     (:settings optional ConversationSettings "Absent if no turn had any, and in conversations of earlier versions.")
+     (:cleared optional ClearedParts "What was removed from its prompts to save room. The messages are all there."))
     (RedoEditsParams "" plist
      (:session required string "The `id` of a kept conversation."))
     (ResourceWord "A resource of a tool server, or the beginning of some, as it is typed." plist
@@ -936,6 +965,9 @@
      (:url required string "As the user typed it, in any form that `OLLAMA_HOST` may have."))
     (SetHostResult "" plist
      (:path required string ""))
+    (SetModeParams "" plist
+     (:streamId required string "")
+     (:mode required AgentMode ""))
     (ShowModelResult "" plist
      (:model required Model "")
      (:template optional string "")
@@ -1007,8 +1039,9 @@
      (:approvesTools optional boolean "The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow.")
      (:elicits optional boolean "The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user.")
      (:showsDiffs optional boolean "The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files.")
+     (:decisions optional (vector (member "answer" "stop")) "Which of the later decisions the client can give.")
      (:folder optional string "An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal."))
-    (ToolDecision "`session` applies until the daemon ends, `always` until the tool's description or schema changes." (member "once" "session" "always" "deny"))
+    (ToolDecision "`session` applies until the daemon ends, `always` until the tool's description or schema changes. `answer` applies to all edits of this chat. `stop` denies the call and ends the chat as cancelled. The last two are offered only for edits, and only to a client whose `ToolCapabilities.decisions` name them." (member "once" "session" "always" "answer" "deny" "stop"))
     (ToolProgress "" plist
      (:streamId required string "The `streamId` of the chat.")
      (:id required string "The `id` of the call.")
@@ -1028,6 +1061,7 @@
      (:content required string "At most 32,000 characters.")
      (:isError required boolean "The call failed, was denied, or had arguments that the tool does not take. The content says why.")
      (:output optional string "How a check ended and what it has written, if the content has only a part of that: about 256 Ki characters at most, without escape sequences, overwritten lines and repeats.")
+     (:diff optional FileDiff "What the call has changed, if nobody was asked about it. Only a client with `showsDiffs` gets it.")
      (:images optional (vector string) "Base64. In the content, `[image, …]` stands for each of them.")
      (:unapprovedTool optional string "The server's own name of the tool, if the call was not run because `approvals` do not allow it and nobody could be asked."))
     (ToolServers "Tool servers by name." (map (or StdioToolServer HttpToolServer)))

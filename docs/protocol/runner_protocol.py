@@ -40,6 +40,42 @@ class Advice(TypedDict):
 AdviceCode: TypeAlias = "Literal[\"start-runner\", \"check-address\", \"check-proxy\", \"set-address\", \"name-ca-file\", \"set-token\", \"set-password\", \"use-https\", \"shorten-prompt\", \"offer-fewer-tools\", \"make-room\", \"log-in\", \"wait-for-restart\", \"check-network\", \"set-catalog\"]"
 
 
+# How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
+AgentMode: TypeAlias = "Literal[\"read\", \"ask\", \"edit\", \"auto\"]"
+
+
+class AgentParams(TypedDict):
+    mode: NotRequired["AgentMode"]
+    cleared: NotRequired["ClearedParts"]
+    """What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it."""
+
+
+class AgentResult(TypedDict):
+    """What a turn with the built-in tools did."""
+    rounds: "int"
+    """How often the model was asked."""
+    cleared: NotRequired["ClearedParts"]
+    """Absent if nothing is."""
+    edits: "List[AgentResultEditsItem]"
+    """In their order; a file that was edited again is here again."""
+    checks: "List[AgentResultChecksItem]"
+
+
+class AgentResultChecksItem(TypedDict):
+    name: "str"
+    exitCode: "Union[float, None]"
+    """Null if it did not exit by itself."""
+    ms: "int"
+
+
+class AgentResultEditsItem(TypedDict):
+    path: "str"
+    """Below the folder of the workspace."""
+    added: "int"
+    """Lines."""
+    removed: "int"
+
+
 class AllowCheckParams(TypedDict):
     name: "str"
     folder: "str"
@@ -74,11 +110,13 @@ class ApproveToolParams(TypedDict):
     command: NotRequired["List[str]"]
     """The words of the command that the call would run. They may come from a model."""
     decisions: NotRequired["List[ToolDecision]"]
-    """The possible answers. Absent: all of them. Any other answer is a denial."""
+    """The possible answers. Absent: `once`, `session`, `always` and `deny`. Any other answer is a denial."""
 
 
 class ApproveToolResult(TypedDict):
     decision: "ToolDecision"
+    reason: NotRequired["str"]
+    """With `deny` and `stop`: what the model should know of it, of which 1,000 characters count."""
 
 
 class Attachment(TypedDict):
@@ -190,6 +228,8 @@ class ChatParams(TypedDict):
     """Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn."""
     maxRounds: NotRequired["int"]
     """With `hostedTools`: rounds of calls; more than `maxToolRounds` are never run. Default: the setting `rounds`."""
+    agent: NotRequired["AgentParams"]
+    """How a model works with the built-in tools."""
     toolChoice: NotRequired["Literal[\"auto\", \"none\", \"required\"]"]
     """`none` leaves the tools out. A server that cannot hold a model to a call treats `required` as `auto`, with a notice."""
     think: NotRequired["Union[bool, ThinkLevel]"]
@@ -226,6 +266,8 @@ class ChatResult(TypedDict):
     usage: "Usage"
     """With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds."""
     notices: "List[Notice]"
+    agent: NotRequired["AgentResult"]
+    """Only of a turn with the built-in tools."""
 
 
 class CheckOptions(TypedDict):
@@ -240,6 +282,18 @@ class CheckOptions(TypedDict):
 
 # Checks by the absolute path of their project folder, and by their name.
 Checks: TypeAlias = "Dict[str, Dict[str, CheckOptions]]"
+
+
+class ClearedParts(TypedDict):
+    """What was removed from the prompts of a conversation to save room. It stays out of later ones."""
+    results: "List[str]"
+    """The ids of the calls whose results are removed."""
+    rounds: "List[str]"
+    """The ids of the first calls of rounds that are removed."""
+    answers: "int"
+    """How many answers, from the beginning, have no thinking any more."""
+    turns: "int"
+    """How many turns, from the beginning, are removed."""
 
 
 class CompletePromptParams(TypedDict):
@@ -1296,6 +1350,8 @@ class ReadSessionResult(TypedDict):
     messages: "List[SessionMessage]"
     settings: NotRequired["ConversationSettings"]
     """Absent if no turn had any, and in conversations of earlier versions."""
+    cleared: NotRequired["ClearedParts"]
+    """What was removed from its prompts to save room. The messages are all there."""
 
 
 class RedoEditsParams(TypedDict):
@@ -1480,6 +1536,11 @@ class SetHostResult(TypedDict):
     path: "str"
 
 
+class SetModeParams(TypedDict):
+    streamId: "str"
+    mode: "AgentMode"
+
+
 class ShowModelResult(TypedDict):
     model: "Model"
     template: NotRequired["str"]
@@ -1607,12 +1668,14 @@ class ToolCapabilities(TypedDict):
     """The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user."""
     showsDiffs: NotRequired["bool"]
     """The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files."""
+    decisions: NotRequired["List[Literal[\"answer\", \"stop\"]]"]
+    """Which of the later decisions the client can give."""
     folder: NotRequired["str"]
     """An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal."""
 
 
-# `session` applies until the daemon ends, `always` until the tool's description or schema changes.
-ToolDecision: TypeAlias = "Literal[\"once\", \"session\", \"always\", \"deny\"]"
+# `session` applies until the daemon ends, `always` until the tool's description or schema changes. `answer` applies to all edits of this chat. `stop` denies the call and ends the chat as cancelled. The last two are offered only for edits, and only to a client whose `ToolCapabilities.decisions` name them.
+ToolDecision: TypeAlias = "Literal[\"once\", \"session\", \"always\", \"answer\", \"deny\", \"stop\"]"
 
 
 class ToolProgress(TypedDict):
@@ -1655,6 +1718,8 @@ class ToolResult(TypedDict):
     """The call failed, was denied, or had arguments that the tool does not take. The content says why."""
     output: NotRequired["str"]
     """How a check ended and what it has written, if the content has only a part of that: about 256 Ki characters at most, without escape sequences, overwritten lines and repeats."""
+    diff: NotRequired["FileDiff"]
+    """What the call has changed, if nobody was asked about it. Only a client with `showsDiffs` gets it."""
     images: NotRequired["List[str]"]
     """Base64. In the content, `[image, …]` stands for each of them."""
     unapprovedTool: NotRequired["str"]
@@ -1732,6 +1797,10 @@ class Daemon(Protocol):
     @overload
     def request(self, method: Literal["runner/chat"], params: ChatParams) -> ChatResult:
         """One turn. A cancelled chat is a normal result with the answer so far."""
+        ...
+    @overload
+    def request(self, method: Literal["runner/chat/setMode"], params: SetModeParams) -> Dict[str, Any]:
+        """The user has chosen another mode while a chat runs. It decides at once what is asked; the tools that the model is offered change with the next turn. It does nothing if the chat has ended."""
         ...
     @overload
     def request(self, method: Literal["textDocument/inlineCompletion"], params: InlineCompletionParams) -> Union[InlineCompletionList, None]:

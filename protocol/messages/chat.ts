@@ -56,6 +56,34 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor
+ * checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and
+ * checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
+ */
+export type AgentMode = (typeof agentModes)[number];
+
+export const agentModes = ['read', 'ask', 'edit', 'auto'] as const;
+
+/** What was removed from the prompts of a conversation to save room. It stays out of later ones. */
+export interface ClearedParts {
+  /** The ids of the calls whose results are removed. */
+  readonly results: readonly string[];
+  /** The ids of the first calls of rounds that are removed. */
+  readonly rounds: readonly string[];
+  /** How many answers, from the beginning, have no thinking any more. */
+  readonly answers: number;
+  /** How many turns, from the beginning, are removed. */
+  readonly turns: number;
+}
+
+export interface AgentParams {
+  /** @default ask */
+  readonly mode?: AgentMode;
+  /** What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it. */
+  readonly cleared?: ClearedParts;
+}
+
 export type ThinkLevel = 'low' | 'medium' | 'high' | 'max';
 
 export interface ChatParams extends ServerParams {
@@ -79,6 +107,8 @@ export interface ChatParams extends ServerParams {
    * @minimum 1
    */
   readonly maxRounds?: number;
+  /** How a model works with the built-in tools. */
+  readonly agent?: AgentParams;
   /**
    * `none` leaves the tools out. A server that cannot hold a model to a call treats `required` as `auto`, with a
    * notice.
@@ -204,6 +234,28 @@ export interface Notice extends Advised {
   readonly message: string;
 }
 
+/** What a turn with the built-in tools did. */
+export interface AgentResult {
+  /** How often the model was asked. */
+  readonly rounds: number;
+  /** Absent if nothing is. */
+  readonly cleared?: ClearedParts;
+  /** In their order; a file that was edited again is here again. */
+  readonly edits: readonly {
+    /** Below the folder of the workspace. */
+    readonly path: string;
+    /** Lines. */
+    readonly added: number;
+    readonly removed: number;
+  }[];
+  readonly checks: readonly {
+    readonly name: string;
+    /** Null if it did not exit by itself. */
+    readonly exitCode: number | null;
+    readonly ms: number;
+  }[];
+}
+
 /** The whole answer. It is authoritative; the deltas before it are an optimisation. */
 export interface ChatResult {
   readonly finishReason: FinishReason;
@@ -217,10 +269,25 @@ export interface ChatResult {
   /** With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds. */
   readonly usage: Usage;
   readonly notices: readonly Notice[];
+  /** Only of a turn with the built-in tools. */
+  readonly agent?: AgentResult;
 }
 
 /** Client to daemon: one turn. A cancelled chat is a normal result with the answer so far. */
 export const chatRequest: RequestMessage<ChatParams, ChatResult> = { method: 'runner/chat' };
+
+/** The change of a text file. The texts come from files and models: a client makes control characters visible. */
+export interface FileDiff {
+  /** The absolute path of the file. */
+  readonly path: string;
+  /** The path below the folder of the workspace, with slashes. */
+  readonly name: string;
+  /** Absent: the file is new. Line ends are those of the file. */
+  readonly before?: string;
+  readonly after: string;
+  /** The hunks of the unified format, with three lines of context, without the lines that name the files. */
+  readonly unified: string;
+}
 
 /** The outcome of a call that the daemon ran or refused, as the model reads it. */
 export interface ToolResult {
@@ -239,6 +306,8 @@ export interface ToolResult {
    * without escape sequences, overwritten lines and repeats.
    */
   readonly output?: string;
+  /** What the call has changed, if nobody was asked about it. Only a client with `showsDiffs` gets it. */
+  readonly diff?: FileDiff;
   /** Base64. In the content, `[image, …]` stands for each of them. */
   readonly images?: readonly string[];
   /**
@@ -272,6 +341,15 @@ export const chatDelta: NotificationMessage<ChatDelta> = { method: 'runner/chat/
 export const cancelChat: NotificationMessage<{ readonly streamId: string }> = {
   method: 'runner/chat/cancel',
 };
+
+/**
+ * Client to daemon: the user has chosen another mode while a chat runs. It decides at once what is asked; the tools
+ * that the model is offered change with the next turn. It does nothing if the chat has ended.
+ */
+export const setModeRequest: RequestMessage<
+  { readonly streamId: string; readonly mode: AgentMode },
+  Record<string, never>
+> = { method: 'runner/chat/setMode' };
 
 /**
  * The names of the elements in which editors wrap what they put before the user's own words. This is the only such

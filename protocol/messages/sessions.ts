@@ -1,4 +1,4 @@
-import type { ChatParams, Message } from './chat.ts';
+import type { ChatParams, ClearedParts, Message } from './chat.ts';
 import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
 /** A conversation that is kept in the user's state folder. */
@@ -107,6 +107,8 @@ export interface ReadSessionResult {
   readonly messages: readonly SessionMessage[];
   /** Absent if no turn had any, and in conversations of earlier versions. */
   readonly settings?: ConversationSettings;
+  /** What was removed from its prompts to save room. The messages are all there. */
+  readonly cleared?: ClearedParts;
 }
 
 /** Client to daemon: reads one conversation with all of its messages. */

@@ -1,5 +1,5 @@
 import type { Advice } from './advice.ts';
-import type { ToolCall } from './chat.ts';
+import type { FileDiff, ToolCall } from './chat.ts';
 import type { NotificationMessage, RequestMessage } from './messageTypes.ts';
 
 /** A model that refused tools. It gets no tools for the rest of the editor's session. */
@@ -143,28 +143,21 @@ export interface ApproveToolParams {
   readonly diff?: FileDiff;
   /** The words of the command that the call would run. They may come from a model. */
   readonly command?: readonly string[];
-  /** The possible answers. Absent: all of them. Any other answer is a denial. */
+  /** The possible answers. Absent: `once`, `session`, `always` and `deny`. Any other answer is a denial. */
   readonly decisions?: readonly ToolDecision[];
 }
 
-/** The change of a text file. The texts come from files and models: a client makes control characters visible. */
-export interface FileDiff {
-  /** The absolute path of the file. */
-  readonly path: string;
-  /** The path below the folder of the workspace, with slashes. */
-  readonly name: string;
-  /** Absent: the file is new. Line ends are those of the file. */
-  readonly before?: string;
-  readonly after: string;
-  /** The hunks of the unified format, with three lines of context, without the lines that name the files. */
-  readonly unified: string;
-}
-
-/** `session` applies until the daemon ends, `always` until the tool's description or schema changes. */
-export type ToolDecision = 'once' | 'session' | 'always' | 'deny';
+/**
+ * `session` applies until the daemon ends, `always` until the tool's description or schema changes. `answer` applies to
+ * all edits of this chat. `stop` denies the call and ends the chat as cancelled. The last two are offered only for
+ * edits, and only to a client whose {@link ToolCapabilities.decisions} name them.
+ */
+export type ToolDecision = 'once' | 'session' | 'always' | 'answer' | 'deny' | 'stop';
 
 export interface ApproveToolResult {
   readonly decision: ToolDecision;
+  /** With `deny` and `stop`: what the model should know of it, of which 1,000 characters count. */
+  readonly reason?: string;
 }
 
 /** Daemon to client, if the client has {@link ToolCapabilities.approvesTools}: may this call run? */
@@ -321,6 +314,8 @@ export interface ToolCapabilities {
   readonly elicits?: boolean;
   /** The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files. */
   readonly showsDiffs?: boolean;
+  /** Which of the later decisions the client can give. */
+  readonly decisions?: readonly ('answer' | 'stop')[];
   /** An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal. */
   readonly folder?: string;
 }

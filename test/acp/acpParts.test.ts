@@ -433,11 +433,11 @@ t.test('a user is asked with the answers that there can be, and any other answer
     onDidShow: (...what) => void shown.push(what),
   });
   const params = { streamId: 's', toolCall: call, server: 'web', description: '' };
-  const answer = (optionId: string) => {
+  const answer = async (optionId: string) => {
     outcome = { outcome: 'selected', optionId };
-    return ask(params, never);
+    return (await ask(params, never)).decision;
   };
-  t.equal(await ask(params, never), 'deny');
+  t.equal((await ask(params, never)).decision, 'deny');
   for (const decision of ['once', 'always', 'deny'] as const) t.equal(await answer(decision), decision);
   for (const other of ['session', '', 'allow_once']) t.equal(await answer(other), 'deny', other);
   const options = [
@@ -956,7 +956,16 @@ t.test('a history has all of its texts within a limit', async (t) => {
   }
   t.strictSame(sessions.open({ id: 's2', cwd: '/', title: 'T' }), {
     ...{ model: undefined, missingModel: undefined, knowsOfUnusedTools: false, thinking: 'default' },
-    ...{ history: [], turn: undefined, sentPickers: '[]', title: 'T', isClosed: false, id: 's2', cwd: '/' },
+    ...{
+      mode: undefined,
+      history: [],
+      turn: undefined,
+      sentPickers: '[]',
+      title: 'T',
+      isClosed: false,
+      id: 's2',
+      cwd: '/',
+    },
   });
   for (let count = 3; count <= 64; count += 1) sessions.open({ id: `s${count}`, cwd: '/' });
   sessions.get('s1').turn = { abort: () => undefined };

@@ -16,6 +16,7 @@ import { readClientMcpServers } from '../../daemon/acp/clientMcpServers.ts';
 import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import { askedCall, endedCall, toolCallOf } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
+import { createAgentModes } from '../../daemon/chat/agentMode.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
@@ -38,6 +39,12 @@ const able: StandInModel = {
 const seer: StandInModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
 const plain: StandInModel = { name: 'plain:1b', capabilities: ['completion'] };
 
+const noBuiltin = {
+  requireMode: async () => undefined,
+  edits: () => Promise.reject(new Error('They are off.')),
+  checks: () => Promise.reject(new Error('They are off.')),
+};
+
 t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
   const ended: string[] = [];
   const tools = createSessionTools(({ cwd }) => ({
@@ -45,6 +52,7 @@ t.test('the servers of eight sessions run; those of the longest idle session end
     has: () => false,
     askable: async () => [],
     require: async () => undefined,
+    ...noBuiltin,
     close: async () => void ended.push(cwd),
   }));
   const use = (id: string, turn = async () => undefined) => tools.run(id, turn);
@@ -506,7 +514,7 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
   core.start();
   const started: ClientTools[] = [];
   const agent = createAgent({
-    ...{ core, version: '0', createId: () => 'call' },
+    ...{ core, version: '0', mode: undefined, modes: createAgentModes(), createId: () => 'call' },
     startTools(given) {
       started.push(given);
       const offer = async () => ({ tools: [], problems: [] });
@@ -515,6 +523,7 @@ t.test('a session that is closed and resumed while its turn ends keeps its serve
         has: () => true,
         askable: async () => [],
         require: async () => undefined,
+        ...noBuiltin,
         close: async () => undefined,
       };
     },
@@ -644,9 +653,13 @@ t.test('an edit is a difference of the protocol, allowed once or denied', async 
       ...{ kind: 'edit', title: 'Edit a.txt' },
       ...{ content: [diff], locations: [{ path: at('a.txt') }] },
     },
-    options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+    options: [
+      { kind: 'allow_once' },
+      { kind: 'allow_always', name: 'Allow all edits of this answer' },
+      { kind: 'reject_once' },
+    ],
   });
-  t.equal(questions[0]?.options.length, 2);
+  t.equal(questions[0]?.options.length, 3);
   t.match(await edit('a.txt', 'one', '1'), { status: 'failed' }, 'an answer that was not offered');
   t.equal(onDisk('a.txt'), 'one\r\ntwo\r\n');
   t.match(
@@ -670,6 +683,77 @@ t.test('an edit is a difference of the protocol, allowed once or denied', async 
   }
   t.match(await edit('new.txt', '', 'new\n'), { content: [{ oldText: null, newText: 'new\n' }] });
   t.equal(onDisk('new.txt'), 'new\n');
+});
+
+t.test('a session has modes, and commands for what was done in it', async (t) => {
+  const state = await temporaryFolder(t);
+  const { acp, ask, at, edit, onDisk, questions, runner, sessionId } = await startInFolder(
+    t,
+    { 'a.txt': 'one\n', 'package.json': '{ "scripts": { "test": "node a.js" } }\n' },
+    { state, mode: 'edit', decide: ({ options }) => chosen(options[0]?.optionId ?? '') },
+  );
+  const updates = (kind: string) =>
+    acp.updates.flatMap(({ update }) => (update.sessionUpdate === kind ? [update] : []));
+  const say = async (text: string) => {
+    const before = acp.text(sessionId).length;
+    await ask(sessionId, text);
+    return acp.text(sessionId).slice(before);
+  };
+  await acp.waitFor('available_commands_update');
+  t.match(updates('available_commands_update').at(-1), {
+    availableCommands: [{ name: 'mode' }, { name: 'check' }, { name: 'undo' }, { name: 'redo' }],
+  });
+  const diff = { type: 'diff', path: at('a.txt'), oldText: 'one\n', newText: '1\n' };
+  t.match(await edit('a.txt', 'one', '1'), { status: 'completed', content: [diff] });
+  t.equal(questions.length, 0);
+  t.equal(onDisk('a.txt'), '1\n');
+  t.match(await say('/undo'), /forgotten the last prompt and its answer\.\nTook back the edits of a\.txt\./);
+  t.equal(onDisk('a.txt'), 'one\n');
+  t.match(await say('/redo'), /Brought back the edits of a\.txt\./);
+  t.equal(onDisk('a.txt'), '1\n');
+  t.match(await say('/undo'), /There is no prompt yet/);
+  t.match(await edit('package.json', 'node a.js', 'node b.js'), { status: 'completed' });
+  t.equal(questions.length, 1, 'some files are asked about in every mode');
+
+  t.match(await say('/check'), /- test: `npm run test`, suggested by package\.json; "\/check test" takes it/);
+  t.match(await say('/check test'), /The check test counts from the next prompt on/);
+  t.match(questions.at(-1)?.toolCall.title, /Let models run npm run test here, until package\.json changes/);
+
+  t.match(await say('/mode'), /The mode is Edit: edits without a question/);
+  t.match(await say('/mode all'), /There is no mode "all"\. There are: read, ask, edit, auto\./);
+  t.match(await say('/mode read'), /The mode is Read/);
+  t.match(updates('current_mode_update').at(-1), { currentModeId: 'read' });
+  const isOption = (mode: string) => ({
+    configOptions: [{ id: 'model' }, { id: 'mode', category: 'mode', currentValue: mode }],
+  });
+  t.match(updates('config_option_update').at(-1), isOption('read'));
+  runner.say('So.');
+  await ask(sessionId);
+  t.same(offeredTo(runner), ['list_files', 'search_files', 'read_file']);
+  await acp.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'ask' });
+  t.match(updates('config_option_update').at(-1), isOption('ask'));
+  await t.rejects(acp.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'all' }), {
+    code: -32602,
+  });
+  const chosenNow = await acp.agent.request(methods.agent.session.setConfigOption, {
+    ...{ sessionId, configId: 'mode', value: 'auto' },
+  });
+  t.match(chosenNow, isOption('auto'));
+  t.match(updates('current_mode_update').at(-1), { currentModeId: 'auto' });
+  const before = questions.length;
+  runner.toolCalls([{ id: 'c', name: 'read_file', arguments: { path: 'a.txt' } }]);
+  runner.say('So.');
+  await ask(sessionId);
+  t.equal(questions.length, before);
+
+  await acp.agent.request(methods.agent.session.close, { sessionId });
+  const again = await acp.agent.request(methods.agent.session.resume, {
+    sessionId,
+    cwd: at('.'),
+    mcpServers: [],
+  });
+  t.equal(again.modes?.currentModeId, 'ask', 'a conversation begins again in the mode ask');
+  t.match(again.modes?.availableModes, [{ id: 'read' }, { id: 'ask' }, { id: 'edit' }, { id: 'auto' }]);
 });
 
 t.test('a check is asked with its command, and the editor gets all of what it writes', async (t) => {

@@ -34,7 +34,11 @@ import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits as applied, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
 import { openWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
-import { createSessionRequest, deleteSessionRequest } from '../../protocol/messages/sessions.ts';
+import {
+  createSessionRequest,
+  deleteSessionRequest,
+  readSessionRequest,
+} from '../../protocol/messages/sessions.ts';
 import {
   listEditsRequest,
   listToolsRequest,
@@ -884,7 +888,9 @@ t.test('a conversation in a small window loses old results, also in its next tur
   const files = Object.fromEntries(
     Array.from({ length: 9 }, (_, at) => [`f${at}.txt`, `${at} ${'word '.repeat(900)}\n`]),
   );
-  const { runner, daemon, ask } = await startInFolder(t, files, { approvals: { builtin: 'always' } });
+  const sessionsFolder = await realpath(await temporaryFolder(t));
+  const settings = { approvals: { builtin: 'always' as const }, pair: { sessionsFolder } };
+  const { runner, daemon, ask } = await startInFolder(t, files, settings);
   const { session } = await daemon.request(createSessionRequest, {});
   const options = { num_ctx: 8_192 };
   const turn = async (messages: readonly Message[]) =>
@@ -907,6 +913,23 @@ t.test('a conversation in a small window loses old results, also in its next tur
   t.ok(removed(-2) > 2);
   t.ok(removed(-1) >= removed(-2), 'removed once, removed always');
   t.match(sent(-1)[0]?.content, /^You work on the project in the folder/);
+  const { cleared, messages: kept } = await daemon.request(readSessionRequest, { id: session.id });
+  t.equal(kept.filter(({ content }) => content.includes('word word')).length, 9);
+  t.equal(cleared?.results.length, removed(-1));
+
+  // Another process takes up what was removed, and so does one that keeps nothing.
+  const history: readonly Message[] = [one, ...added, { role: 'user', content: 'two' }];
+  for (const { params, pair } of [
+    { params: { session: session.id }, pair: { sessionsFolder } },
+    { params: { agent: cleared ? { cleared } : {} }, pair: {} },
+  ]) {
+    const next = await startInFolder(t, files, { ...settings, pair });
+    next.runner.say('Yes.');
+    const { result } = await next.ask({ messages: history, options, ...params });
+    const { messages } = next.runner.bodies('/api/chat').at(-1) as { messages: Message[] };
+    t.equal(messages.filter(({ content }) => content.startsWith('[removed')).length, cleared?.results.length);
+    t.strictSame(result.agent?.cleared, cleared);
+  }
 });
 
 /** What the model is told before the first prompt. */

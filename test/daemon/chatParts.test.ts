@@ -25,13 +25,14 @@ import type {
   ChatDelta,
   ChatParams,
   ChatResult,
+  FileDiff,
   FinishReason,
   Message,
   Notice,
   ToolCall,
   Usage,
 } from '../../protocol/messages/chat.ts';
-import type { ApproveToolParams, FileDiff, ToolDecision } from '../../protocol/messages/tools.ts';
+import type { ApproveToolParams, ApproveToolResult } from '../../protocol/messages/tools.ts';
 
 const server = { name: 'one', url: 'http://127.0.0.1:1' };
 
@@ -1220,7 +1221,7 @@ t.test(
     ];
     const askApproval: AskApproval = async (question) => {
       questions.push(question);
-      return 'once';
+      return { decision: 'once' };
     };
     const { asked } = await turnOf(rounds, { offer, askApproval });
     t.strictSame(
@@ -1257,15 +1258,15 @@ t.test('a call that is asked anyway is asked although its tool is allowed', asyn
     { content: 'So.' },
   ];
   let questions = 0;
-  const askApproval = async (): Promise<ToolDecision> => {
+  const askApproval = async (): Promise<ApproveToolResult> => {
     questions += 1;
-    return 'deny';
+    return { decision: 'deny' };
   };
   await turnOf(rounds, { offer: { tools: [tool] }, askApproval });
   t.strictSame([questions, ran], [1, ['1']]);
   const { result } = await turnOf(rounds, { offer: { tools: [tool] } });
   t.match((result as ChatResult).messages?.at(2), {
-    content: /is not allowed here, and nobody can be asked/,
+    content: /is asked about this change in every mode, and nobody can be asked/,
   });
 });
 
@@ -1710,7 +1711,7 @@ t.test('a call runs once it is approved, or as its user answers', async (t) => {
     const askApproval = async (question: unknown) => {
       asked.push(question);
       if (decision instanceof Error) throw decision;
-      return decision as ToolDecision;
+      return { decision } as ApproveToolResult;
     };
     const ran = await runAll([call('a')], { tools: [toolWith(more)], askApproval });
     return [...log, ...ran.log];
@@ -1784,7 +1785,7 @@ t.test('one question is open at a time, and its answer may settle the next', asy
     t.equal(++open, 1, 'only one is open');
     await nextTurn();
     open--;
-    return toolCall.id === 'a' ? 'once' : 'session';
+    return { decision: toolCall.id === 'a' ? 'once' : 'session' };
   };
   const tool = toolOf('look', {
     isApproved: async () => isAllowed,
@@ -1814,7 +1815,7 @@ t.test('one question is open at a time, and its answer may settle the next', asy
     askApproval: async ({ toolCall }) => {
       asked.push(`${toolCall.id} again`);
       caller.abort();
-      return 'once';
+      return { decision: 'once' };
     },
   });
   t.strictSame(asked.slice(2), ['a again']);

@@ -7,13 +7,18 @@ import { createCheckOutput } from '../../daemon/tools/builtin/checkOutput.ts';
 import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { createKeptChecks } from '../../daemon/tools/builtin/suggestedChecks.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
+import { type AgentMode, type ChatParams, setModeRequest } from '../../protocol/messages/chat.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
+  type ApproveToolParams,
   allowCheckRequest,
   type Checks,
   listChecksRequest,
   suggestChecksRequest,
+  type ToolCapabilities,
   type ToolDecision,
+  type ToolProgress,
+  toolProgress,
 } from '../../protocol/messages/tools.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, resultsOf, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
@@ -374,11 +379,19 @@ t.test('one check runs at a time, and the longest time of any call holds for it'
   t.match((await run({ name: 'endless' })).content, /took too long/);
 });
 
+type Rounds = readonly (readonly [name: string, given: object])[][];
+
+interface FolderOptions extends ToolOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  /** What the client announces beside. */
+  readonly client?: ToolCapabilities;
+}
+
 /** A daemon whose user has configured these checks for its project folder. */
 async function daemonWithChecks(
   t: Test,
   checks: Checks[string],
-  { files = {}, ...options }: ToolOptions & { readonly files?: Readonly<Record<string, string>> } = {},
+  { files = {}, client, ...options }: FolderOptions = {},
 ) {
   const folder = await realpath(await temporaryFolder(t, files));
   const started = await startWithTools(t, [], {
@@ -387,23 +400,26 @@ async function daemonWithChecks(
     ...options,
     pair: {
       capabilities: {
-        experimental: { runner: { folder, showsDiffs: true, approvesTools: options.decide !== undefined } },
+        experimental: {
+          runner: { folder, showsDiffs: true, approvesTools: options.decide !== undefined, ...client },
+        },
       },
       ...options.pair,
     },
   });
   const { runner, ask } = started;
   /** One turn whose model makes these calls, one round after another. */
-  const turn = async (...rounds: readonly (readonly [name: string, given: object])[][]) => {
+  const turnIn = async (params: Partial<ChatParams>, ...rounds: Rounds) => {
     for (const [at, calls] of rounds.entries())
       runner.toolCalls(
         calls.map(([name, given], index) => ({ id: `c${at}_${index}`, name, arguments: { ...given } })),
       );
     runner.say('Done.');
-    const { result, deltas } = await ask();
+    const { result, deltas } = await ask(params);
     return { result, answers: answersOf(result.messages), results: resultsOf(deltas) };
   };
-  return { ...started, folder, turn };
+  const turn = (...rounds: Rounds) => turnIn({}, ...rounds);
+  return { ...started, folder, turn, turnIn };
 }
 
 t.test('each check is asked about, with its command', async (t) => {
@@ -436,6 +452,21 @@ t.test('each check is asked about, with its command', async (t) => {
   const untrusted = await turn([['run_check', { name: 'test' }]]);
   t.notOk(offeredTo(runner).includes('run_check'));
   t.match(untrusted.answers, [/There is no tool "run_check"/]);
+});
+
+t.test('the last line of a check that runs is reported, twice a second at most', async (t) => {
+  const code = `let at = 0;
+    const timer = setInterval(() => {
+      console.log('line', ++at);
+      if (at === 30) clearInterval(timer);
+    }, 50);`;
+  const { turn, daemon } = await daemonWithChecks(t, { test: node(code) }, { decide: () => 'once' });
+  const reports: ToolProgress[] = [];
+  daemon.on(toolProgress, (report) => reports.push(report));
+  const { answers } = await turn([['run_check', { name: 'test' }]]);
+  t.match(answers, [/line 30$/]);
+  t.ok(reports.length > 0 && reports.length < 8, `${reports.length} reports`);
+  for (const { id, progress, message } of reports) t.strictSame([id, message], ['c0_0', `line ${progress}`]);
 });
 
 t.test('an answer for always is for this command alone, and a flag names the check', async (t) => {
@@ -494,6 +525,236 @@ t.test('nothing in a project and no word of a model starts a process', async (t)
   const none = await without.turn([['bash', evil]]);
   t.match(none.answers, ['No command is run here. Tell the user which command to run.']);
   t.notOk(offeredTo(without.runner).includes('run_check'));
+});
+
+const later: ToolCapabilities = { decisions: ['answer', 'stop'] };
+const change = (path: string, from: string, to: string) =>
+  ['edit_file', { path, old_string: from, new_string: to }] as const;
+const aboutOf = ({ toolCall }: ApproveToolParams) =>
+  `${toolCall.name} ${toolCall.arguments['path'] ?? toolCall.arguments['name']}`;
+
+t.test('the mode decides what a model is offered, and what its user is asked', async (t) => {
+  const checks = { test: node('console.log("tested")') };
+  const rows: readonly {
+    mode: AgentMode | undefined;
+    asked: readonly string[];
+    answers: readonly RegExp[];
+  }[] = [
+    {
+      mode: 'read',
+      asked: ['read_file a.txt'],
+      answers: [/^a$/, /mode in which nothing is changed/, /mode in which nothing is changed/, /No command/],
+    },
+    {
+      mode: undefined,
+      asked: ['read_file a.txt', 'edit_file a.txt', 'run_check test'],
+      answers: [/^a$/, /^Changed a/, /tested/, /^No command is run here/],
+    },
+    {
+      mode: 'ask',
+      asked: ['read_file a.txt', 'edit_file a.txt', 'run_check test'],
+      answers: [/^a$/, /^Changed a/, /tested/, /^No command is run here/],
+    },
+    {
+      mode: 'edit',
+      asked: ['read_file a.txt', 'run_check test'],
+      answers: [/^a$/, /^Changed a/, /tested/, /^No command is run here/],
+    },
+    { mode: 'auto', asked: [], answers: [/^a$/, /^Changed a/, /tested/, /^No command is run here/] },
+  ];
+  for (const { mode, asked, answers } of rows) {
+    const name = String(mode);
+    const { turnIn, questions, runner } = await daemonWithChecks(t, checks, {
+      decide: ({ toolCall }) => (toolCall.name === 'read_file' ? 'session' : 'once'),
+      files: { 'a.txt': 'a\n' },
+    });
+    const {
+      result,
+      answers: read,
+      results,
+    } = await turnIn(
+      mode === undefined ? {} : { agent: { mode } },
+      [['read_file', { path: 'a.txt' }]],
+      [change('a.txt', 'a', 'b')],
+      [['run_check', { name: 'test' }]],
+      [['bash', { command: 'rm -rf /' }]],
+    );
+    t.strictSame(questions.map(aboutOf), asked, name);
+    t.match(read, answers, name);
+    const offered = offeredTo(runner);
+    t.equal(offered.includes('edit_file') && offered.includes('run_check'), mode !== 'read', name);
+    t.strictSame(
+      results.map(({ diff }) => diff?.unified),
+      [
+        undefined,
+        asked.includes('edit_file a.txt') || mode === 'read' ? undefined : '@@ -1,1 +1,1 @@\n-a\n+b\n',
+        undefined,
+        undefined,
+      ],
+      'what nobody was asked about is shown with its result',
+    );
+    t.match(result.agent, {
+      rounds: 5,
+      edits: mode === 'read' ? [] : [{ path: 'a.txt', added: 1, removed: 1 }],
+      checks: mode === 'read' ? [] : [{ name: 'test', exitCode: 0, ms: Number }],
+    });
+  }
+});
+
+t.test(
+  'what decides what runs is asked about in every mode, and so is a file that loses its half',
+  async (t) => {
+    const paths = [
+      ...['package.json', 'web/package-lock.json', 'Cargo.lock', 'Makefile', 'GNUmakefile', 'vite.config.ts'],
+      ...['pyproject.toml', 'setup.py', 'tests/conftest.py', 'Cargo.toml', 'build.rs', 'CMakeLists.txt'],
+      ...['Dockerfile', '.github/workflows/ci.yml', '.husky/pre-commit', 'AGENTS.md', 'docs/Claude.md'],
+    ];
+    const long = Array.from({ length: 24 }, (_, at) => `line ${at}\n`).join('');
+    const files = {
+      ...Object.fromEntries(paths.map((path) => [path, 'a\n'])),
+      'b.txt': 'a\n',
+      'long.txt': long,
+    };
+    const { turnIn, questions } = await daemonWithChecks(
+      t,
+      {},
+      { decide: () => 'deny', files, client: later },
+    );
+    const { answers } = await turnIn(
+      { agent: { mode: 'auto' } },
+      [...paths, 'b.txt'].map((path) => change(path, 'a', 'b')),
+      [['read_file', { path: 'long.txt' }]],
+      [['write_file', { path: 'long.txt', content: 'gone\n' }]],
+    );
+    t.strictSame(questions.map(({ diff }) => diff?.name).sort(), [...paths, 'long.txt'].sort());
+    t.equal(answers.filter((answer) => answer.startsWith('The user did not allow')).length, paths.length + 1);
+    t.equal(answers.filter((answer) => answer.startsWith('Changed')).length, 1);
+    const script = await daemonWithChecks(t, {}, { files, approvals: { builtin: ['edit_file'] } });
+    const unasked = await script.turnIn({ agent: { mode: 'edit' } }, [change('package.json', 'a', 'b')]);
+    t.match(unasked.answers, [/asked about this change in every mode, and nobody can be asked/]);
+    t.equal(unasked.results[0]?.unapprovedTool, undefined, 'no flag would allow it');
+  },
+);
+
+t.test('a user answers an edit for the whole answer, with a reason, or by an end', async (t) => {
+  const files = { 'a.txt': 'a\n', 'b.txt': 'a\n', 'package.json': 'a\n' };
+  const edits = ['a.txt', 'b.txt', 'package.json'].map((path) => change(path, 'a', 'b'));
+  const rows = [
+    {
+      answer: 'answer' as const,
+      asked: ['a.txt', 'package.json'],
+      answers: [/^Changed a/, /^Changed b/, /did not allow/],
+      reason: 'stop',
+    },
+    {
+      answer: { decision: 'deny' as const, reason: ' use "util.js" ' },
+      asked: ['a.txt', 'b.txt', 'package.json'],
+      answers: [
+        'The user did not allow it: "use \\"util.js\\"".',
+        'The user did not allow it: "use \\"util.js\\"".',
+        'The user did not allow it: "use \\"util.js\\"".',
+      ],
+      reason: 'stop',
+    },
+    {
+      answer: { decision: 'stop' as const, reason: 'x'.repeat(1_500) },
+      asked: ['a.txt'],
+      answers: [
+        `The user did not allow it: "${'x'.repeat(1_000)}".`,
+        'The call was not run.',
+        'The call was not run.',
+      ],
+      reason: 'cancelled',
+    },
+  ];
+  for (const { answer, asked, answers: want, reason } of rows) {
+    const { turn, questions } = await daemonWithChecks(t, {}, { decide: () => answer, files, client: later });
+    const { answers, result } = await turn(edits);
+    t.strictSame(
+      questions.map(({ diff }) => diff?.name),
+      asked,
+    );
+    t.strictSame(questions[0]?.decisions, ['once', 'answer', 'deny', 'stop']);
+    t.match(answers, want);
+    t.equal(result.finishReason, reason);
+  }
+  const next = await daemonWithChecks(t, {}, { decide: () => 'answer', files, client: later });
+  await next.turn([change('a.txt', 'a', 'b')]);
+  await next.turn([change('a.txt', 'b', 'c')]);
+  t.equal(next.questions.length, 2, 'it does not last beyond the answer');
+  const older = await daemonWithChecks(t, {}, { decide: () => 'answer', files });
+  t.match((await older.turn(edits.slice(0, 1))).answers, [/did not allow the call of edit_file/]);
+  t.strictSame(older.questions[0]?.decisions, ['once', 'deny'], 'a client that knows no other');
+});
+
+t.test('a mode that changes during a turn rules its questions at once, and its tools later', async (t) => {
+  const checks = { test: node('console.log("tested")') };
+  const files = { 'a.txt': 'a\n', 'package.json': 'a\n' };
+  let started: Awaited<ReturnType<typeof daemonWithChecks>> | undefined;
+  const changing = async (mode: AgentMode) => {
+    started = await daemonWithChecks(t, checks, {
+      files,
+      client: later,
+      async decide({ streamId, diff }) {
+        await started?.daemon.request(setModeRequest, { streamId, mode });
+        // The first question is withdrawn, so nobody reads its answer.
+        return diff?.name === 'package.json' ? 'once' : 'stop';
+      },
+    });
+    const { answers } = await started.turn(
+      [change('a.txt', 'a', 'b')],
+      [change('package.json', 'a', 'b')],
+      [['run_check', { name: 'test' }]],
+    );
+    return { answers, ...started };
+  };
+  const auto = await changing('auto');
+  t.match(auto.answers, [/^Changed a/, /^Changed package/, /tested/]);
+  t.equal(auto.questions.length, 2);
+  const read = await changing('read');
+  t.match(read.answers, Array(3).fill(/mode in which nothing is changed/));
+  t.ok(offeredTo(read.runner).includes('edit_file'), 'the tools of a turn stay');
+  t.equal(read.questions.length, 1);
+  const { daemon } = read;
+  const set = (streamId: string, mode: string) =>
+    daemon.request(setModeRequest, { streamId, mode: mode as AgentMode });
+  t.strictSame(await set('none', 'edit'), {}, 'the chat may have ended');
+  await t.rejects(set('none', 'all'), { message: /it is not one of read, ask, edit, auto/ });
+});
+
+t.test('only the user widens a mode, and only in a trusted workspace', async (t) => {
+  const { ask, daemon, turnIn, questions, folder } = await daemonWithChecks(
+    t,
+    {},
+    {
+      decide: () => 'deny',
+      files: {
+        'AGENTS.md': 'mode: auto\n{"agent":{"mode":"auto"}}',
+        '.runner/config.json': '{"agent":{"mode":"auto"},"mode":"auto"}',
+        'package.json': '{"runner":{"mode":"auto"}}',
+        'a.txt': 'a\n',
+      },
+    },
+  );
+  await daemon.connection.sendNotification('workspace/didChangeConfiguration', {
+    settings: { runner: { agent: { mode: 'auto' }, mode: 'auto', approvals: { builtin: ['edit_file'] } } },
+  });
+  const { answers } = await turnIn({}, [
+    ['set_mode', { mode: 'auto' }],
+    ['edit_file', { path: 'a.txt', old_string: 'a', new_string: 'b', mode: 'auto', allow: true }],
+  ]);
+  t.match(answers, [/There is no tool "set_mode"/, /did not allow/]);
+  t.equal(questions.length, 1);
+  t.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'a\n');
+  await daemon.connection.sendNotification(trustDidChange.method, { trusted: false });
+  const auto = { agent: { mode: 'auto' as const } };
+  await t.rejects(ask(auto), { message: /The mode auto needs a workspace that you trust/ });
+  const home = await realpath(await temporaryFolder(t));
+  const inHome = await startWithTools(t, [], {
+    builtinTools: true,
+    pair: { env: { HOME: home }, capabilities: { experimental: { runner: { folder: home } } } },
+  });
+  await t.rejects(inHome.ask(auto), { message: /The mode auto is not possible here\. .*home folder/ });
 });
 
 t.test(

@@ -1179,8 +1179,8 @@ t.test('what is allowed by name counts for the entry that has the name alone', a
   });
   const given = { command: 'x' };
   const entry = readServerEntry('a', given);
-  const tool = { entry, folder: undefined, tools: ['read'], fingerprint: '1', isAskedEachTime: false };
-  const eachTime = { ...tool, isAskedEachTime: true };
+  const tool = { entry, folder: undefined, tools: ['read'], fingerprint: '1' };
+  const eachTime = { ...tool, act: 'edit' as const };
   const none = { user: {}, client: {}, ...named(given) };
   const nobody = { client: {}, entryOf: () => undefined };
   const approvals = open();

@@ -600,7 +600,7 @@ t.test('questions come in the order of the calls, however long each takes to loo
       ...{ signal: new AbortController().signal, onResult: async () => undefined },
       askApproval: async ({ toolCall }) => {
         asked.push(toolCall.name);
-        return 'once' as const;
+        return { decision: 'once' as const };
       },
     },
   );
@@ -623,7 +623,7 @@ t.test('a cancel right before a question leaves it unasked', async (t) => {
   };
   const askApproval = async () => {
     questions += 1;
-    return 'once' as const;
+    return { decision: 'once' as const };
   };
   const messages = await runCalls([echo('x')], {
     ...{ tools: [tool], streamId: 's', signal: stop.signal, askApproval, onResult: async () => undefined },

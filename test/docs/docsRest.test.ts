@@ -607,6 +607,8 @@ t.test('the files of a document are read again only after one has changed', asyn
       return new Map([['b.md', 'b']]);
     },
     select: async () => [],
+    metadataOf: async () => [],
+    read: async () => undefined,
   };
   const { filesOf } = createReferencedFiles({ index, folder, unchangedFiles: () => unchanged });
   const ask = () =>
@@ -675,7 +677,7 @@ t.test('Markdown has absolute addresses, and a picture that a document shows has
   const { body } = await get('/api/v1/docs/one.md');
   t.equal(
     body,
-    `# One\r\n\n[a](${docs}/two.md#Part) [b](${docs}/my-file.md "so") [c][ref] [d](${docs}/guides.md) [e](#here) [f](#here)\n\n` +
+    `# One\r\n\n[a](${docs}/two.md#part) [b](${docs}/my-file.md "so") [c][ref] [d](${docs}/guides.md) [e](#here) [f](#here)\n\n` +
       `> - ![p](${docs}/one/files/pictures/a%20%281%29.png "t") ![q][pic] <img src="${docs}/one/files/pictures/b.svg" /> [![](${docs}/one/files/pictures/c.png)](${docs}/one/files/pictures/c.png)\n\n` +
       '[only linked](../pictures/secret.png) [away](https://example.org/x.md) [draft](draft.md) [gone](gone.md) `[code](two.md)` ![](../pictures/text.png) ![](../pictures/gone.png)\n\n' +
       `~~~\n![](../pictures/secret.png)\n~~~\n\n[ref]: ${docs}/two.md\n[pic]: ${docs}/one/files/pictures/p.webp\n`,

@@ -18,7 +18,7 @@ import {
   darkPalette,
   lightPalette,
 } from '../../docs-service/formats/markdown/codeColouring.ts';
-import { idsOf, markdownToHtml } from '../../docs-service/formats/markdown/html.ts';
+import { markdownToHtml, placesOf } from '../../docs-service/formats/markdown/html.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
 import { lexPlain, parseMarkdown } from '../../docs-service/formats/markdown/markdown.ts';
 import { tryPictureType } from '../../docs-service/formats/markdown/pictureType.ts';
@@ -41,7 +41,7 @@ function htmlOf(source: string): string {
   const document = parseMarkdown(source);
   const references = createReferences({
     path: 'guide/page.md',
-    ids: idsOf(document),
+    places: placesOf(document),
     documentAddress: (path, fragment) =>
       path === 'guide/other.md' ? `other.xhtml${fragment ? `#${fragment}` : ''}` : undefined,
     picture: (path) => (path === 'a.png' ? { src: 'images/a.png', width: 3, height: 2 } : undefined),
@@ -604,6 +604,74 @@ t.test('an SVG is rewritten without active parts', async (t) => {
   t.match(readAsset({ contentFolder: content }, 'a.svg'), { kind: 'problem' });
   writeFileSync(join(content, 'a.svg'), svg(''));
   t.match(readAsset({ contentFolder: content }, 'a.svg'), { width: 20, height: 10 });
+});
+
+t.test('tables, lists and figures of raw HTML are kept', async (t) => {
+  const table = (rows: string) => `<div class="table"><table>\n${rows}</table></div>\n`;
+  const cases: readonly [name: string, source: string, want: string][] = [
+    [
+      'a table with its head, its caption and cells over several places',
+      '<table onclick="x"><caption>C</caption><thead><tr><th>a<th colspan=2 style="x" align=CENTER>b</thead>\n<tr><td rowspan="2">c<td align=right>d<td>e\n<tr><td colspan="0">f<td rowspan="100">g</table>',
+      table(
+        '<caption>C</caption>\n<thead><tr><th scope="col">a</th>\n<th scope="col" class="align-center" colspan="2">b</th>\n</tr>\n</thead>\n<tbody><tr><td rowspan="2">c</td>\n<td class="align-right">d</td>\n<td>e\n</td>\n</tr>\n<tr><td>f</td>\n<td>g</td>\n</tr>\n</tbody>\n',
+      ),
+    ],
+    [
+      'Markdown in its cells, and a table in a cell',
+      '<table><tr><th>k</th><td>\n\n*a*\n\n</td><td>\n\n- b\n\n</td></tr>\n\n<tr><td><table><tr><td>c</table></td></tr></table>\n\nend',
+      `${table(`<tbody><tr><th scope="row">k</th>\n<td><em>a</em></td>\n<td><ul><li>b</li>\n</ul>\n</td>\n</tr>\n<tr><td>${table('<tbody><tr><td>c</td>\n</tr>\n</tbody>\n')}</td>\n</tr>\n</tbody>\n`)}<p>end</p>\n`,
+    ],
+    [
+      'lists with their numbers',
+      '<ol start="3" type="i"><li>a<li value="7">b<ul><li>c</ul><li>d</ol>',
+      '<ol start="3" type="i"><li value="3">a</li>\n<li value="7">b<ul><li>c</li>\n</ul>\n</li>\n<li value="8">d</li>\n</ol>\n',
+    ],
+    [
+      'terms and figures',
+      '<dl><dd>a<dt>b</dl>\n<figure><figcaption>c</figcaption><img src="../a.png"></figure>',
+      '<dl><dt></dt>\n<dd>a</dd>\n<dt>b</dt>\n<dd></dd>\n</dl>\n<figure><figcaption>c</figcaption>\n<p><img src="images/a.png" alt="" width="3" height="2"/></p>\n</figure>\n',
+    ],
+    [
+      'a quote, and code with its marks',
+      '<blockquote>a<ul><li>b</ul></blockquote><pre>\n <b>c</b>\n  d</pre>',
+      '<blockquote><p>a</p>\n<ul><li>b</li>\n</ul>\n</blockquote>\n<pre>\n <b>c</b>\n  d</pre>\n',
+    ],
+    [
+      'ids of their elements',
+      '<ul id="u"><li id="l">a</ul><table id="t"><tr id="r"><td id="d">b</table>[u](#u) [d](#D)',
+      `<span id="u"></span><ul><li><span id="l"></span>a</li>\n</ul>\n<span id="t"></span>${table('<tbody><tr><td><span id="r"></span><span id="d"></span>b</td>\n</tr>\n</tbody>\n')}<p>[u](#u) [d](#D)</p>\n`,
+    ],
+    [
+      'parts without what they belong to are paragraphs',
+      '<li>a</li>\n\n<tr><td>b</td></tr>\n\n<ul>c<li>d</ul></table></ul>',
+      '<p>a</p>\n<p>b</p>\n<ul><li>c</li>\n<li>d</li>\n</ul>\n',
+    ],
+  ];
+  for (const [name, source, want] of cases) t.equal(htmlOf(source), want, name);
+  const piece = fc.constantFrom(
+    ...'table tr td th thead tfoot caption ul ol li dl dt dd figure figcaption blockquote pre details summary p b'
+      .split(' ')
+      .flatMap((name) => [`<${name}>`, `</${name}>`]),
+    ...['<td rowspan=9>', '<td colspan=99>', ' w ', ' w ', '\n\n', '\n\n- w\n\n', '\n\n> w\n\n'],
+  );
+  const wordsIn = (text: string) => text.replace(/<[^>]*>/g, '').split('w').length;
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const source = pieces.join('');
+      const html = htmlOf(source);
+      return isWellFormed(html) && wordsIn(html) === wordsIn(source);
+    }),
+    { numRuns: 300 },
+  );
+  for (const form of [
+    '<table>',
+    '<tr><td>',
+    '<ul><li>',
+    '<dl><dt>',
+    '</td></table>',
+    '<td colspan=99 rowspan=99>',
+  ])
+    t.ok(htmlOf(`a\n\n<table>${form.repeat(50_000)}`), `many ${form}`);
 });
 
 t.test('Markdown becomes XHTML', async (t) => {

@@ -188,7 +188,21 @@ t.test('the label of a picture stands on its page', parts, async (t) => {
 
 t.test('preformatted text keeps its lines and its blanks', parts, async (t) => {
   const { bytes } = await createPdf(pdfJob('<pre>\n  a  b\n    c\nx\ty\n</pre>\n\nEnd'));
-  t.match(textOf(bytes), /\n +a +b\n +c\nx +y\n+End/);
+  t.match(textOf(bytes), /\n +a +b\n +c\n *x +y\n+End/);
+});
+
+t.test('tables, lists and terms of raw HTML are set as such', parts, async (t) => {
+  const { bytes } = await createPdf(
+    pdfJob(
+      '<table><caption>Caption</caption><tr><th>one</th><th colspan="2">both</th></tr><tr><td rowspan="2">high</td><td>a</td><td>b</td></tr><tr><td>c</td><td><ul><li>d</li><li>e</li></ul></td></tr></table>\n\n<ol start="4" type="I"><li>four</li><li value="9">nine</li></ol>\n\n<dl><dt>term</dt><dd>meaning</dd></dl>',
+    ),
+  );
+  t.match(
+    textOf(bytes),
+    /Caption\s+one +both\s+high +a +b\s+c +•.?d\s+•.?e\s+IV\. +four\s+IX\. +nine\s+term\s+meaning/,
+  );
+  const wide = `<table><tr>${'<td colspan="3">some words</td>'.repeat(9)}</tr></table>`;
+  t.match(textOf((await createPdf(pdfJob(wide))).bytes), /(some +){3}/);
 });
 
 t.test('tables repeat their header, fit the page and align', parts, async (t) => {

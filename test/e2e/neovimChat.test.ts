@@ -159,7 +159,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.until(isFree);
     t.strictSame(await neovim.lua('return { _G.asked[1], _G.offered[1] }'), [
       'May edit_file change src.js?',
-      ['No', 'Once'],
+      ['No', 'Once', 'All edits of this answer', 'No, and stop'],
     ]);
     t.match(await neovim.lua('return _G.windows'), [
       { text: 'local a = 1|local b = 2', diff: true, winbar: 'src.js: now' },
@@ -195,6 +195,106 @@ t.test('tools in the chat', parts, async (t) => {
       { text: 'return {}', winbar: 'new.js: after the edit' },
     ]);
     t.equal(await neovim.lua('return vim.fn.tabpagenr("$")'), 1);
+  });
+
+  t.test('an agent works in a mode, and its edits are listed and taken back', async (t) => {
+    const { runner, neovim } = await start([], {
+      setup: { builtinTools: true },
+      before: `${choosing}
+        vim.fn.mkdir('work')
+        vim.fn.writefile({ 'local a = 1', 'local b = 2', 'local c = 3' }, 'work/src.js')
+        vim.fn.writefile({ '{ "scripts": { "test": "node a.js" } }' }, 'work/package.json')
+        vim.cmd.cd('work')
+        _G.typed = {}
+        vim.ui.input = function(_, done)
+          done(table.remove(_G.typed, 1))
+        end`,
+    });
+    const edit = (old: string, wanted: string) => ({
+      name: 'edit_file',
+      arguments: { path: 'src.js', old_string: old, new_string: wanted },
+    });
+    const onDisk = () => readFileSync(join(neovim.folder, 'work', 'src.js'), 'utf8');
+    const say = async (prompt: string, answer: string) => {
+      runner.say(answer);
+      await neovim.lua(`vim.cmd.RunnerChat('${prompt}')`);
+      await neovim.until<string>(text, says(answer));
+      await neovim.until(isFree);
+    };
+    await neovim.lua("vim.cmd.edit('src.js')");
+    await neovim.lua("_G.choices, _G.typed = { 'No' }, { 'use util.js' }");
+    runner.toolCalls([edit('a = 1', 'a = 2')]);
+    await say('one', 'It was denied.');
+    t.match(await neovim.lua(text), /The user did not allow it: "use util\.js"\./);
+    t.match(await neovim.lua('return vim.wo.winbar'), / able:latest · ask /);
+
+    await neovim.lua("_G.choices = { 'All edits' }");
+    runner.toolCalls([edit('a = 1', 'a = 2')]);
+    runner.toolCalls([edit('c = 3', 'c = 4')]);
+    await say('two', 'Both are done.');
+    t.equal(await neovim.lua('return #_G.asked'), 2);
+    t.equal(onDisk(), 'local a = 2\nlocal b = 2\nlocal c = 4\n');
+
+    await neovim.lua("vim.cmd.RunnerMode('all')");
+    await neovim.lua("vim.cmd.RunnerMode('edit')");
+    t.match(await neovim.lua('return vim.wo.winbar'), / able:latest · edit /);
+    runner.toolCalls([edit('b = 2', 'b = 5')]);
+    await say('three', 'It is done.');
+    t.equal(await neovim.lua('return #_G.asked'), 2, 'nobody is asked');
+    const inBuffer = "return vim.fn.getbufoneline('src.js', 2)";
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 5');
+
+    await neovim.lua("vim.cmd.RunnerMode('ask')");
+    runner.toolCalls([edit('b = 5', 'b = 6')]);
+    runner.say('It was withdrawn.');
+    await neovim.lua("vim.cmd.RunnerChat('again') vim.cmd.wincmd('p')");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.some((line) => line.includes('the chat asks whether edit_file may run')),
+    );
+    await neovim.lua("vim.cmd.RunnerMode('edit')");
+    await neovim.until<string>(text, says('It was withdrawn.'));
+    await neovim.until(isFree);
+    t.equal(await neovim.lua('return #_G.asked'), 2, 'the mode has answered');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 6\nlocal c = 4\n');
+    await neovim.lua("_G.choices = { 'Yes' } vim.cmd.RunnerUndo()");
+    await neovim.until<string>(text, says('The user took back the edits of src.js.'));
+    await neovim.lua("vim.cmd('RunnerUndo!')");
+    await neovim.until<string>(text, says('The user brought back the edits of src.js.'));
+
+    await neovim.lua('vim.cmd.RunnerEdits()');
+    const places = `return vim.tbl_map(function(item)
+      return { vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':t'), item.lnum, item.text }
+    end, vim.fn.getqflist())`;
+    t.strictSame(await neovim.until(places, (found: readonly unknown[]) => found.length > 0), [
+      ['src.js', 2, '-local b = 5'],
+    ]);
+    await neovim.lua("vim.cmd.cclose() _G.choices = { 'Yes' } vim.cmd.RunnerUndo()");
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 5');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 5\nlocal c = 4\n');
+    t.equal((await neovim.lua<readonly string[]>('return _G.asked')).at(-1), 'Take back 1 edit in 1 file?');
+    await say('four', 'I see.');
+    t.match(
+      JSON.stringify(lastBody(runner.bodies('/api/chat'))),
+      /The user took back the edits of src\.js\./,
+    );
+    await neovim.lua("vim.cmd('RunnerUndo!')");
+    await neovim.until<string>(inBuffer, (line) => line === 'local b = 6');
+    t.equal(onDisk(), 'local a = 2\nlocal b = 6\nlocal c = 4\n');
+
+    await neovim.lua("_G.choices = { 'test', 'Let them' } vim.cmd.RunnerCheck()");
+    await neovim.until<readonly string[]>('return _G.told', (told) =>
+      told.some((line) => line.includes('the check test counts from the next prompt on')),
+    );
+    await neovim.lua("_G.choices = { 'read' } vim.cmd.RunnerMode()");
+    await neovim.until("return vim.wo.winbar:find('· read', 1, true) ~= nil");
+    await say('five', 'Only read.');
+    t.equal(lastBody(runner.bodies('/api/chat')).tools?.length, 3);
+    t.ok((await neovim.told()).some((line) => /There is no mode "all"/.test(line)));
+
+    const name = await neovim.lua<string>('return vim.api.nvim_buf_get_name(0)');
+    await neovim.lua(`vim.cmd('bwipeout!') vim.cmd.edit('${name}')`);
+    await neovim.until<string>(text, says('It begins in the mode ask'));
+    t.match(await neovim.lua('return vim.wo.winbar'), / · ask /);
   });
 
   t.test('a question waits until it can be answered, and a cancel settles it', async (t) => {

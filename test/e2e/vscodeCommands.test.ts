@@ -81,6 +81,8 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
       'made/c.modelfile': 'FROM coder:1b\n',
       '.runner/prompts/tidy.md': '---\ndescription: Tidies $(bug)\n---\nTidy it.\n',
       '.env': 'KEY=secret\n',
+      'AGENTS.md': `Use semicolons.\n${'x'.repeat(9_000)}`,
+      '.github/copilot-instructions.md': 'No default exports.\n',
       'shelf/cat.png': 'a cat',
       'shelf/beans.bin': 'PK\u0000\u0001',
       'shelf/tins/peas.txt': 'peas\n',
@@ -1255,6 +1257,11 @@ const promptCases: Readonly<Record<string, Case<AskedPrompt>>> = {
     asked: { prompt: '#codebase where are the peas?', picked: gemma3 },
     settings: { codebase: true },
     before: says('There.'),
+  },
+  'the rules of the workspace, if they are wanted': {
+    asked: { prompt: 'Hi.', picked: gemma3 },
+    settings: { rules: true },
+    before: says('Hello.'),
   },
   '#codebase about what is nowhere': {
     asked: { prompt: 'zebras #codebase', picked: gemma3 },

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { startAcp } from '../../daemon/compose/acpServer.ts';
 import { readSecrets } from '../../daemon/config/secretSources.ts';
 import { stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
+import type { AgentMode } from '../../protocol/messages/chat.ts';
 import { type AcpClient, type AcpClientOptions, connectAcpClient } from './acpClient.ts';
 import type { Teardown } from './daemonWithRunner.ts';
 import { inPieces } from './inPieces.ts';
@@ -19,6 +20,8 @@ export interface AcpPairOptions extends AcpClientOptions {
   readonly host: string;
   /** The model that answers if the client chooses none. */
   readonly model?: string;
+  /** The mode of new sessions. */
+  readonly mode?: AgentMode;
   readonly traceFile?: string;
   /** The agent's clock in ms; default: the true one. */
   readonly now?: () => number;
@@ -30,7 +33,7 @@ export interface AcpPairOptions extends AcpClientOptions {
 
 /** Both real ends in one process. What the agent reads is cut into pieces of a few bytes. */
 export async function startAcpPair(test: Teardown, options: AcpPairOptions): Promise<AcpPair> {
-  const { host, model, traceFile, now = Date.now, state = '/dev/null', config = '/dev/null' } = options;
+  const { host, model, mode, traceFile, now = Date.now, state = '/dev/null', config = '/dev/null' } = options;
   const { platform } = process;
   const env = {
     ...{ PATH: process.env['PATH'], HOME: '/nonexistent' },
@@ -43,6 +46,7 @@ export async function startAcpPair(test: Teardown, options: AcpPairOptions): Pro
   const daemon = await startAcp({
     ...{ input: toAgent, output: toClient, version: '0.0.0-test', host, platform, env },
     ...(model === undefined ? {} : { model }),
+    ...(mode === undefined ? {} : { mode }),
     ...(traceFile === undefined ? {} : { traceFile }),
     userFile: { path: userConfigFile(env), clientHasSettings: false },
     readSecrets,

@@ -7,7 +7,7 @@ export interface Screen {
   press(...keys: readonly string[]): void;
   type(text: string): void;
   /** What the screen shows once it matches. */
-  until(pattern: RegExp): Promise<string>;
+  until(pattern: Pick<RegExp, 'test'>): Promise<string>;
   /** The exit code of the program, once it has ended. */
   ended(): Promise<number>;
   close(): void;
@@ -42,7 +42,7 @@ export function openScreen(command: readonly string[], env: Readonly<Record<stri
     ...command,
   );
   const show = () => tmux('capture-pane', '-p', '-S', '-200');
-  const until = (pattern: RegExp): Promise<string> =>
+  const until = (pattern: Pick<RegExp, 'test'>): Promise<string> =>
     poll(
       async () => show(),
       (shown) => pattern.test(shown),

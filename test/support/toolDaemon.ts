@@ -4,6 +4,7 @@ import type { ChatDelta, ChatParams, Message } from '../../protocol/messages/cha
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   type ApproveToolParams,
+  type ApproveToolResult,
   approveToolRequest,
   type ToolDecision,
 } from '../../protocol/messages/tools.ts';
@@ -28,9 +29,11 @@ export const question = {
 /** A tool server that is as its first argument says. */
 export const toolServerPath = resolve('test', 'support', 'toolServer.cjs');
 
+type UserAnswer = ToolDecision | ApproveToolResult;
+
 export interface ToolOptions extends InitializationOptions {
   /** How questions are answered; without it nobody can be asked. */
-  readonly decide?: (question: ApproveToolParams) => ToolDecision | Promise<ToolDecision>;
+  readonly decide?: (question: ApproveToolParams) => UserAnswer | Promise<UserAnswer>;
   readonly userConfig?: unknown;
   readonly pair?: PairOptions;
   /** Called with each request before it is answered, so that a model can react to what it reads. */
@@ -75,7 +78,8 @@ export async function startWithTools(
         answers: {
           [approveToolRequest.method]: async (question) => {
             questions.push(question as ApproveToolParams);
-            return { decision: await decide?.(question as ApproveToolParams) };
+            const answer = await decide?.(question as ApproveToolParams);
+            return typeof answer === 'object' ? answer : { decision: answer };
           },
         },
         ...pair,

@@ -226,8 +226,11 @@ t.test('each answer to the question about a call', async (t) => {
     const { shown, stdout, editor } = typist(...answers);
     const toolCall = { id: 'c', name: 'write', arguments: { a: 1 } };
     const question = { streamId: 's', toolCall, server: 'files', description: '', ...diff };
-    const decision = await approveThrough(editor, stdout)(question as never, signal);
-    return [decision, shown.filter((line) => !line.startsWith('+'))];
+    const { decision, reason } = await approveThrough(editor, stdout)(question as never, signal);
+    return [
+      [decision, ...(reason === undefined ? [] : [reason])].join(': '),
+      shown.filter((line) => !line.startsWith('+')),
+    ];
   };
   const words = 'allow write of files: 1? [y]es, for this [s]ession, [a]lways, [n]o ';
   const cases: readonly (readonly [answer: string, decision: string])[] = [
@@ -239,6 +242,7 @@ t.test('each answer to the question about a call', async (t) => {
     ['always', 'always'],
     ['n', 'deny'],
     ['no', 'deny'],
+    ['no  because I say so ', 'deny: because I say so'],
   ];
   for (const [answer, decision] of cases) t.strictSame(await asks({}, answer), [decision, [words]], answer);
   t.strictSame(
@@ -250,9 +254,13 @@ t.test('each answer to the question about a call', async (t) => {
     'once',
     ['allow write of files: 1? [y]es, [n]o ', 'allow write of files: 1? [y]es, [n]o '],
   ]);
-  const folded = [`f`, '… 20 more lines', `${words.trimEnd()}, show the [w]hole change `];
+  const usual = 'allow write of files: 1? [y]es, [n]o [WHY]';
+  const folded = ['f', '… 20 more lines', `${usual}, show the [w]hole change `];
   for (const whole of ['w', 'Whole'])
-    t.strictSame(await asks({ diff: long }, whole, 'w', 'y'), ['once', [...folded, 'f', words, words]]);
+    t.strictSame(await asks({ diff: long }, whole, 'w', 'y'), [
+      'once',
+      [...folded, 'f', `${usual} `, `${usual} `],
+    ]);
   t.strictSame(await asks({ diff: long }, 'x'), ['deny', [...folded, ...folded.slice(-1)]]);
 });
 

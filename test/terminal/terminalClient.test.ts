@@ -1218,6 +1218,7 @@ t.test('slash commands', async (t) => {
     options: {},
     context: undefined,
     keepAlive: undefined,
+    mode: undefined,
     rounds: undefined,
     attachments: [],
     images: [],
@@ -1541,7 +1542,7 @@ t.test('Tab completes slash commands, and what they take', async (t) => {
       ['git:', 'git:memo://1', 'git:memo://a b'].filter((offered) => word !== '' && offered.startsWith(word)),
   };
   const cases: readonly (readonly [line: string, candidates: readonly string[]])[] = [
-    ['/mo', ['/model ']],
+    ['/mo', ['/model ', '/mode ']],
     ['/he', ['/help']],
     ['/c', ['/context ', '/check', '/copy', '/clear']],
     ['/context ', ['auto']],

@@ -1040,7 +1040,7 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
     { words: ['chat', '--system', 'dae'], want: [] },
     { words: ['chat', '--system', '@@'], want: [] },
     { words: ['chat', '--system', '@no/such/'], want: [] },
-    { words: ['--mod'], want: ['--model'] },
+    { words: ['--mod'], want: ['--model', '--mode'] },
     { words: ['run', '--keep-alive', ''], want: [] },
     { words: ['nonsense', ''], want: [] },
     { words: ['__'], want: [] },

@@ -82,6 +82,7 @@ export interface Started {
   approvesTools: boolean;
   elicits: boolean;
   showsDiffs: boolean;
+  decisions: readonly string[];
   folder: string | undefined;
   isPaused(): boolean;
   wasKilled: boolean;
@@ -108,6 +109,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
     approvesTools: false,
     elicits: false,
     showsDiffs: false,
+    decisions: [],
     folder: undefined,
     isPaused: () => output.isPaused(),
     wasKilled: false,
@@ -123,6 +125,7 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   connection.onRequest('initialize', ({ initializationOptions, capabilities: client }) => {
     self.options = initializationOptions;
     self.elicits = client.experimental.runner.elicits === true;
+    self.decisions = client.experimental.runner.decisions ?? [];
     self.approvesTools = client.experimental.runner.approvesTools === true;
     self.showsDiffs = client.experimental.runner.showsDiffs === true;
     self.folder = client.experimental.runner.folder;

@@ -43,6 +43,28 @@ command('RunnerTools', function()
   require('runner').tools()
 end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
 
+command('RunnerMode', function(arguments)
+  require('runner').mode(arguments.args)
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return require('runner').complete_mode(lead)
+  end,
+  desc = 'What the model may do with files without a question: read, ask, edit or auto',
+})
+
+command('RunnerCheck', function()
+  require('runner').checks()
+end, { desc = 'The commands that a model may run here; allows one that the project suggests' })
+
+command('RunnerEdits', function()
+  require('runner').edits()
+end, { desc = 'What the last answer has changed, as a quickfix list' })
+
+command('RunnerUndo', function(arguments)
+  require('runner').undo(arguments.bang)
+end, { bang = true, desc = 'Takes the edits of the last answer back; with !, brings them back' })
+
 --- The argument after the server is an address.
 local function complete_login(lead, line)
   return line:match('^%S+%s+%S*$') and require('runner').complete_login(lead) or {}

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { ChatParams } from '../../../protocol/messages/chat.ts';
+import type { AgentMode, ChatParams } from '../../../protocol/messages/chat.ts';
 import { TerminalError } from './failure.ts';
 import {
   type FlagName,
@@ -12,6 +12,7 @@ import {
   parseCheck,
   parseContext,
   parseKeepAlive,
+  parseMode,
   parseOption,
   parseRounds,
   parseThink,
@@ -42,6 +43,8 @@ export interface CommandLine {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of tool servers, separated by commas, or `all`. */
   readonly tools?: string;
+  /** What a model may do with the built-in tools. */
+  readonly mode?: AgentMode;
   /** Rounds of tools in one turn. */
   readonly rounds?: number;
   /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
@@ -91,7 +94,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
   const [think, context, keepAlive] = [last('think'), last('context'), last('keep-alive')];
-  const [threads, rounds] = [last('threads'), last('rounds')];
+  const [threads, rounds, mode] = [last('threads'), last('rounds'), last('mode')];
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -106,6 +109,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     threads: threads === undefined ? undefined : parseThreads(threads),
     options: Object.fromEntries(all('option').map(parseOption)),
     tools: last('tools'),
+    mode: mode === undefined ? undefined : parseMode(mode),
     rounds: rounds === undefined ? undefined : parseRounds(rounds),
     allow: all('allow').flatMap(listed),
     checks: Object.fromEntries(all('check').map(parseCheck)),

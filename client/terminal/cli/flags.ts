@@ -1,6 +1,11 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import { type ChatParams, maxToolRounds } from '../../../protocol/messages/chat.ts';
+import {
+  type AgentMode,
+  agentModes,
+  type ChatParams,
+  maxToolRounds,
+} from '../../../protocol/messages/chat.ts';
 import { formerOptions, runnerOptions } from '../../../protocol/messages/modelfile.ts';
 import { TerminalError } from './failure.ts';
 
@@ -98,6 +103,12 @@ export const flags = {
     value: 'NAME="COMMAND"',
     summary: 'a command of this folder that it may run, such as test="npm test"; several are allowed',
   },
+  mode: {
+    type: 'string',
+    value: 'MODE',
+    summary: `what it may do with files without a question: ${agentModes.join(', ')}; without the flag, ask`,
+    offers: agentModes,
+  },
   rounds: {
     type: 'string',
     value: 'N',
@@ -193,6 +204,12 @@ export function parseThreads(word: string): number {
 export function parseRounds(word: string): number {
   if (/^\d{1,3}$/.test(word) && Number(word) > 0 && Number(word) <= maxToolRounds) return Number(word);
   throw new TerminalError('usage', `"${showLine(word)}" is no number of rounds: 1 to ${maxToolRounds}.`);
+}
+
+export function parseMode(word: string): AgentMode {
+  const found = agentModes.find((mode) => mode === word);
+  if (found) return found;
+  throw new TerminalError('usage', `"${showLine(word)}" is no mode: it is one of ${agentModes.join(', ')}.`);
 }
 
 /** `NAME=COMMAND`. Quotes hold words together; no shell reads them. */

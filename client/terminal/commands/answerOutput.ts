@@ -2,9 +2,10 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { type AnswerStats, describeUsage } from '../conversation/answerStats.ts';
+import { type AnswerStats, describeUsage, describeWork } from '../conversation/answerStats.ts';
 import { forTerminal } from '../daemon/advice.ts';
 import { type ControlFilter, createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
+import { describeDiff } from '../screen/diff.ts';
 import type { Output } from '../screen/output.ts';
 import { createCallLines } from '../screen/tools.ts';
 
@@ -29,7 +30,10 @@ function jsonOutput({ stdout }: Terminal): AnswerOutput {
   return {
     take: ({ streamId: _, seq: __, kind, ...rest }) =>
       stdout.writeJson({ event: kind, ...('notice' in rest ? rest.notice : rest) }),
-    done: (result, model, stats) => stdout.writeJson({ event: 'done', ...result, model, stats }),
+    done: ({ agent, ...result }, model, stats) => {
+      const stopped = stoppedBy(result) ? { stopped: result.finishReason } : {};
+      return stdout.writeJson({ event: 'done', ...result, model, stats, ...agent, ...stopped });
+    },
     failed: async () => undefined,
   };
 }
@@ -118,14 +122,23 @@ async function showRemark(
 ): Promise<void> {
   const { style } = stderr;
   if (remark.kind === 'toolResult') {
-    const result = lines.result(remark.toolResult, stderr.columns);
-    return stderr.writeLine(result.map(style.dim).join('\n'));
+    const { diff } = remark.toolResult;
+    const result = lines.result(remark.toolResult, stderr.columns).map(style.dim);
+    // Nobody was asked, so nobody has seen it.
+    return stderr.writeLine([...result, ...(diff ? [describeDiff(diff, stderr).text] : [])].join('\n'));
   }
   if (remark.kind === 'notice') return stderr.writeText(style.yellow(showLine(forTerminal(remark.notice))));
   await stderr.writeLine(style.yellow(lines.call(remark.toolCall)));
 }
 
-async function reportCut(stderr: Output, { finishReason }: ChatResult): Promise<void> {
+/** The work may be half done. */
+export function stoppedBy({ finishReason }: Pick<ChatResult, 'finishReason'>): boolean {
+  return finishReason === 'length' || finishReason === 'toolLimit' || finishReason === 'toolLoop';
+}
+
+async function reportCut(stderr: Output, { finishReason, agent }: ChatResult): Promise<void> {
+  const did = agent && describeWork(agent);
+  if (did) await stderr.writeText(did);
   if (finishReason === 'length')
     await stderr.writeLine('The answer was cut: it reached its limit of tokens.');
   if (finishReason === 'toolLoop')

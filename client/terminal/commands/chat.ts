@@ -40,7 +40,7 @@ import { promptCallIn } from '../conversation/usePrompt.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
 import { connectForChat, type TerminalConnection } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
-import { createAnswerOutput } from './answerOutput.ts';
+import { createAnswerOutput, stoppedBy } from './answerOutput.ts';
 
 /** A prompt from standard input may have this many bytes. */
 const maxPrompt = 10 * 1024 * 1024;
@@ -56,7 +56,7 @@ export async function chat(context: CommandContext): Promise<number> {
   const connection = await connectForChat(context, {
     optionsFor: (toolServers) => chooseTools(context, toolServers).options,
     // Only a person at a terminal can be asked.
-    client: { approvesTools: isInteractive, elicits: isInteractive },
+    client: { approvesTools: isInteractive, elicits: isInteractive, decisions: ['answer', 'stop'] },
   });
   try {
     const tools = chooseTools(context, connection.daemon.toolServers);
@@ -204,12 +204,7 @@ const useless: ReadonlySet<NoticeCode> = new Set([
 ]);
 
 function isWhole({ finishReason, notices }: ChatResult): boolean {
-  return (
-    finishReason !== 'length' &&
-    finishReason !== 'toolLimit' &&
-    finishReason !== 'toolLoop' &&
-    !notices.some(({ code }) => useless.has(code))
-  );
+  return !stoppedBy({ finishReason }) && !notices.some(({ code }) => useless.has(code));
 }
 
 /** The daemon found that the file is no schema. */
@@ -286,7 +281,8 @@ function askOnce(
   };
   return {
     // The call is on standard error, which may lead elsewhere.
-    approve: (...asked) => during((editor) => approveThrough(editor, stdout, stderr.isScreen)(...asked)),
+    approve: (...asked) =>
+      during((editor) => approveThrough(editor, stdout, { isCallShown: stderr.isScreen })(...asked)),
     elicit: (...asked) => during((editor) => elicitThrough(editor, stdout)(...asked)),
   };
 }

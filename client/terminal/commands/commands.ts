@@ -34,6 +34,7 @@ const chatFlags: NonNullable<TerminalCommand['flags']> = [
   'tools',
   'allow',
   'check',
+  'mode',
   'rounds',
   'no-rules',
   'continue',

@@ -1,5 +1,7 @@
+import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { count } from '../../../protocol/base/text.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
+import type { AgentResult, ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
 
 /** What one answer cost in tokens and time. */
 export interface AnswerStats {
@@ -80,18 +82,43 @@ function rounded(value: number): number {
 /** One line about an answer, with its model. */
 export function describeUsage(
   model: string,
-  { finishReason }: Pick<ChatResult, 'finishReason'>,
-  { completionTokens, contextLength, windowTokens, tokensPerSecond }: AnswerStats,
+  { finishReason, agent }: Pick<ChatResult, 'finishReason' | 'agent'>,
+  { promptTokens, completionTokens, contextLength, windowTokens, tokensPerSecond }: AnswerStats,
 ): string {
-  if (finishReason === 'cancelled') return `${model} · cancelled`;
-  const parts = [model, completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
+  const did = agent ? describeWork(agent) : '';
+  const work = did === '' ? [] : [did];
+  if (finishReason === 'cancelled') return [model, ...work, 'cancelled'].join(' · ');
+  const parts = [model, ...work, completionTokens === 1 ? '1 token' : `${completionTokens} tokens`];
   if (tokensPerSecond !== undefined) parts.push(`${tokensPerSecond.toFixed(1)} tokens/s`);
   if (contextLength !== undefined && windowTokens !== undefined)
     parts.push(`context ${windowTokens} of ${contextLength}`);
+  // After calls, the last prompt says how full the window is.
+  else if (contextLength !== undefined && did !== '')
+    parts.push(`${thousands(promptTokens)} of ${thousands(contextLength)}`);
   if (finishReason === 'length') parts.push('cut at the limit (length)');
   if (finishReason === 'toolLimit') parts.push('no more rounds of tools');
   if (finishReason === 'toolLoop') parts.push('stopped: the same calls again and again');
   return parts.join(' · ');
+}
+
+/** Such as `3 edits in 2 files · check test: exit 0 · 14 rounds`; empty after an answer without calls. */
+export function describeWork({ rounds, edits, checks }: AgentResult): string {
+  const files = new Set(edits.map(({ path }) => path)).size;
+  const last = new Map(checks.map((check) => [check.name, check]));
+  const parts = [
+    ...(edits.length === 0 ? [] : [`${count(edits.length, 'edit')} in ${count(files, 'file')}`]),
+    ...[...last.values()].map(
+      ({ name, exitCode }) =>
+        `check ${showLine(name)}: ${exitCode === null ? 'did not exit' : `exit ${exitCode}`}`,
+    ),
+    ...(rounds > 1 ? [count(rounds, 'round')] : []),
+  ];
+  return parts.join(' · ');
+}
+
+/** Such as `5.1k`. */
+function thousands(tokens: number): string {
+  return tokens < 1_024 ? `${tokens}` : `${(tokens / 1_024).toFixed(1).replace(/\.0$/, '')}k`;
 }
 
 /** Everything about an answer, one fact a line. */

@@ -9,7 +9,7 @@ import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { expandPath, findPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { AgentMode, Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import type { ConversationSettings, ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { TerminalError } from '../cli/failure.ts';
@@ -28,6 +28,8 @@ export interface ChatSettings {
   /** Tokens of the context window; undefined leaves it to the runner. */
   context: number | undefined;
   readonly keepAlive: string | undefined;
+  /** What a model may do with the built-in tools; undefined is the mode `ask`. */
+  mode: AgentMode | undefined;
   /** Rounds of tools in one turn; undefined leaves them to the setting. */
   rounds: number | undefined;
   attachments: readonly Attachment[];
@@ -37,7 +39,7 @@ export interface ChatSettings {
 /** @throws {TerminalError} of the kind `usage`, if a file of the command line cannot be attached. */
 export async function readChatSettings(
   cwd: string,
-  { system, think, format, options, context, keepAlive, rounds, files, images }: CommandLine,
+  { system, think, format, options, context, keepAlive, mode, rounds, files, images }: CommandLine,
 ): Promise<ChatSettings> {
   const along = await Promise.all(files.map((path) => readFileAlong(cwd, path)));
   return {
@@ -47,6 +49,7 @@ export async function readChatSettings(
     options,
     context,
     keepAlive,
+    mode,
     rounds,
     attachments: along.flatMap(({ attachments }) => attachments),
     images: [
@@ -57,7 +60,7 @@ export async function readChatSettings(
 }
 
 /** What stays from turn to turn. */
-type Lasting = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context' | 'rounds'>;
+type Lasting = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context' | 'mode' | 'rounds'>;
 
 /** The settings that a conversation was kept with, except those that the command line gives. */
 export function restoredSettings(
@@ -70,6 +73,8 @@ export function restoredSettings(
   const system = settings || kept !== undefined ? kept : own.system;
   return {
     system: given.has('system') ? own.system : system,
+    // What a conversation was allowed once, nobody has allowed today.
+    mode: given.has('mode') ? own.mode : undefined,
     rounds: given.has('rounds') || !settings ? own.rounds : settings.maxRounds,
     think: given.has('think') || !settings ? own.think : settings.think,
     options: settings ? { ...options, ...(given.has('option') ? own.options : {}) } : own.options,
@@ -124,14 +129,15 @@ export function promptMessage(content: string, { attachments, images }: Along): 
 
 /** What the settings add to a turn with these messages. */
 export function settingsOfTurn(
-  { system, think, format, options, context, keepAlive, rounds }: ChatSettings,
+  { system, think, format, options, context, keepAlive, mode, rounds }: ChatSettings,
   messages: readonly Message[],
-): Pick<ChatParams, 'messages' | 'think' | 'format' | 'options' | 'keepAlive' | 'maxRounds'> {
+): Pick<ChatParams, 'messages' | 'think' | 'format' | 'options' | 'keepAlive' | 'agent' | 'maxRounds'> {
   const all = { ...options, ...(context === undefined ? {} : { num_ctx: context }) };
   return withoutUndefined({
     messages: system === undefined ? messages : [{ role: 'system' as const, content: system }, ...messages],
     think,
     format,
+    agent: mode && { mode },
     maxRounds: rounds,
     options: Object.keys(all).length === 0 ? undefined : all,
     keepAlive,

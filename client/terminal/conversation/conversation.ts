@@ -1,12 +1,15 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import type { ChatDelta, Message } from '../../../protocol/messages/chat.ts';
+import { count } from '../../../protocol/base/text.ts';
+import type { ChatDelta, FileDiff, Message } from '../../../protocol/messages/chat.ts';
 import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
+import { builtinServer } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import { reportOf } from '../cli/defect.ts';
 import { failureOf, refusedParameter } from '../cli/failure.ts';
 import { isYes } from '../cli/question.ts';
+import { runInShell } from '../cli/shellCommand.ts';
 import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
@@ -97,6 +100,8 @@ class InputLoop {
   readonly #editor: LineEditor;
   readonly #conversation: OpenConversation;
   readonly #ask: AskForTurn;
+  /** Edits that nobody was asked about. */
+  readonly #unseen: FileDiff[] = [];
 
   constructor(
     terminal: Terminal,
@@ -108,7 +113,7 @@ class InputLoop {
     this.#editor = editor;
     this.#conversation = conversation;
     this.#ask = createTurns(() => connection.daemon, {
-      approve: approveThrough(editor, terminal.stdout),
+      approve: approveThrough(editor, terminal.stdout, { unseen: this.#unseen }),
       elicit: elicitThrough(editor, terminal.stdout),
     });
   }
@@ -130,6 +135,8 @@ class InputLoop {
 
   /** A command, a prompt that is kept under a name, or what the model is asked. Returns whether to leave. */
   async #take(text: string, interrupts: Interrupts): Promise<boolean> {
+    if (text.startsWith('!!')) return this.#turn(asTyped(text.slice(1), text), interrupts);
+    if (text.startsWith('!')) return this.#runCommand(text.slice(1).trim());
     if (text.startsWith('//')) return this.#turn(asTyped(text.slice(1), text), interrupts);
     if (isCommand(text)) return this.#slash(text, interrupts);
     const found = await this.#findPrompt(text, interrupts.signal);
@@ -137,6 +144,29 @@ class InputLoop {
     const typed = promptCallIn(text)?.text ?? '';
     if (found !== 'none') return this.#turn({ ...found, typed, entry: text }, interrupts);
     return isSlashCommand(text) ? this.#slash(text, interrupts) : this.#turn(asTyped(text), interrupts);
+  }
+
+  /** The user runs it, and no model has a say in it. */
+  async #runCommand(command: string): Promise<false> {
+    const { cwd, env, stdout } = this.#terminal;
+    if (command === '') {
+      await this.#say('Say which command to run in your shell, such as !git status.');
+      return false;
+    }
+    let last = '\n';
+    const show = (piece: string) => {
+      last = piece;
+      stdout.stream.write(piece);
+    };
+    try {
+      const result = await this.#editor.standAside(() => runInShell({ command, cwd, env, show }));
+      // The terminal shows a Ctrl-C.
+      if (!last.endsWith('\n') || result.ended.startsWith('ended by')) await stdout.write('\n');
+      await this.#say(stdout.style.dim(this.#conversation.attachOutput(command, result)));
+    } catch (error) {
+      await this.#say(stdout.style.red(reportOf(error, this.#terminal).message));
+    }
+    return false;
   }
 
   /** Undefined if nothing is to be sent. */
@@ -185,7 +215,9 @@ class InputLoop {
   #prompt(): string {
     const { style } = this.#terminal.stdout;
     const practice = this.#connection.isPractice ? style.yellow('practice ') : '';
-    return `${practice}${style.cyan(`${showLine(this.#conversation.model)} ›`)} `;
+    const { mode = 'ask' } = this.#conversation.settings;
+    const isWide = mode !== 'ask' && this.#conversation.tools.has(builtinServer);
+    return `${practice}${isWide ? style.yellow(`${mode} `) : ''}${style.cyan(`${showLine(this.#conversation.model)} ›`)} `;
   }
 
   /** Ctrl-C comes from the editor, or as a signal if the editor is closed. */
@@ -257,14 +289,13 @@ class InputLoop {
     const turn = await this.#conversation.begin(prompt, along);
     const end = await this.#showAnswer(turn.params, interrupts);
     turn.end(end);
-    const isMore = end.isUnfinished && (await this.#goesOn(interrupts.signal));
+    const isMore = end.roundsUsed !== undefined && (await this.#goesOn(end.roundsUsed, interrupts.signal));
     return isMore ? this.#turn(asTyped('Go on.'), interrupts) : false;
   }
 
   /** The rounds of tools are used up. */
-  async #goesOn(signal: AbortSignal): Promise<boolean> {
-    const rounds = this.#conversation.settings.rounds ?? 'as many';
-    const question = `All rounds of tools are used. Go on for ${rounds} more? [y/N] `;
+  async #goesOn(rounds: number, signal: AbortSignal): Promise<boolean> {
+    const question = `${count(rounds, 'round')} of tools ${rounds === 1 ? 'is' : 'are'} used. Go on for ${rounds} more? [y/N] `;
     const entry = await this.#editor.question(question, signal);
     return entry.kind === 'text' && isYes(entry.text);
   }
@@ -306,6 +337,7 @@ class InputLoop {
     const take = async (delta: ChatDelta) => {
       if (interrupts.isForced) return;
       clock.note(delta);
+      if (delta.kind === 'toolResult' && delta.toolResult.diff) this.#unseen.push(delta.toolResult.diff);
       await waiting.before(delta);
       return stdout.write(printer.delta(delta));
     };
@@ -318,8 +350,10 @@ class InputLoop {
       await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
       this.#conversation.noteStats(model, stats);
       const added = result.messages ?? withoutEmpty(result.message);
-      const isUnfinished = result.finishReason === 'toolLimit';
-      return { added, isWhole: added.length > 0 && result.finishReason !== 'cancelled', isUnfinished };
+      const isWhole = added.length > 0 && result.finishReason !== 'cancelled';
+      if (result.finishReason !== 'toolLimit') return { added, isWhole };
+      const calls = added.filter(({ toolCalls = [] }) => toolCalls.length > 0);
+      return { added, isWhole, roundsUsed: params.maxRounds ?? calls.length };
     } catch (error) {
       await waiting.end();
       // The user did not wait for the cancel.

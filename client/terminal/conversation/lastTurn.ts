@@ -4,8 +4,8 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
-import type { Message } from '../../../protocol/messages/chat.ts';
-import type { EditsResult, FileDiff, RestoredEdits } from '../../../protocol/messages/tools.ts';
+import type { FileDiff, Message } from '../../../protocol/messages/chat.ts';
+import type { EditsResult, RestoredEdits } from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
 import type { Along } from './namedFiles.ts';
 import { pathOfWord, type SlashResult } from './slashSettings.ts';
@@ -72,6 +72,12 @@ function askAboutEdits(
     },
   });
   return ask('');
+}
+
+export async function showEdits(state: WithLastTurn): Promise<SlashResult> {
+  const { files } = await state.lastEdits();
+  if (files.length === 0) return { text: 'The last answer has changed nothing that could be taken back.' };
+  return { text: `${files.map(state.describeDiff).join('\n')}\n"/undo" takes them back.` };
 }
 
 /** Brings back the edits that were taken back last; their prompt stays away. */

@@ -1,5 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import { withoutMiddle } from '../../../protocol/base/text.ts';
+import type { ChatParams, FileDiff, Message } from '../../../protocol/messages/chat.ts';
 import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
   canChat,
@@ -26,9 +27,9 @@ import {
 import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import {
   allowCheckRequest,
+  builtinServer,
   type EditsParams,
   type EditsResult,
-  type FileDiff,
   listChecksRequest,
   listEditsRequest,
   listToolsRequest,
@@ -42,6 +43,7 @@ import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
+import type { ShellResult } from '../cli/shellCommand.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
 import { describeDiff } from '../screen/diff.ts';
@@ -92,8 +94,8 @@ export interface TurnEnd {
   readonly added: readonly Message[];
   /** Whether there is an answer that neither failed nor was cancelled. */
   readonly isWhole: boolean;
-  /** Whether the model wanted to call tools again, and had no more rounds. */
-  readonly isUnfinished?: boolean;
+  /** How many rounds there were, if the model wanted to call tools again and had no more. */
+  readonly roundsUsed?: number;
 }
 
 export interface BegunTurn {
@@ -115,6 +117,8 @@ export class OpenConversation implements ConversationState {
   /** False once this conversation could not be kept. */
   #isKept = true;
   #lastStats: string | undefined;
+  /** As far as it is known. */
+  #windowTokens = 16_384;
   /** As the command line and the user's configuration say. */
   readonly #begun: Pick<Beginning, 'settings' | 'tools'>;
   model: string;
@@ -199,8 +203,22 @@ export class OpenConversation implements ConversationState {
     }
   }
 
+  /** What a command of the user has written goes along with the next prompt. Returns what to say about it. */
+  attachOutput(command: string, { ended, text: output }: ShellResult): string {
+    const text = withoutMiddle(`${ended}\n${output}`.trimEnd(), charactersIn(this.#windowTokens));
+    const { attachments } = this.settings;
+    this.settings.attachments = [...attachments, { path: `$ ${command}`, text }];
+    const failed =
+      ended === 'exit code 0'
+        ? ''
+        : `It ${ended.startsWith('exit') ? `ended with ${ended}` : `was ${ended}`}. `;
+    const cut = text.length < output.length ? ', without its middle' : '';
+    return `${failed}What it wrote goes along with the next prompt${cut}.`;
+  }
+
   noteStats(model: string, stats: AnswerStats): void {
     this.#lastStats = describeStats(showLine(model), stats);
+    this.#windowTokens = stats.contextLength ?? this.#windowTokens;
   }
 
   /** The session was deleted meanwhile: the next prompt creates another one. */
@@ -357,7 +375,9 @@ export class OpenConversation implements ConversationState {
     for (const name of names) this.tools.add(name);
     const using = names.length === 0 ? [] : [`the tools of ${names.map(showLine).join(', ')}`];
     const all = [describeLasting(this.settings), ...using].filter((part) => part !== '').join(', ');
-    return [...(all === '' ? [] : [`With ${all}.`]), gone].map((part) => part && ` ${part}`).join('');
+    const { mode = 'ask' } = this.settings;
+    const begins = names.includes(builtinServer) ? `It begins in the mode ${mode}.` : '';
+    return [...(all === '' ? [] : [`With ${all}.`]), begins, gone].map((part) => part && ` ${part}`).join('');
   }
 
   /** If the conversation cannot be kept, it still goes on, with one note to the user. */
@@ -446,6 +466,11 @@ export class OpenConversation implements ConversationState {
   #say(text: string): Promise<void> {
     return this.#terminal.stdout.writeText(text);
   }
+}
+
+/** How much of an output goes along: a fifth of the window, at about three characters a token. */
+function charactersIn(windowTokens: number): number {
+  return Math.min(32_000, Math.floor((windowTokens / 5) * 3));
 }
 
 /** A prompt of an earlier run of the program. What it names in words is attached again when it is sent. */

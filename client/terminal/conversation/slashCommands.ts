@@ -1,6 +1,7 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { count } from '../../../protocol/base/text.ts';
+import { agentModes } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
@@ -15,6 +16,7 @@ import {
   redoEdits,
   retryTurn,
   saveAnswer,
+  showEdits,
   undoTurn,
   type WithLastTurn,
 } from './lastTurn.ts';
@@ -23,6 +25,7 @@ import {
   attachFile,
   attachImage,
   changeContext,
+  changeMode,
   changeOption,
   changeRounds,
   changeSystem,
@@ -179,6 +182,15 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
     },
   ],
   [
+    'mode',
+    {
+      usage: `/mode [${agentModes.join('|')}]`,
+      summary: 'what it may do with files without a question',
+      offers: agentModes,
+      run: changeMode,
+    },
+  ],
+  [
     'rounds',
     {
       usage: '/rounds [N|auto]',
@@ -189,6 +201,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
   ],
   ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],
   ['undo', { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn }],
+  ['edits', { usage: '/edits', summary: 'shows what the last answer has changed', run: showEdits }],
   ['redo', { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits }],
   ['edit', { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn }],
   [
@@ -355,6 +368,7 @@ async function showHelp(state: ConversationState): Promise<SlashResult> {
     ...(await promptRows(state)),
     '',
     'Tab completes commands, prompts, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
+    '!COMMAND runs a command in your shell; what it writes goes along with the next prompt.',
     'In a prompt, @FILE sends a file along, @FOLDER/ and @src/**/*.ts several. Tab completes their names.',
     'Alt-Enter, or a backslash at the end of a line, goes on in the next; """ begins and ends several lines.',
     'Ctrl-R searches earlier prompts, Ctrl-X Ctrl-E opens the prompt in your editor.',

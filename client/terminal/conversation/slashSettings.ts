@@ -1,5 +1,14 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { parseContext, parseOption, parseRounds, parseThink, thinkWordOf, thinkWords } from '../cli/flags.ts';
+import { type AgentMode, agentModes } from '../../../protocol/messages/chat.ts';
+import {
+  parseContext,
+  parseMode,
+  parseOption,
+  parseRounds,
+  parseThink,
+  thinkWordOf,
+  thinkWords,
+} from '../cli/flags.ts';
 import { type ChatSettings, readFileAlong, readImage, readSystem } from './chatSettings.ts';
 
 /** What a person may change for the turns that follow. */
@@ -74,6 +83,23 @@ export async function changeContext({ settings }: Changeable, word: string): Pro
       settings.context === undefined
         ? 'The size of the context window is left to the runner. Set it with /context N, such as /context 8192.'
         : `The context window has ${settings.context} tokens from the next prompt on.`,
+  };
+}
+
+const modeSummaries: Readonly<Record<AgentMode, string>> = {
+  read: 'it reads, and changes nothing',
+  ask: 'you are asked before each edit and each check',
+  edit: 'it edits without a question, and you are asked before each check',
+  auto: 'it reads, edits and runs checks without a question',
+};
+
+export async function changeMode({ settings }: Changeable, word: string): Promise<SlashResult> {
+  if (word !== '') settings.mode = parseMode(word);
+  const { mode = 'ask' } = settings;
+  const also =
+    mode === 'edit' || mode === 'auto' ? ' Files that decide what runs are asked about all the same.' : '';
+  return {
+    text: `The mode is ${mode}: ${modeSummaries[mode]}.${also} Change it with /mode ${agentModes.join('|')}.`,
   };
 }
 

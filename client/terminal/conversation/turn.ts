@@ -58,9 +58,9 @@ export function createTurns(
       question = answer.catch(() => undefined);
       return answer;
     };
-    const stopAnswering = current.onRequest(approveToolRequest, async (call, asked) => {
-      return { decision: await askPerson(asked, (withdrawn) => approve(call, withdrawn)) };
-    });
+    const stopAnswering = current.onRequest(approveToolRequest, (call, asked) =>
+      askPerson(asked, (withdrawn) => approve(call, withdrawn)),
+    );
     const stopEliciting =
       elicit &&
       current.onRequest(elicitRequest, (wanted, asked) =>

@@ -1,6 +1,6 @@
 import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
 import { count, cutText } from '../../../protocol/base/text.ts';
-import type { FileDiff } from '../../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../../protocol/messages/chat.ts';
 import { columnsOf } from './columns.ts';
 import type { Output, Style } from './output.ts';
 

@@ -34,6 +34,7 @@ import type { AskForRound } from './rounds.ts';
 import { changeThinking, thinkFor } from './thinking.ts';
 import type { ThinkingPage } from './thinkingPage.ts';
 import type { AnswerNote, NamedModel } from './whoAnswers.ts';
+import { rulesOfWorkspace } from './workspaceRules.ts';
 
 export interface ParticipantOptions {
   readonly offered: OfferedModels;
@@ -83,8 +84,12 @@ async function answer(
     const known = offered.find(model.name, model.server);
     if (!known?.running && !known?.remote) stream.progress(`Loading ${model.name}`);
     const asked = { ...turn, sent: prompt?.text, images: prompt?.images };
-    const found = await searchCodebase(asked, offered.windowOf(model.name, model.server));
-    if (found === undefined) return {};
+    const window = offered.windowOf(model.name, model.server);
+    const excerpts = await searchCodebase(asked, window);
+    if (excerpts === undefined) return {};
+    // Without a question, the rules would look like one.
+    const rules = request.prompt.trim() === '' ? [] : await rulesOfWorkspace(window);
+    const found = [...rules, ...excerpts];
     const think = thinkFor(model.name, known, request.command === 'doc' ? 'small' : 'chat');
     const keep = thoughts.keep.bind(thoughts);
     const result = await answerWithTools(ask, model, { ...asked, found, think, keep });

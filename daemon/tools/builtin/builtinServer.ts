@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { FindPrivacy } from '../../base/filePrivacy.ts';
 import type { CallContext, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
 import type { CallOptions, ToolRequest } from '../mcpSession.ts';
@@ -23,7 +24,7 @@ import type { EditorFiles } from './editorStore.ts';
 import { FileChanges, type PreparedChange } from './fileChanges.ts';
 import { createFileReads, type FileReading } from './fileReads.ts';
 import type { FileStore, OpenText } from './fileStore.ts';
-import { adviceOnTool } from './forgivenCall.ts';
+import { adviceOnTool, editsIn } from './forgivenCall.ts';
 import { createKnownFiles } from './knownFiles.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { FileProblemError, openWorkspace, type Workspace } from './workspace.ts';
@@ -35,6 +36,8 @@ export interface BuiltinContext {
   readonly openDocuments: () => readonly OpenText[];
   /** Whether the client shows the difference that an edit makes, with its question. */
   readonly showsDiffs: () => boolean;
+  /** What the client can answer to an edit besides yes and no. */
+  readonly decisions?: () => ToolCapabilities['decisions'];
   /** The editor's own file system. Absent: files are read and written on the disk. */
   readonly editorFiles?: () => EditorFiles | undefined;
   /** Absent: files with rules do not count. */
@@ -75,7 +78,12 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
     const parsed = <T extends z.ZodMiniType>(schema: T) => schema.parse(given) as z.output<T>;
     if (name === 'list_files') return reads.list(parsed(listFilesSchema), bounds);
     if (name === 'search_files') return reads.search(parsed(searchFilesSchema), bounds);
-    if (name === 'edit_file') return changes.edit(parsed(editFileSchema), bounds, signal);
+    if (name === 'edit_file')
+      return changes.edit(
+        editsIn(given).map((one) => editFileSchema.parse(one)),
+        bounds,
+        signal,
+      );
     if (name === 'write_file') return changes.write(parsed(writeFileSchema), bounds, signal);
     return reads.read(parsed(readFileSchema), bounds);
   };
@@ -146,7 +154,8 @@ function preparingOf(checks: ReturnType<typeof createChecks> | undefined): Prepa
         const prepared = await checks.prepare(check, path, context);
         return {
           ...prepared,
-          call: (calling) => orProblem(calling, () => prepared.call(calling), failedOutcome),
+          call: (calling, listener) =>
+            orProblem(calling, () => prepared.call(calling, listener), failedOutcome),
         };
       },
       unableCall,

@@ -15,14 +15,11 @@ export const searchFilesSchema = z.object({
 
 export const readFileSchema = z.object({ path: z.string(), start_line: lineNumber, end_line: lineNumber });
 
-/** One edit, or several of one file, which is how the tool was described before. */
-export const editFileSchema = z.union([
-  z.object({
-    path: z.string(),
-    edits: z.array(z.object(textEdit)).check(z.minLength(1), z.maxLength(100)),
-  }),
-  z.object({ path: z.string(), ...textEdit, replace_all: z.optional(z.boolean()) }),
-]);
+export const editFileSchema = z.object({
+  path: z.string(),
+  ...textEdit,
+  replace_all: z.optional(z.boolean()),
+});
 
 export const writeFileSchema = z.object({ path: z.string(), content: z.string() });
 
@@ -32,19 +29,15 @@ export type ReadFileArguments = z.output<typeof readFileSchema>;
 export type EditFile = z.output<typeof editFileSchema>;
 export type WriteFile = z.output<typeof writeFileSchema>;
 
-/** One approval is for all of them: who may read every file may list and search them. */
-const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
-
 /** The tools as a server lists them. A client that cannot show a difference is only offered those that read. */
 export function builtinTools(folders: readonly string[], canEdit: boolean): readonly McpTool[] {
   const reading = [listFiles, searchFiles, readFile(placesOf(folders))];
   const readingFingerprint = fingerprintOf(reading.map(described));
   return [
-    ...reading.map((tool) => ({ ...tool, fingerprint: readingFingerprint, approvedWith: readingTools })),
-    ...(canEdit ? [editFile, writeFile] : []).map((tool) => ({
-      ...tool,
-      fingerprint: fingerprintOf(described(tool)),
-    })),
+    ...reading.map((tool): McpTool => ({ ...tool, act: 'read', fingerprint: readingFingerprint })),
+    ...(canEdit ? [editFile, writeFile] : []).map(
+      (tool): McpTool => ({ ...tool, act: 'edit', fingerprint: fingerprintOf(described(tool)) }),
+    ),
   ];
 }
 
@@ -133,26 +126,7 @@ const editFile: Described = {
     },
     required: ['path', 'old_string', 'new_string'],
   },
-  // Described in earlier versions.
-  acceptedSchema: {
-    type: 'object',
-    properties: {
-      path: text,
-      edits: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        items: {
-          type: 'object',
-          properties: { old_string: text, new_string: text },
-          required: ['old_string', 'new_string'],
-        },
-      },
-    },
-    required: ['path', 'edits'],
-  },
   annotations: writes,
-  isAskedEachTime: true,
 };
 
 const writeFile: Described = {
@@ -166,7 +140,6 @@ const writeFile: Described = {
     required: ['path', 'content'],
   },
   annotations: writes,
-  isAskedEachTime: true,
 };
 
 /** What a model is told about its work with the tools that it is offered. `nameOf` is undefined for the others. */

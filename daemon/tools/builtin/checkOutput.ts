@@ -26,7 +26,7 @@ export interface CheckOutput {
 export function createCheckOutput() {
   const decoder = new StringDecoder('utf8');
   let [head, tail, pending, previous] = ['', '', '', '\n'];
-  let [lines, left, times] = [0, 0, 0];
+  let [lines, left, times, last] = [0, 0, 0, ''];
   const keep = (line: string) => {
     lines += 1;
     if (tail === '' && left === 0 && head.length + line.length < maxHead) head += `${line}\n`;
@@ -49,6 +49,7 @@ export function createCheckOutput() {
       [previous, times] = [line, 0];
     }
     times += 1;
+    last = line || last;
     // Several blank lines are one.
     if (times <= (line === '' ? 1 : maxSame)) keep(line);
   };
@@ -60,6 +61,8 @@ export function createCheckOutput() {
       // A program may write a bar for minutes, and no end of the line.
       if (pending.length > 2 * maxLine) pending = overwritten(pending).slice(0, 2 * maxLine);
     },
+    /** How many lines there are so far, and the last of them that is not blank. */
+    soFar: () => ({ lines, last }),
     end(): CheckOutput {
       pending += decoder.end();
       if (pending !== '') takeLine(pending);

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openJoinedOutput } from '../../../protocol/base/platform/joinedOutput.ts';
 import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../../protocol/base/platform/program.ts';
+import { cutText } from '../../../protocol/base/text.ts';
+import type { CallListener } from '../../chat/daemonTools.ts';
 import { type CheckOutput, createCheckOutput } from './checkOutput.ts';
 
 export interface CheckRunOptions {
@@ -13,6 +15,8 @@ export interface CheckRunOptions {
   /** In ms. */
   readonly limit: number;
   readonly now: () => number;
+  /** Reports the last line of the output, twice a second if there is a new one. */
+  readonly onProgress?: CallListener['onProgress'];
 }
 
 export interface CheckRun {
@@ -37,7 +41,7 @@ const drainLimit = 1_000;
  * reason of an aborted signal once they have ended.
  */
 export async function runCheck(options: CheckRunOptions, signal: AbortSignal): Promise<CheckRun> {
-  const { command, groups, now, ...place } = options;
+  const { command, groups, now, onProgress, ...place } = options;
   const [program, ...args] = command;
   const pipe = await openJoinedOutput(place.platform);
   try {
@@ -47,6 +51,7 @@ export async function runCheck(options: CheckRunOptions, signal: AbortSignal): P
     const child = startProgram(program, args, { ...place, leadsGroup: true, stdio: pipe.stdio });
     groups.add(child, killAfter);
     const closed = pipe.read(child, output.push);
+    const reporting = onProgress && reportEach(output.soFar, onProgress);
     const ended = await new Promise<CheckEnd>((resolve) => {
       const timer = setTimeout(() => resolve({ kind: 'late' }), place.limit);
       const settle = (end: CheckEnd) => {
@@ -61,6 +66,7 @@ export async function runCheck(options: CheckRunOptions, signal: AbortSignal): P
         settle(code === null ? { kind: 'killed', by: by ?? 'a signal' } : { kind: 'exited', code }),
       );
     });
+    clearInterval(reporting);
     const ms = now() - begun;
     await groups.end(child);
     const drained = new AbortController();
@@ -73,6 +79,25 @@ export async function runCheck(options: CheckRunOptions, signal: AbortSignal): P
     pipe.destroy();
   }
 }
+
+/** In ms. */
+const reportEvery = 500;
+
+function reportEach(
+  soFar: ReturnType<typeof createCheckOutput>['soFar'],
+  onProgress: NonNullable<CallListener['onProgress']>,
+): NodeJS.Timeout {
+  let reported = 0;
+  const report = () => {
+    const { lines, last } = soFar();
+    if (lines > reported) onProgress({ progress: lines, message: cutText(last, maxMessage) });
+    reported = lines;
+  };
+  return setInterval(report, reportEvery).unref();
+}
+
+/** As of any report, in characters. */
+const maxMessage = 1_000;
 
 function reasonOf({ code }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'its program does not exist';

@@ -91,7 +91,7 @@ export function createChecks(options: CheckCallsOptions) {
         given: place === undefined || !takesPath ? { name } : { name, path: place.name || '.' },
         command,
         end: () => undefined,
-        call: (signal) =>
+        call: (signal, { onProgress } = {}) =>
           orAborted(
             queue.run('check', async () => {
               signal.throwIfAborted();
@@ -100,9 +100,10 @@ export function createChecks(options: CheckCallsOptions) {
               // Another program may have changed what it leads to since the user was asked.
               if (now?.path !== place?.path)
                 throw new FileProblemError(`${path} has changed meanwhile. Try again.`);
-              const run = await runCheck({ ...options, ...placeToRun(check, options), command }, signal);
+              const how = { ...options, ...placeToRun(check, options), command, onProgress };
+              const run = await runCheck(how, signal);
               const isIgnored = place !== undefined && !takesPath;
-              return outcomeOf(run, isIgnored ? characters - ignored.length : characters, isIgnored);
+              return { ...outcomeOf(run, characters, isIgnored), check: checkOf(name, run) };
             }),
             signal,
           ),
@@ -189,7 +190,8 @@ function placeToRun({ folder, limit, env: own }: Check, { env, platform }: Check
 /** If a check succeeds, the model gets this many lines of its end. */
 const linesOfSuccess = 10;
 
-function outcomeOf({ ended, output, ms }: CheckRun, characters: number, isIgnored: boolean): CallOutcome {
+function outcomeOf({ ended, output, ms }: CheckRun, most: number, isIgnored: boolean): CallOutcome {
+  const characters = isIgnored ? most - ignored.length : most;
   const first = `${endingOf(ended)}${ended.kind === 'unstarted' ? '' : ` after ${durationOf(ms)}`}`;
   const isSuccess = ended.kind === 'exited' && ended.code === 0;
   const shown = isSuccess ? lastLines(output.text, output.lines) : output.text;
@@ -202,6 +204,10 @@ function outcomeOf({ ended, output, ms }: CheckRun, characters: number, isIgnore
     // How long it and its parts took differs each time.
     compared: `${endingOf(ended)}\n${output.text.replace(/\d+(?:[.,:]\d+)*/g, '0')}`,
   };
+}
+
+function checkOf(name: string, { ended, ms }: CheckRun): NonNullable<CallOutcome['check']> {
+  return { name, exitCode: ended.kind === 'exited' ? ended.code : null, ms: Math.round(ms) };
 }
 
 function endingOf(ended: CheckRun['ended']): string {
@@ -259,6 +265,7 @@ export function runCheckTool(checks: readonly Check[], prepare: PrepareCheck): M
       openWorldHint: true,
     },
     fingerprint: fingerprintOf([runCheckName]),
+    act: 'check',
     calls: {
       async prepare({ name, path }, signal, context) {
         const check = checks.find((each) => each.name === name);

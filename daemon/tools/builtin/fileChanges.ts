@@ -1,6 +1,6 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import type { FileDiff } from '../../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../../protocol/messages/chat.ts';
 import type { CallContext } from '../../chat/daemonTools.ts';
 import type { EditFile, WriteFile } from './builtinTools.ts';
 import { createEditHelp, jsonNote, leavesLittle, refusePlaceholders } from './editHelp.ts';
@@ -17,7 +17,7 @@ import {
 } from './fileStore.ts';
 import type { ReadRecord } from './knownFiles.ts';
 import { applyEdits, type EditedText, type TextEdit } from './textEdits.ts';
-import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
+import { decidesWhatRuns, FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
 
 interface FileChangesOptions extends UnsavedDocuments {
   readonly workspace: () => Promise<Workspace>;
@@ -56,9 +56,12 @@ export class FileChanges {
     this.#options = options;
   }
 
-  edit(given: EditFile, bounds: CallContext, signal: AbortSignal): Promise<PreparedChange> {
-    const edits = editsOf(given);
-    const isEverywhere = 'replace_all' in given && given.replace_all === true;
+  /** Several edits are of one file. */
+  edit(calls: readonly EditFile[], bounds: CallContext, signal: AbortSignal): Promise<PreparedChange> {
+    const edits = calls.map((call): TextEdit => ({ old: call.old_string, new: call.new_string }));
+    const [{ path = '', ...only } = {}, ...more] = calls;
+    const given = more.length === 0 ? only : { edits: calls.map(({ path: _, ...edit }) => edit) };
+    const isEverywhere = calls.every((call) => call.replace_all === true);
     const make: MakeText = async (place, before) => {
       for (const edit of edits) refusePlaceholders(edit.new, `${edit.old}\n${before?.text ?? ''}`);
       if (!before) return { text: await this.#newText(place, edits, signal), forgiven: [] };
@@ -68,7 +71,7 @@ export class FileChanges {
         throw this.#help.failed(error, { ...place, text: before.text, ...bounds });
       }
     };
-    return this.#prepare({ ...given, isWhole: false }, { make, turn: bounds.turn }, signal);
+    return this.#prepare({ path, ...given, isWhole: false }, { make, turn: bounds.turn }, signal);
   }
 
   write(given: WriteFile, { replaceable, turn }: CallContext, signal: AbortSignal): Promise<PreparedChange> {
@@ -108,7 +111,8 @@ export class FileChanges {
       };
       return {
         given: { ...given, path: pathOf(file) },
-        isAskedAnyway: isWhole && before !== undefined && leavesLittle(before, after),
+        isAskedAnyway:
+          decidesWhatRuns(file.name) || (isWhole && before !== undefined && leavesLittle(before, after)),
         ...{ diff: change.diff, end, write: () => write().finally(end) },
       };
     } catch (error) {
@@ -171,11 +175,6 @@ interface Change {
   readonly before: FileText | undefined;
   readonly diff: FileDiff;
   readonly forgiven: readonly string[];
-}
-
-function editsOf(given: EditFile): readonly TextEdit[] {
-  const edits = 'edits' in given ? given.edits : [given];
-  return edits.map((edit) => ({ old: edit.old_string, new: edit.new_string }));
 }
 
 /** Models write `\n` alone. */

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import type { FileDiff } from '../../../protocol/messages/tools.ts';
+import type { FileDiff } from '../../../protocol/messages/chat.ts';
 
 /** In ms, since nothing else runs meanwhile. Texts that have little in common take long to compare. */
 const timeLimit = 250;

@@ -44,6 +44,9 @@ const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(
   },
 };
 
+/** One approval is for all of them: who may read every file may list and search them. */
+export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
+
 /** The names under which models call our tools, if nobody offers a tool of that name. */
 export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
   list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
@@ -127,6 +130,15 @@ function withLines({ limit, ...given }: Fields): Fields {
   };
 }
 
+const maxEdits = 100;
+
+/** The edits of a call, each as a call of its own: several of one file are a list. */
+export function editsIn({ edits, ...call }: Fields): readonly Fields[] {
+  if (edits === undefined) return [call];
+  if (!Array.isArray(edits) || edits.length === 0 || edits.length > maxEdits) return [{ ...call, edits }];
+  return edits.map((edit: unknown) => ({ ...call, ...(isRecord(edit) ? edit : {}) }));
+}
+
 /** One edit is flat; several are a list, as the tool was described before. */
 function withEdits({ edits, ...given }: Fields): Fields {
   if (edits === undefined || 'old_string' in given) return given;
@@ -143,21 +155,22 @@ function withEdits({ edits, ...given }: Fields): Fields {
   return others.length === 0 && isRecord(only) ? { ...given, ...only } : { ...given, edits: flat };
 }
 
-/** A text that is one Markdown fence loses it, unless the file is Markdown. */
+/** A text that is one Markdown fence loses it, unless the file is Markdown. The text of a whole file ends its line. */
 function withoutFences(given: Fields): Fields {
   if (/\.(md|mdx|markdown)$/i.test(String(given['path']))) return given;
+  const whole = given['old_string'] === '' ? 'new_string' : 'content';
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
       key,
       /^(content|old_string|new_string)$/.test(key) && typeof value === 'string'
-        ? unfenced(value, key)
+        ? unfenced(value, key === whole)
         : value,
     ]),
   );
 }
 
-function unfenced(text: string, key: string): string {
+function unfenced(text: string, isWhole: boolean): string {
   const [, inside] = /^\s*```[^\n`]*\n([\s\S]*?)\n?```\s*$/.exec(text) ?? [];
   if (inside === undefined || inside.includes('```')) return text;
-  return key === 'content' && inside !== '' ? `${inside}\n` : inside;
+  return isWhole && inside !== '' ? `${inside}\n` : inside;
 }

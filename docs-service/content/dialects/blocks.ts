@@ -33,6 +33,8 @@ interface OpenCode extends CodeBlock {
   readonly depth: number;
   /** Blanks that its lines have in front. */
   readonly strip: number;
+  /** Ends the figure around it. */
+  readonly end: readonly string[];
 }
 
 const maxDepth = 10;
@@ -112,6 +114,7 @@ class BlockReader {
     if (isEnd) this.#code = undefined;
     const shown = isEnd ? text : codeLine(text, code);
     if (shown !== undefined) this.#push(withoutIndent(shown, code.strip), line);
+    if (isEnd) for (const one of code.end) this.#push(one, line);
   }
 
   #takeMark(text: string, line: number): void {
@@ -231,12 +234,14 @@ class BlockReader {
     const info = tryFenceInfo(text, fence.marks);
     const { block } = info;
     const isRust = this.#dialect.tree.isBook && block.isRust === true;
-    this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip };
-    if (info.caption !== undefined) {
-      const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
-      const shown = isTab ? `**${info.caption}**` : `<figcaption>${info.caption}</figcaption>`;
-      for (const one of ['', shown, '']) this.#push(one, line);
-    }
+    const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
+    const pad = ' '.repeat(indent - strip);
+    const isFigure = info.caption !== undefined && !isTab;
+    const end = isFigure ? ['', `${pad}</figure>`, ''] : [];
+    this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip, end };
+    if (isFigure) for (const one of figureStart(info.caption, pad)) this.#push(one, line);
+    else if (info.caption !== undefined)
+      for (const one of ['', `${pad}**${info.caption}**`, '']) this.#push(one, line);
     this.#push(withoutIndent(info.text, strip), line);
   }
 
@@ -251,6 +256,10 @@ class BlockReader {
       ? ' '.repeat(this.#item) + text.slice(indent)
       : text;
   }
+}
+
+function figureStart(caption = '', pad: string): readonly string[] {
+  return ['', `${pad}<figure>`, '', `${pad}<figcaption>${caption.replaceAll('<', '&lt;')}</figcaption>`, ''];
 }
 
 /** A quote of Obsidian that is an alert, with its kind as GitHub has it. */

@@ -144,8 +144,22 @@ function withPlacedPictures(text: string, { tree, path, unplaced }: Dialect): st
   });
 }
 
+/** Without the marks of `raw` that are left in code, in pairs. */
+function withoutRaw(text: string): string {
+  const ends = text.lastIndexOf('endraw');
+  let isOpen = false;
+  return ends < 0
+    ? text
+    : text.replace(/\{%-?\s*(end)?raw\s*-?%\}/g, (mark, end, at) => {
+        const isPaired = end ? isOpen : !isOpen && at < ends;
+        if (isPaired) isOpen = !end;
+        return isPaired ? '' : mark;
+      });
+}
+
 /** What other programs print of what they are told not to read. */
-function withoutEscapes(text: string): string {
+function withoutEscapes(written: string): string {
+  const text = withoutRaw(written);
   if (!/\{\{[<%]\/\*|\\\{\{#|\{\{\{[<%]|;-+8</.test(text)) return text;
   return text
     .replace(/^([ \t]*);(?=-{1,3}8<-)/gm, '$1')

@@ -7,6 +7,9 @@ export interface FilePart {
   readonly to?: number | undefined;
   /** Of an anchor, a region or a heading. */
   readonly name?: string | undefined;
+  /** A text in the line before them, and in the line after them. */
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 /** What a line includes. */
@@ -29,7 +32,13 @@ export interface WantedFile {
 interface Around {
   readonly isInCode: boolean;
   readonly isVault: boolean;
-  readonly partials: ReadonlyMap<string, string>;
+  readonly partials: ReadonlyMap<string, ImportedFile>;
+}
+
+/** A file that a text of MDX imports, as Markdown or as the text of a program. */
+export interface ImportedFile {
+  readonly path: string;
+  readonly isCode: boolean;
 }
 
 /** A line that includes a file, by the group `path` and what else it says. */
@@ -62,7 +71,12 @@ const forms: readonly IncludeForm[] = [
       /^\{\*\s*(?<path>[^\s{}*]+)(?:[^{}*]*?\bln\[(?<first>\d+)(?::(?<last>\d+))?[^\]]*\])?[^{}*]*\*\}$/,
     ...{ from: 'root', isCode: true },
   },
-  { pattern: /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'][^%]*%\}$/, from: 'file' },
+  {
+    pattern:
+      /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'](?:[^%]*?\sstart=["'](?<after>[^"']+)["'])?(?:[^%]*?\send=["'](?<before>[^"']+)["'])?[^%]*%\}$/,
+    from: 'file',
+  },
+  { pattern: /^\{%-?\s*include\s+["'](?<path>[^"']+)["'][^%]*%\}$/, from: 'file' },
   { pattern: /^\{\{[%<]\s*include\s+["'](?<path>[^"']+)["']\s*[%>]\}\}$/, from: 'file' },
   { pattern: /^\{%-?\s*include_relative\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'file' },
   { pattern: /^\{%-?\s*include\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'root', folder: '/_includes/' },
@@ -75,18 +89,17 @@ export function tryInclude(lines: readonly Line[], at: number, around: Around): 
   const line = text.trim();
   const base = { indent: /^[ \t]*/.exec(text)?.[0] ?? '', lines: 1 };
   for (const { pattern, from, isCode = false, mayBeInCode = false, folder = '' } of forms) {
-    const { path, first, last, language, caption } =
+    const { path, first, last, language, caption, after, before } =
       around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
     if (path === undefined) continue;
     const lines = first === undefined ? {} : { from: Number(first), to: Number(last ?? first) };
     const wanted = pathAndPart(folder + path);
-    const part = { ...wanted.part, ...lines };
+    const part = { ...wanted.part, ...lines, after, before };
     return { ...base, ...wanted, part, from, isCode, language, caption };
   }
   if (around.isInCode) return undefined;
-  const [, component = ''] = /^<([A-Z]\w*)(?:\s[^<>]*)?\/>$/.exec(line) ?? [];
-  const partial = around.partials.get(component);
-  if (partial !== undefined) return { ...base, path: partial, part: {}, from: 'file' };
+  const component = around.partials.size === 0 ? undefined : tryComponent(lines, at, around.partials);
+  if (component !== undefined) return { ...base, ...component };
   const [, note, heading] =
     (around.isVault && /^!\[\[([^[\]|#]+)(?:#([^[\]|]+))?(?:\|[^[\]]*)?\]\]$/.exec(line)) || [];
   const stem = note?.replace(/\.md$/i, '');
@@ -101,6 +114,37 @@ export function tryInclude(lines: readonly Line[], at: number, around: Around): 
   return tryDirective(lines, at);
 }
 
+/** An element that shows an imported file, also over three lines: `<Part />`, `<Code code={part} />`. */
+function tryComponent(lines: readonly Line[], at: number, partials: Around['partials']) {
+  const [, name = ''] = /^\s*<([A-Z]\w*)/.exec(lines[at]?.text ?? '') ?? [];
+  const own = partials.get(name);
+  if (own !== undefined)
+    return /^\s*<\w+(?:\s[^<>]*)?\/>\s*$/.test(lines[at]?.text ?? '')
+      ? ({ path: own.path, part: {}, from: 'file', isCode: own.isCode } as const)
+      : undefined;
+  if (!/^Code/.test(name)) return undefined;
+  for (const length of [1, 3]) {
+    const texts = lines.slice(at, at + length).map(({ text }) => text.trim());
+    const [, attributes = '', inner] =
+      /^<Code\w*((?:\s[^<>]*)?)(?:\/>|>\{(\w+)\}<\/Code\w*>)$/.exec(texts.join('')) ?? [];
+    const file = partials.get(inner ?? /\bcode=\{(\w+)\}/.exec(attributes)?.[1] ?? '');
+    if (!file?.isCode) continue;
+    const [language, caption] = ['lang(?:uage)?', 'title'].map(
+      (key) => new RegExp(`\\s${key}=["']([^"']*)["']`).exec(attributes)?.[1],
+    );
+    return {
+      path: file.path,
+      part: {},
+      from: 'file',
+      isCode: true,
+      language,
+      caption,
+      lines: length,
+    } as const;
+  }
+  return undefined;
+}
+
 /** A fence of MyST, with its options. */
 function tryDirective(lines: readonly Line[], at: number): WantedFile | undefined {
   const [, indent = '', marks = '', name, path = ''] =
@@ -113,7 +157,11 @@ function tryDirective(lines: readonly Line[], at: number): WantedFile | undefine
     const text = lines[next]?.text.trim() ?? '';
     if (text.startsWith(marks)) {
       const [, first, last = first] = /^(\d+)(?:-(\d+))?/.exec(options.get('lines') ?? '') ?? [];
-      const part = first === undefined ? {} : { from: Number(first), to: Number(last) };
+      const part = {
+        ...(first === undefined ? {} : { from: Number(first), to: Number(last) }),
+        after: options.get('start-after'),
+        before: options.get('end-before'),
+      };
       const shown = { isCode: name === 'literalinclude', language: options.get('language') };
       return { path, part, from: 'file', indent, lines: next - at + 1, ...shown };
     }
@@ -134,10 +182,21 @@ function pathAndPart(written: string): Pick<WantedFile, 'path' | 'part'> {
 }
 
 /** The lines of a text that a part names; undefined if there are none. */
-export function partOf(text: string, { from = 1, to, name }: FilePart): string | undefined {
+export function partOf(text: string, { from = 1, to, name, after, before }: FilePart): string | undefined {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const part = name === undefined ? lines : linesNamed(lines, name);
-  return part?.slice(from - 1, to).join('\n');
+  const lineWith = (mark: string | undefined, start: number) =>
+    mark === undefined
+      ? start - 1
+      : (part?.findIndex((line, at) => at >= start && line.includes(mark)) ?? -1);
+  const first = lineWith(after, 0) + 1;
+  if (after !== undefined && first === 0) return undefined;
+  const end = before === undefined ? undefined : lineWith(before, first);
+  if (end === -1) return undefined;
+  return part
+    ?.slice(first, end)
+    .slice(from - 1, to)
+    .join('\n');
 }
 
 /** Between the marks of mdBook, PyMdown and editors, or below a heading. Lines with such marks are left out. */

@@ -2,7 +2,7 @@ import { dirname, extname, join } from 'node:path/posix';
 import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import { longestRun } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
-import { partOf, tryInclude, type WantedFile } from './includeForms.ts';
+import { type ImportedFile, partOf, tryInclude, type WantedFile } from './includeForms.ts';
 
 /** Reads a file for a text that includes it: a place from the content folder. Undefined if it may not be included. */
 export type IncludeFile = (path: string) => string | undefined;
@@ -28,8 +28,9 @@ class Includer {
     this.#read = read;
   }
 
-  expand(lines: readonly Line[], chain: readonly string[]): readonly Line[] {
+  expand(written: readonly Line[], chain: readonly string[]): readonly Line[] {
     const out: Line[] = [];
+    const lines = withSnippetLines(written);
     const partials = importedIn(lines);
     let code: { readonly fence: Fence; readonly at: number; longest: number } | undefined;
     for (let at = 0; at < lines.length; at += 1) {
@@ -93,7 +94,7 @@ class Includer {
     const isRooted = path.startsWith('/') && `${folder}/` !== this.#dialect.tree.docs;
     const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
     if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
-    const shown = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
+    const shown = place.replace(/^\.files\//, '').replace(/(^|\/)\.gitbook\//, '$1');
     return shown.split('/').some((part) => part.startsWith('.')) ? undefined : place;
   }
 
@@ -137,13 +138,34 @@ function withRootedLinks({ text, line }: Line, folder: string): Line {
   return { text: rooted, line };
 }
 
-/** The files of Markdown that a text of MDX imports, by their names in it. */
-function importedIn(lines: readonly Line[]): ReadonlyMap<string, string> {
-  const form = /^import\s+(\w+)\s+from\s+['"]((?:\.|@site\/|\/)[^'"]+\.(?:mdx?|markdown))['"]/;
+/** The files that a text of MDX imports, by their names in it. */
+function importedIn(lines: readonly Line[]): ReadonlyMap<string, ImportedFile> {
+  const form = /^import\s+(\w+)\s+from\s+['"](!!raw-loader!)?((?:\.|@site\/|\/)[^'"?]+)(\?raw)?['"]/;
   return new Map(
     lines.flatMap(({ text }) => {
-      const [, name, path] = text.startsWith('import') ? (form.exec(text) ?? []) : [];
-      return name === undefined || path === undefined ? [] : [[name, path] as const];
+      const [, name, loader, path, query] = text.startsWith('import') ? (form.exec(text) ?? []) : [];
+      const isCode = (loader ?? query) !== undefined;
+      if (name === undefined || path === undefined || !(isCode || /\.(?:mdx?|markdown)$/.test(path)))
+        return [];
+      return [[name, { path, isCode }] as const];
     }),
   );
+}
+
+const scissors = /^[ \t]*-{1,3}8<-{1,3}[ \t]*$/;
+
+/** The files between two lines of scissors, each in a line of the other form. */
+function withSnippetLines(lines: readonly Line[]): readonly Line[] {
+  if (!lines.some(({ text }) => scissors.test(text))) return lines;
+  const count = lines.filter(({ text }) => scissors.test(text)).length;
+  let seen = 0;
+  return lines.map(({ text, line }) => {
+    if (scissors.test(text) && (seen % 2 === 1 || seen + 1 < count)) {
+      seen += 1;
+      return { text: '', line };
+    }
+    if (seen % 2 === 0) return { text, line };
+    const [, indent = '', name] = /^([ \t]*)([^;\s][^"]*)$/.exec(text) ?? [];
+    return { text: name === undefined ? '' : `${indent}--8<-- "${name.trim()}"`, line };
+  });
 }

@@ -104,7 +104,9 @@ function picture(given: Arguments): string {
   const source = given.get('src', 'link', '0') ?? '';
   const caption = given.get('caption', 'title') ?? '';
   const shown = `![${(given.get('alt') ?? caption).replace(/[[\]]/g, '')}](${addressed(source)})`;
-  return caption === '' ? shown : `${shown}\n\n<figcaption>${caption}</figcaption>\n\n`;
+  return caption === ''
+    ? shown
+    : `<figure>\n\n${shown}\n\n<figcaption>${caption}</figcaption>\n\n</figure>\n\n`;
 }
 
 function linked(given: Arguments): string {
@@ -112,6 +114,19 @@ function linked(given: Arguments): string {
   const href = given.get('href', 'link', 'to');
   const name = href === undefined ? `**${title}**` : `[${title}](${addressed(href)})`;
   return [title === '' ? '' : `${name}\n\n`, text === '' ? '' : `${text}\n\n`].join('');
+}
+
+function linkAround(given: Arguments, inner: () => Inner | undefined): Inner | undefined {
+  const found = inner();
+  const href = given.get('to', 'href');
+  if (found === undefined || href === undefined) return undefined;
+  return { ...found, text: `[${found.text.trim()}](${addressed(href)})` };
+}
+
+/** What is embedded there. */
+function linkTo(address = ''): string {
+  const name = /^https?:/.test(address) ? address : (address.split('/').at(-1) ?? '');
+  return address === '' ? '' : `[${name.replace(/[[\]]/g, '')}](${addressed(address)})\n\n`;
 }
 
 /** Code between a tag and its end. */
@@ -129,30 +144,28 @@ const program: TagMeaning = (given, _dialect, inner) => {
 
 const known: Readonly<Record<TemplateTag['form'], Readonly<Record<string, TagMeaning>>>> = {
   shortcode: {
-    ...{ ref: reference, relref: reference, figure: picture },
+    ...{ ref: reference, relref: reference, figure: picture, card: linked },
     ...{ highlight: program, code: program, 'code-toggle': program, 'code-block': program },
   },
   liquid: {
     highlight: program,
     link: (given) => addressed(`/${given.get('0') ?? ''}`),
     post_url: (given) => addressed(`/_posts/${given.get('0') ?? ''}`),
-    code: (given) => (given.get('title') ? `<figcaption>${given.get('title')}</figcaption>\n\n` : ''),
+    code: (given) => (given.get('title') ? `${given.get('title')}\n\n` : ''),
     figure: picture,
+    embed: (given) => linkTo(given.get('url')),
+    file: (given) => linkTo(given.get('src')),
   },
   component: {
     LinkCard: linked,
+    LinkButton: (given, _dialect, inner) => linkAround(given, inner),
     Badge: (given) => given.get('text') ?? '',
     Image: picture,
     Code: (given) =>
       given.get('code') === undefined
         ? undefined
         : `\n\n\`\`\`\`${given.get('lang') ?? ''}\n${given.get('code')}\n\`\`\`\`\n\n`,
-    Link: (given, _dialect, inner) => {
-      const found = inner();
-      const href = given.get('to', 'href');
-      if (found === undefined || href === undefined) return undefined;
-      return { ...found, text: `[${found.text.trim()}](${addressed(href)})` };
-    },
+    Link: (given, _dialect, inner) => linkAround(given, inner),
   },
 };
 

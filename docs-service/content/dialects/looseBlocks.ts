@@ -62,6 +62,8 @@ function tryPlain(html: string): string | undefined {
 const meaning = /^ {0,3}:[ \t]+(?=\S)/;
 const noTerm = /^(?:\s*$|[ \t]*(?:[-*+#>|<:]|```|~~~)| {4}|\t|[ \t]*\d+[.)])/;
 const further = /^(?: {2,}|\t)\S/;
+/** Lines above a meaning. More are a paragraph. */
+const maxTerms = 5;
 
 /** The lines of a text with its terms, whose meanings are in lines with `: ` below them, as lists of HTML. */
 export function withPlainDefinitions(lines: readonly Line[], hasIndentedCode: boolean): readonly Line[] {
@@ -70,25 +72,47 @@ export function withPlainDefinitions(lines: readonly Line[], hasIndentedCode: bo
   const prose = withoutCode(text, { hasIndentedCode }).split('\n');
   const isMeaning = (at: number) => meaning.test(prose[at] ?? '');
   const isBlank = (at: number) => (lines[at]?.text ?? '').trim() === '';
-  const isTerm = (at: number) => isMeaning(at + 1) && !noTerm.test(lines[at]?.text ?? '');
+  /** Where the terms from a line end and their meanings begin, perhaps after an empty line. */
+  const meaningAfter = (at: number): number | undefined => {
+    let end = at;
+    while (end < at + maxTerms && !isBlank(end) && !isMeaning(end) && !noTerm.test(lines[end]?.text ?? ''))
+      end += 1;
+    const next = isBlank(end) ? end + 1 : end;
+    return end > at && isMeaning(next) ? next : undefined;
+  };
   const out: Line[] = [];
   let at = 0;
   const push = (...texts: readonly string[]) => {
     for (const one of texts) out.push({ text: one, line: lines[Math.min(at, lines.length - 1)]?.line ?? 1 });
   };
+  const goesOn = () => {
+    const next = isBlank(at) ? at + 1 : at;
+    return at < lines.length && further.test(lines[next]?.text ?? '') ? next : undefined;
+  };
   while (at < lines.length) {
-    const begins = isTerm(at) && isBlank(at - 1);
-    push(begins ? '<dl>' : (lines[at]?.text ?? ''));
-    if (!begins) at += 1;
-    while (begins && isTerm(at)) {
-      push('<dt>', '', lines[at]?.text ?? '', '', '</dt>');
-      for (at += 1; isMeaning(at); push('', '</dd>')) {
-        push('<dd>', '', (lines[at]?.text ?? '').replace(meaning, ''));
-        for (at += 1; further.test(lines[at]?.text ?? ''); at += 1) push((lines[at]?.text ?? '').trim());
-      }
-      if (isBlank(at) && isTerm(at + 1)) at += 1;
+    let begin = isBlank(at - 1) ? meaningAfter(at) : undefined;
+    push(begin === undefined ? (lines[at]?.text ?? '') : '<dl>');
+    if (begin === undefined) {
+      at += 1;
+      continue;
     }
-    if (begins) push('</dl>', '');
+    for (; begin !== undefined; begin = meaningAfter(isBlank(at) ? at + 1 : at)) {
+      for (at = isBlank(at) ? at + 1 : at; at < begin; at += 1)
+        if (!isBlank(at)) push('<dt>', '', lines[at]?.text ?? '', '', '</dt>');
+      while (isMeaning(at)) {
+        push('<dd>', '', (lines[at]?.text ?? '').replace(meaning, ''));
+        at += 1;
+        for (let next = goesOn(); next !== undefined; next = goesOn()) {
+          if (next > at) push('');
+          at = next;
+          push((lines[at]?.text ?? '').replace(/^(?: {1,4}|\t)/, ''));
+          at += 1;
+        }
+        push('', '</dd>');
+        if (isBlank(at) && isMeaning(at + 1)) at += 1;
+      }
+    }
+    push('</dl>', '');
   }
   return out;
 }

@@ -160,7 +160,7 @@ class TagReader {
   #tag(tag: TemplateTag, at: number, end: number): Replacement | undefined {
     if (tag.name === 'Badge' && /^\s*#/.test(this.#lineBefore(at))) return { end, text: '' };
     const text = tryKnownTag(tag, this.#dialect, () => this.#textBefore(tag, end));
-    if (text !== undefined) return typeof text === 'string' ? { end, text } : text;
+    if (text !== undefined) return typeof text === 'string' ? { end, text: this.#indented(text, at) } : text;
     const isBlock = tag.form === 'component' && isAlone(this.#text, at, end);
     if (tag.isEnd) return { end, text: isBlock ? closingMark(tag.name) : '' };
     const kind = tag.form;
@@ -169,6 +169,12 @@ class TagReader {
     const shown = title?.[1] ?? title?.[2] ?? '';
     if (!isBlock || tag.isClosed) return { end, text: shown };
     return { end, text: shown + openingMark({ kind: 'content', name: tag.name, label: '' }) };
+  }
+
+  /** In an item of a list, every line is in it. */
+  #indented(text: string, at: number): string {
+    const [indent = ''] = /^[ \t]+$/.exec(this.#lineBefore(at)) ?? [];
+    return indent === '' ? text : text.replace(/\n(?=[^\n])/g, `\n${indent}`);
   }
 
   /** What is between a tag and its end, which are both left out then. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
-import { resolveLink } from '../../content/links.ts';
+import { type DocumentPlaces, resolveLink } from '../../content/links.ts';
 import { chapterTitles } from '../chapterTitles.ts';
 import { languageOf } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
-import { idsOf, markdownToHtml } from '../markdown/html.ts';
+import { markdownToHtml, placesOf } from '../markdown/html.ts';
 import { type Heading, parseTitled, startsWithTitle } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
@@ -35,14 +35,14 @@ export function writeChapters(options: ChapterOptions): Chapter[] {
   const { documents, colouring, language } = options;
   const files = new Map(documents.map(({ path, slug }) => [path, fileOf(slug)]));
   const labels = chapterTitles(documents);
-  const idsIn = new Map<string, ReadonlySet<string>>();
+  const placesIn = new Map<string, DocumentPlaces>();
   const written = documents.map((document, at) => {
     const file = fileOf(document.slug);
     const markdown = parseTitled(document);
-    const ids = idsOf(markdown);
-    idsIn.set(file, ids);
+    const places = placesOf(markdown);
+    placesIn.set(file, places);
     const links: PlaceLink[] = [];
-    const references = referencesOf(document, ids, { ...options, files, links });
+    const references = referencesOf(document, places, { ...options, files, links });
     const body = markdownToHtml(markdown, { references, colouring, epubTypes: true });
     const title = visibleText(document.title) || document.slug;
     const hasTitle = startsWithTitle(markdown);
@@ -57,8 +57,11 @@ ${hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`}${body}</section>
     return { file, label: labels[at] ?? title, headings, xhtml, links };
   });
   return written.map(({ links, ...chapter }) => {
-    const missing = links.filter(({ file, fragment }) => !idsIn.get(file)?.has(fragment));
-    return { ...chapter, xhtml: withoutMissing(chapter.xhtml, missing) };
+    const addresses = links.map(({ file, fragment }) => {
+      const id = placesIn.get(file)?.tryFind(fragment);
+      return [`${file}#${fragment}`, id === undefined ? file : `${file}#${id}`] as const;
+    });
+    return { ...chapter, xhtml: withPlaces(chapter.xhtml, new Map(addresses)) };
   });
 }
 
@@ -69,11 +72,11 @@ interface Linking extends ChapterOptions {
   readonly links: PlaceLink[];
 }
 
-function referencesOf(document: Document, ids: ReadonlySet<string>, linking: Linking) {
+function referencesOf(document: Document, places: DocumentPlaces, linking: Linking) {
   const { pictures } = linking;
   return createReferences({
     path: document.path,
-    ids,
+    places,
     documentAddress: (path, fragment) => addressOf(path, fragment, linking),
     picture: (path) => pictures.show(path),
     onForeignPicture: (href) =>
@@ -101,14 +104,14 @@ function addressOf(
 }
 
 /**
- * Such a link leads to the beginning of the chapter instead. No text looks like one, because its quotes are entities.
+ * Links to places in other chapters, which are known now; one that is nowhere is that of the chapter. No text looks
+ * like one, because its quotes are entities.
  */
-function withoutMissing(xhtml: string, missing: readonly PlaceLink[]): string {
-  if (missing.length === 0) return xhtml;
-  const files = new Map(missing.map(({ file, fragment }) => [escapeXml(`${file}#${fragment}`), file]));
+function withPlaces(xhtml: string, addresses: ReadonlyMap<string, string>): string {
+  const escaped = new Map([...addresses].map(([from, to]) => [escapeXml(from), escapeXml(to)]));
   return xhtml.replace(/ href="([^"]*)"/g, (link, href) => {
-    const file = files.get(href);
-    return file === undefined ? link : ` href="${file}"`;
+    const address = escaped.get(href);
+    return address === undefined ? link : ` href="${address}"`;
   });
 }
 

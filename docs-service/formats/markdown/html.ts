@@ -1,10 +1,18 @@
 import type { Token, Tokens } from 'marked';
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
 import { cleanId } from '../../content/headingAnchors.ts';
+import { DocumentPlaces } from '../../content/links.ts';
 import { decodeEntities, plainText } from '../../content/plainText.ts';
 import { tryAlert } from './alerts.ts';
 import type { CodeColouring } from './codeColouring.ts';
 import { tryCodeCaption } from './formulas.ts';
+import {
+  type HtmlCell,
+  type HtmlList,
+  type HtmlParts,
+  type HtmlTable,
+  withHtmlBlocks,
+} from './htmlBlocks.ts';
 import { BlockScope, InlineScope, nameLink, pictureTag } from './htmlScopes.ts';
 import { type Footnote, type MarkdownDocument, printsNothing } from './markdown.ts';
 import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
@@ -27,12 +35,13 @@ export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions)
 }
 
 /** All places in the result that a link can lead to. */
-export function idsOf({ headings, footnotes, writtenIds }: MarkdownDocument): ReadonlySet<string> {
-  return new Set([
+export function placesOf({ headings, footnotes, writtenIds }: MarkdownDocument): DocumentPlaces {
+  const ids = [
     ...writtenIds,
     ...headings.map(({ id }) => id),
     ...footnotes.map(({ number }) => footnoteId(number)),
-  ]);
+  ];
+  return new DocumentPlaces(ids, headings);
 }
 
 class HtmlWriter {
@@ -78,7 +87,7 @@ class HtmlWriter {
   #blocks(tokens: readonly Token[]): string {
     const out: string[] = [];
     const scope = new BlockScope(out, this.#options.references);
-    for (const token of tokens) {
+    for (const token of withHtmlBlocks(tokens, (html) => this.#sanitiser.partsOf(html))) {
       if (token.type === 'html') scope.html(this.#sanitiser.partsOf(token.raw));
       else if (!printsNothing.has(token.type)) {
         scope.beforeBlock();
@@ -100,9 +109,14 @@ class HtmlWriter {
       case 'code':
         return this.#code(token as Tokens.Code);
       case 'list':
-        return this.#list(token as Tokens.List);
+        return this.#list(token as HtmlList);
       case 'table':
         return this.#table(token as Tokens.Table);
+      case 'htmlTable':
+        return this.#htmlTable(token as unknown as HtmlTable);
+      case 'definitions':
+      case 'figure':
+        return this.#parts(token as unknown as HtmlParts);
       case 'hr':
         return '<hr/>\n';
       default:
@@ -143,12 +157,56 @@ class HtmlWriter {
     return `<figure class="source"><figcaption${english}>${caption}</figcaption>\n${code}</figure>\n`;
   }
 
-  #list({ ordered, start, items }: Tokens.List): string {
+  #list({ ordered, start, items, sign, numbers }: HtmlList): string {
     const from = ordered && typeof start === 'number' && start !== 1 ? ` start="${start}"` : '';
-    const printed = items.map(({ task, tokens }) =>
-      element('li', this.#blocks(tokens), task ? ' class="task"' : ''),
-    );
-    return element(ordered ? 'ol' : 'ul', printed.join(''), from);
+    const printed = items.map(({ task, tokens }, at) => {
+      const value = ordered && numbers ? ` value="${numbers[at]}"` : '';
+      return element('li', this.#blocks(tokens), `${value}${task ? ' class="task"' : ''}`);
+    });
+    const type = ordered && sign ? ` type="${sign}"` : '';
+    return element(ordered ? 'ol' : 'ul', printed.join(''), `${from}${type}`);
+  }
+
+  /** One paragraph alone in an element needs none around it. */
+  #tight(tokens: readonly Token[]): string {
+    const [only, ...others] = tokens.filter(({ type }) => !printsNothing.has(type));
+    return only?.type === 'paragraph' && others.length === 0
+      ? this.#inlines((only as Tokens.Paragraph).tokens)
+      : this.#blocks(tokens);
+  }
+
+  #htmlTable({ caption, rows, heads }: HtmlTable): string {
+    const print = (list: HtmlTable['rows'], scope: string) =>
+      list.map((row) => element('tr', row.map((cell) => this.#htmlCell(cell, scope)).join(''))).join('');
+    const parts = [
+      caption.length > 0 ? element('caption', this.#tight(caption)) : '',
+      heads > 0 ? element('thead', print(rows.slice(0, heads), 'col')) : '',
+      rows.length > heads ? element('tbody', print(rows.slice(heads), 'row')) : '',
+    ];
+    return rows.length === 0 ? '' : `<div class="table"><table>\n${parts.join('')}</table></div>\n`;
+  }
+
+  #htmlCell({ tokens, isHeader, align, colSpan, rowSpan }: HtmlCell, scope: string): string {
+    const attributes = [
+      isHeader ? ` scope="${scope}"` : '',
+      align ? ` class="align-${align}"` : '',
+      colSpan > 1 ? ` colspan="${colSpan}"` : '',
+      rowSpan > 1 ? ` rowspan="${rowSpan}"` : '',
+    ];
+    return element(isHeader ? 'th' : 'td', this.#tight(tokens), attributes.join(''));
+  }
+
+  /** A list of definitions begins with a term and ends with its meaning, and a figure has one caption. */
+  #parts({ type, parts }: HtmlParts): string {
+    const caption = parts.findIndex(({ name }) => name === 'figcaption');
+    const printed = parts.map(({ name, tokens }, at) => {
+      const isOwn = name === 'figure' || (name === 'figcaption' && at !== caption);
+      return isOwn ? this.#blocks(tokens) : element(name, this.#tight(tokens));
+    });
+    if (type === 'figure') return element(type, printed.join(''));
+    const first = parts[0]?.name === 'dd' ? element('dt', '') : '';
+    const last = parts.at(-1)?.name === 'dt' ? element('dd', '') : '';
+    return parts.length === 0 ? '' : element('dl', first + printed.join('') + last);
   }
 
   #table({ header, rows }: Tokens.Table): string {

@@ -1,12 +1,12 @@
 import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import type { Document } from '../../content/document.ts';
 import { languageOf } from '../language.ts';
-import type { HtmlJob, Rendered } from '../renderJob.ts';
+import { type HtmlJob, type Rendered, tryTarget } from '../renderJob.ts';
 import { articleHtml } from './article.ts';
 import { articleStyle } from './articleStyle.ts';
 import { pictureName, readAsset } from './assets.ts';
 import { codeColouringOf } from './codeColouring.ts';
-import { idsOf, markdownToHtml } from './html.ts';
+import { markdownToHtml, placesOf } from './html.ts';
 import { parseTitled } from './markdown.ts';
 import { createReferences, type ShownPicture } from './references.ts';
 import { escapeXml, visibleText } from './xmlText.ts';
@@ -21,11 +21,8 @@ export async function createHtml(job: HtmlJob): Promise<Rendered> {
   const pictures = createDataPictures(job);
   const references = createReferences({
     path: document.path,
-    ids: idsOf(markdown),
-    documentAddress: (path, fragment) => {
-      const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
-      return target !== undefined && fragment ? `${target}#${encodeURIComponent(fragment)}` : target;
-    },
+    places: placesOf(markdown),
+    documentAddress: (path, fragment) => tryTarget(targets, path, fragment),
     picture: pictures.show,
     onForeignPicture: (href) =>
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),

@@ -1,7 +1,7 @@
 import type { Token } from 'marked';
 import { resolveLink } from '../../content/links.ts';
 import { markdownLines } from '../../content/markdownLines.ts';
-import type { MarkdownJob, PartsJob, Rendered } from '../renderJob.ts';
+import { type MarkdownJob, type PartsJob, type Rendered, tryTarget } from '../renderJob.ts';
 import { withAbsoluteLinks } from './absoluteLinks.ts';
 import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
 import { encodeParts, type MarkdownParts, type MarkdownSection } from './partsReader.ts';
@@ -19,7 +19,7 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
     const { path, documents, fragment } = target;
     if (shown.has(path) && Object.hasOwn(pictures, path)) return pictures[path];
     const found = documents.find((one) => Object.hasOwn(targets, one));
-    return found === undefined ? undefined : `${targets[found]}${fragmentOf(fragment)}`;
+    return found === undefined ? undefined : tryTarget(targets, found, fragment);
   });
   // Last, so that its guarantee holds whatever was edited before.
   return { bytes: new TextEncoder().encode(sanitiseMarkdown(linked)), notes: [] };

@@ -85,7 +85,7 @@ export const plainTags = setOf('b i em strong u s del ins sub sup kbd mark small
 
 export const blockTags = setOf(
   'details summary p div center h1 h2 h3 h4 h5 h6 blockquote pre hr ' +
-    'ul ol li dl dt dd table caption thead tbody tfoot tr th td',
+    'ul ol li dl dt dd figure figcaption table caption thead tbody tfoot tr th td',
 );
 
 const allowedTags = [...plainTags, 'abbr', 'br', 'wbr', 'a', 'img', ...blockTags];
@@ -100,7 +100,8 @@ const allowedAttributes: Readonly<Record<string, string[]>> = {
   abbr: ['title'],
   details: ['open'],
   img: ['src', 'alt', 'title', 'width', 'height'],
-  ol: ['start'],
+  li: ['value'],
+  ol: ['start', 'type'],
   td: ['align', 'colspan', 'rowspan'],
   th: ['align', 'colspan', 'rowspan'],
 };

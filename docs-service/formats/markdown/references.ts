@@ -1,4 +1,4 @@
-import { resolveLink, tryPictureSource, tryPlace } from '../../content/links.ts';
+import { type DocumentPlaces, resolveLink, tryPictureSource } from '../../content/links.ts';
 
 /** Resolves the links and pictures of one document, in document order. */
 export interface References {
@@ -19,9 +19,8 @@ export interface ShownPicture {
 export interface ReferenceOptions {
   /** The path of the document, from the content folder. */
   readonly path: string;
-  /** All places of the document that a link can lead to. */
-  readonly ids: ReadonlySet<string>;
-  /** The address of another document; undefined if it has none. The fragment may not exist there. */
+  readonly places: DocumentPlaces;
+  /** The address of another document; undefined if it has none. The fragment is as it was written. */
   readonly documentAddress: (path: string, fragment: string | null) => string | undefined;
   /** @param source as `tryPictureSource` returns it */
   readonly picture: (source: string) => ShownPicture | undefined;
@@ -30,7 +29,7 @@ export interface ReferenceOptions {
 }
 
 export function createReferences(options: ReferenceOptions): References {
-  const { path, ids, documentAddress, picture, onForeignPicture } = options;
+  const { path, places, documentAddress, picture, onForeignPicture } = options;
   return {
     link(href) {
       const target = resolveLink(href, path);
@@ -38,13 +37,12 @@ export function createReferences(options: ReferenceOptions): References {
         case 'external':
           return target.href;
         case 'fragment': {
-          const id = tryPlace(target.fragment, ids);
+          const id = places.tryFind(target.fragment);
           return id === undefined ? undefined : `#${id}`;
         }
         case 'inside':
           for (const document of target.documents) {
-            // All places in documents have lower-case names.
-            const address = documentAddress(document, target.fragment?.toLowerCase() ?? null);
+            const address = documentAddress(document, target.fragment);
             if (address !== undefined) return address;
           }
           return undefined;

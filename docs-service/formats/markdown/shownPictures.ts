@@ -1,7 +1,7 @@
 import type { Document } from '../../content/document.ts';
 import { type PictureJob, type PictureListJob, type Rendered, UnrenderableError } from '../renderJob.ts';
 import { readAsset } from './assets.ts';
-import { idsOf, markdownToHtml } from './html.ts';
+import { markdownToHtml, placesOf } from './html.ts';
 import { parseTitled } from './markdown.ts';
 import { createReferences } from './references.ts';
 
@@ -23,7 +23,7 @@ export function shownPictures(document: Document): ReadonlySet<string> {
   const shown = new Set(document.cover === null ? [] : [document.cover]);
   const references = createReferences({
     path: document.path,
-    ids: idsOf(markdown),
+    places: placesOf(markdown),
     documentAddress: () => undefined,
     picture(source) {
       if (!source.startsWith('data:')) shown.add(source);

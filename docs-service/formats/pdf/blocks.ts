@@ -1,7 +1,10 @@
 import type { Token, Tokens } from 'marked';
+import { decodeEntities } from '../../content/plainText.ts';
 import { tryAlert } from '../markdown/alerts.ts';
 import { tryCodeCaption } from '../markdown/formulas.ts';
+import { type HtmlList, type HtmlParts, type HtmlTable, withHtmlBlocks } from '../markdown/htmlBlocks.ts';
 import type { Footnote } from '../markdown/markdown.ts';
+import { HtmlSanitiser } from '../markdown/rawHtml.ts';
 import { codeBlock } from './codeBlock.ts';
 import { directionOf } from './directions.ts';
 import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
@@ -24,10 +27,12 @@ import {
   tryInLine,
 } from './paragraphs.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
-import { tableBlocks } from './tables.ts';
+import { htmlTableBlocks, tableBlocks } from './tables.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: LayoutScope): Block[] {
-  return tokens.flatMap((token) => blockOf(token, scope));
+  const sanitiser = new HtmlSanitiser();
+  const blocks = withHtmlBlocks(tokens, (html) => sanitiser.partsOf(html));
+  return blocks.flatMap((token) => blockOf(token, scope));
 }
 
 function blockOf(token: Token, scope: LayoutScope): Block[] {
@@ -37,14 +42,22 @@ function blockOf(token: Token, scope: LayoutScope): Block[] {
     case 'paragraph':
     case 'text':
       return paragraphBlocks(inlinePieces((token as Tokens.Text).tokens ?? [token], scope.inline), scope);
-    case 'html':
+    case 'html': {
+      const [, code] = /^\s*<pre\b[^<>]*>\n?([\s\S]*)<\/pre>\s*$/.exec(token.raw) ?? [];
+      if (code !== undefined) return [codeBlock(decodeEntities(code.replace(/<[^<>]*>/g, '')), '', scope)];
       return htmlParagraphs(token.raw, scope.inline).flatMap((pieces) => paragraphBlocks(pieces, scope));
+    }
+    case 'htmlTable':
+      return htmlTable(token as unknown as HtmlTable, scope);
+    case 'figure':
+    case 'definitions':
+      return (token as unknown as HtmlParts).parts.flatMap((part) => partBlocks(part, scope));
     case 'code':
       return codeBlocks(token as Tokens.Code, scope);
     case 'blockquote':
       return quoteBlock(token as Tokens.Blockquote, scope);
     case 'list':
-      return [listBlock(token as Tokens.List, scope, blocksOf)];
+      return [listBlock(token as HtmlList, scope, blocksOf)];
     case 'table':
       return tableBlocks(token as Tokens.Table, scope);
     case 'hr':
@@ -98,6 +111,39 @@ function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
 function asText(piece: Piece, setting: TextSetting): TextPiece {
   if (piece.kind === 'text') return piece;
   return tryInLine(piece, setting) ?? { kind: 'text', text: piece.alt, mark: piece.mark };
+}
+
+/** A table, below its caption if it has one. */
+function htmlTable(table: HtmlTable, scope: LayoutScope): Block[] {
+  const caption = quietBlocks(table.caption, scope);
+  return [
+    ...caption.map((placed) => ({ ...placed, isHeading: true as const })),
+    ...htmlTableBlocks(table, scope),
+  ];
+}
+
+function quietBlocks(tokens: readonly Token[], scope: LayoutScope): Block[] {
+  const look = { ...scope.look, fontSize: sizes.note, color: colors.quiet };
+  return blocksOf(tokens, { ...scope, look });
+}
+
+/** A term, its meaning, or what is in a figure. */
+function partBlocks({ name, tokens }: HtmlParts['parts'][number], scope: LayoutScope): Block[] {
+  if (name === 'figcaption') return quietBlocks(tokens, scope);
+  if (name === 'figure') return blocksOf(tokens, scope);
+  if (name === 'dt') {
+    const pieces = tokens.flatMap((token) => inlinePieces([token], scope.inline, { bold: true }));
+    return paragraphBlocks(pieces, scope).map((placed) => ({
+      ...placed,
+      after: 2,
+      isHeading: true as const,
+    }));
+  }
+  const indent = indentWithin(scope, quoteIndent);
+  const blocks = blocksOf(tokens, indented(scope, indent));
+  if (blocks.length === 0) return [];
+  const node = { stack: [{ stack: arrange(blocks), marginLeft: indent }] };
+  return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 2, after: 6.5 }];
 }
 
 /** Code, below its caption if it has one. */

@@ -59,7 +59,7 @@ function chaptersOf(all: readonly DefinitionParts[]): readonly Chapter[] {
       places,
       // No heading of the text has an empty id.
       heading: { depth: 1, text: titles[at] ?? '', id: '' },
-      bookmarks: new ChapterBookmarks(parts.markdown.headings, places),
+      bookmarks: new ChapterBookmarks(parts.markdown, places),
     };
   });
 }

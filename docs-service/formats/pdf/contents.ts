@@ -1,6 +1,7 @@
 import type { Document } from '../../content/document.ts';
+import { DocumentPlaces } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
-import type { Heading } from '../markdown/markdown.ts';
+import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { directionOfDocument, inOrder } from './directions.ts';
 import { directedText } from './paragraphs.ts';
 import { colors, plainLayout, sizes } from './style.ts';
@@ -93,15 +94,19 @@ export interface PlacedHeading extends Heading {
 /** The places in a document that links and bookmarks lead to. */
 export class Bookmarks {
   readonly placed: PlacedHeading[] = [];
-  readonly #ids: ReadonlySet<string>;
+  readonly #ids: DocumentPlaces;
+  /** Of places that are no headings, while they are not set. */
+  readonly #written: Set<string>;
   /** The headings that the next heading may belong to. */
   #open: PlacedHeading[] = [];
 
   readonly #places: string;
 
   /** @param places begins all names of places, with a letter */
-  constructor(headings: readonly Heading[], places = '') {
-    this.#ids = new Set(headings.map(({ id }) => id));
+  constructor({ headings, writtenIds }: Pick<MarkdownDocument, 'headings' | 'writtenIds'>, places = '') {
+    const ids = headings.map(({ id }) => id);
+    this.#ids = new DocumentPlaces([...ids, ...writtenIds], headings);
+    this.#written = new Set([...writtenIds].filter((id) => !ids.includes(id)));
     this.#places = places;
   }
 
@@ -113,8 +118,13 @@ export class Bookmarks {
 
   /** The place that a fragment of an address means, if it exists. */
   find(fragment: string): string | undefined {
-    const id = [fragment, fragment.toLowerCase()].find((candidate) => this.#ids.has(candidate));
+    const id = this.#ids.tryFind(fragment);
     return id === undefined ? undefined : this.nameOf(id);
+  }
+
+  /** The name of a place that is set now; undefined if it is a heading, or has a name already. */
+  tryNew(id: string): string | undefined {
+    return this.#written.delete(id) ? this.nameOf(id) : undefined;
   }
 
   /** Registers a heading that is set now. Returns what makes its node a bookmark below its parent. */

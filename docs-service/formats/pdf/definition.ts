@@ -5,7 +5,7 @@ import { isTitle } from '../../content/headings.ts';
 import { resolveLink } from '../../content/links.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
-import { UnrenderableError } from '../renderJob.ts';
+import { tryTarget, UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
 import { Bookmarks, contentsNodes } from './contents.ts';
 import { directionOfDocument } from './directions.ts';
@@ -32,14 +32,13 @@ export function documentDefinition(
   targets: Readonly<Record<string, string>>,
 ): TDocumentDefinitions {
   const { document, markdown, type } = parts;
-  const bookmarks = new Bookmarks(markdown.headings);
+  const bookmarks = new Bookmarks(markdown);
   const body = setBody(parts, {
     bookmarks,
     places: '',
     documentLink(path, fragment) {
-      if (!Object.hasOwn(targets, path)) return undefined;
-      const end = fragment ? `#${encodeURIComponent(fragment.toLowerCase())}` : '';
-      return { link: `${targets[path]}${end}` };
+      const link = tryTarget(targets, path, fragment);
+      return link === undefined ? undefined : { link };
     },
   });
   checkLength(body.height);
@@ -141,6 +140,8 @@ function inlineContext(
       }
       return {};
     },
+    places: [],
+    placeOf: (id) => bookmarks.tryNew(id),
     footnoteOf(token) {
       const mark = markdown.footnoteOf.get(token);
       if (!mark) return undefined;

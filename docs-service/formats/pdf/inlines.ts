@@ -1,6 +1,7 @@
 import { Parser } from 'htmlparser2';
 import type { Token, Tokens } from 'marked';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { cleanId } from '../../content/headingAnchors.ts';
 import { decodeEntities } from '../../content/plainText.ts';
 import { isFootnoteReference } from '../markdown/footnotes.ts';
 
@@ -56,24 +57,34 @@ export interface InlineContext {
   readonly linkOf: (href: string) => Pick<Mark, 'link' | 'destination'>;
   /** The piece for a reference to a footnote. */
   readonly footnoteOf: (token: Token) => Piece | undefined;
+  /** The name of the place with this id, once. */
+  readonly placeOf: (id: string) => string | undefined;
+  /** The names of places that begin with the next text of the document. */
+  readonly places: string[];
 }
 
 /** Flattens inline tokens into pieces, with the marks of all tokens around them. */
 export function inlinePieces(tokens: readonly Token[], context: InlineContext, mark: Mark = {}): Piece[] {
   const html = createHtmlReader(mark, context);
-  return tokens.flatMap((token) =>
-    token.type === 'html'
-      ? html.read(token.raw)
-      : html.isHidden()
-        ? []
-        : piecesOf(token, context, html.mark()),
-  );
+  return tokens.flatMap((token) => {
+    if (token.type === 'html') return withPlaces(html.read(token.raw), context);
+    return html.isHidden() ? [] : withPlaces(piecesOf(token, context, html.mark()), context);
+  });
+}
+
+/** Begins places that wait with the next texts. */
+function withPlaces(pieces: readonly Piece[], { places }: InlineContext): Piece[] {
+  return pieces.map((piece) => {
+    const isOpen = piece.kind === 'text' && piece.id === undefined && piece.text.trim() !== '';
+    const id = isOpen ? places.shift() : undefined;
+    return id === undefined ? piece : { ...piece, id };
+  });
 }
 
 /** The text of a block of raw HTML, as paragraphs. */
 export function htmlParagraphs(raw: string, context: InlineContext): Piece[][] {
   const paragraphs: Piece[][] = [[]];
-  for (const piece of createHtmlReader({}, context).read(raw)) {
+  for (const piece of withPlaces(createHtmlReader({}, context).read(raw), context)) {
     if (piece.kind === 'text' && piece.text === '\n\n') paragraphs.push([]);
     else paragraphs.at(-1)?.push(piece);
   }
@@ -126,6 +137,9 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
+        const id = attributes['id'] ?? attributes['name'];
+        const place = id === undefined ? undefined : context.placeOf(cleanId(id));
+        if (place !== undefined) context.places.push(place);
         if (breaks.has(name)) pieces.push(text(name === 'br' ? '\n' : '\n\n', mark()));
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);

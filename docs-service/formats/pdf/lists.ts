@@ -1,5 +1,6 @@
-import type { Token, Tokens } from 'marked';
+import type { Token } from 'marked';
 import type { Direction } from '../language.ts';
+import type { HtmlList } from '../markdown/htmlBlocks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { arrange, type Block, heightOf, indented, indentWithin, type LayoutScope } from './layout.ts';
 import { hang } from './paragraphs.ts';
@@ -10,7 +11,7 @@ import type { TextRun } from './typesetter.ts';
 type BlocksOf = (tokens: readonly Token[], scope: LayoutScope) => readonly Block[];
 
 /** A list. Its signs hang beside the text, on the same line, so no page break separates them. */
-export function listBlock(list: Tokens.List, scope: LayoutScope, blocksOf: BlocksOf): Block {
+export function listBlock(list: HtmlList, scope: LayoutScope, blocksOf: BlocksOf): Block {
   const direction = directionOf(list.items.map(({ text }) => text).join('\n'));
   const markers = markersOf(list, scope, direction);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
@@ -49,13 +50,14 @@ interface Marker {
 const bullets = ['•', '–', '·'];
 
 function markersOf(
-  list: Tokens.List,
+  list: HtmlList,
   { type, look, listDepth = 0 }: LayoutScope,
   direction: Direction,
 ): Marker[] {
   const first = typeof list.start === 'number' ? list.start : 1;
   return list.items.map((item, index) => {
-    const number = inOrder([`${first + index}`, '.'], direction).join('');
+    const counted = signOf(list.numbers?.[index] ?? first + index, list.sign);
+    const number = inOrder([counted, '.'], direction).join('');
     const task = item.task ? (item.checked ? '☑' : '☐') : undefined;
     const sign = task ?? (list.ordered ? number : (bullets[listDepth % bullets.length] ?? '•'));
     const text = inOrder([sign, '\u00a0\u00a0'], direction).join('');
@@ -64,6 +66,39 @@ function markersOf(
     return { runs, width: type.width([piece], look.fontSize).whole };
   });
 }
+
+/** A number as a list writes it, in letters, Roman or Arabic numerals. */
+function signOf(number: number, sign: HtmlList['sign']): string {
+  if (sign === undefined || number < 1 || number > 3_999) return String(number);
+  const text = sign.toLowerCase() === 'a' ? lettersOf(number) : romanOf(number);
+  return sign === sign.toUpperCase() ? text.toUpperCase() : text;
+}
+
+function lettersOf(number: number): string {
+  const rest = Math.floor((number - 1) / 26);
+  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(97 + ((number - 1) % 26));
+}
+
+function romanOf(number: number): string {
+  const [value = 1, text = 'i'] = numerals.find(([value]) => value <= number) ?? [];
+  return number <= value ? text : text + romanOf(number - value);
+}
+
+const numerals = Object.entries({
+  m: 1000,
+  cm: 900,
+  d: 500,
+  cd: 400,
+  c: 100,
+  xc: 90,
+  l: 50,
+  xl: 40,
+  x: 10,
+  ix: 9,
+  v: 5,
+  iv: 4,
+  i: 1,
+}).map(([text, value]) => [value, text] as const);
 
 const signLook = { color: colors.quiet, preserveLeadingSpaces: true } as const;
 

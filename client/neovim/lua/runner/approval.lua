@@ -10,16 +10,20 @@ local M = {}
 
 ---@class runner.PendingQuestion
 ---@field question runner.ApproveToolParams
----@field answer fun(decision: string)
+---@field answer fun(decision: string, reason?: string)
 ---@field close? fun() Closes what is shown with the question.
 
 --- No comes first, so that Enter in a picker that selects the first row allows nothing.
 local choices = {
   { title = 'No', decision = 'deny' },
   { title = 'Once', decision = 'once' },
+  { title = 'All edits of this answer', decision = 'answer' },
   { title = 'For this session', decision = 'session' },
   { title = 'Always', decision = 'always' },
+  { title = 'No, and stop', decision = 'stop' },
 }
+
+local usual = { 'deny', 'once', 'session', 'always' }
 
 --- In ms between two checks whether the user can be asked.
 local period = 100
@@ -76,7 +80,7 @@ end
 ---@return { title: string, decision: string }[]
 local function choices_of(question)
   return vim.tbl_filter(function(choice)
-    return not question.decisions or vim.list_contains(question.decisions, choice.decision)
+    return vim.list_contains(question.decisions or usual, choice.decision)
   end, choices)
 end
 
@@ -104,15 +108,30 @@ end
 
 ---@param pending runner.PendingQuestion
 ---@param decision string
-local function settle(pending, decision)
+---@param reason? string
+local function settle(pending, decision, reason)
   asked = nil
   close(pending)
   local chat = chat_of(pending.question)
   if chat then
     chat.state:set_question(nil, false)
   end
-  pending.answer(decision)
+  pending.answer(decision, reason)
   go_on()
+end
+
+--- Of a built-in tool, the model also reads why.
+---@param pending runner.PendingQuestion
+---@param decision 'deny'|'stop'
+local function deny(pending, decision)
+  if pending.question.server ~= 'builtin' then
+    return settle(pending, decision)
+  end
+  vim.ui.input({ prompt = 'Why not, for the model (or nothing)? ' }, function(reason)
+    if asked == pending then
+      settle(pending, decision, reason and vim.trim(reason) ~= '' and reason or nil)
+    end
+  end)
 end
 
 ---@param pending runner.PendingQuestion
@@ -132,7 +151,10 @@ local function ask(pending)
   }, function(choice)
     -- If the answer was cancelled meanwhile, its questions are settled.
     if asked == pending then
-      local is_allowed = choice and choice.decision ~= 'deny' and not loses_changes(question)
+      if choice and (choice.decision == 'deny' or choice.decision == 'stop') then
+        return deny(pending, choice.decision)
+      end
+      local is_allowed = choice and not loses_changes(question)
       settle(pending, is_allowed and choice.decision or 'deny')
     end
   end)
@@ -208,7 +230,7 @@ function go_on()
 end
 
 ---@param question runner.ApproveToolParams
----@param answer fun(decision: 'once'|'session'|'always'|'deny') Called once, not necessarily later.
+---@param answer fun(decision: string, reason?: string) Called once, not necessarily later.
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
   go_on()
@@ -220,23 +242,49 @@ function M.is_asking()
   return asked ~= nil
 end
 
---- Call when the chat has ended: its questions need no answer.
----@param stream_id string
-function M.forget(stream_id)
+--- Drops questions that need no answer.
+---@param is_gone fun(question: runner.ApproveToolParams): boolean
+local function drop(is_gone)
   local gone, rest = {}, {}
   for _, pending in ipairs(waiting) do
-    table.insert(pending.question.streamId == stream_id and gone or rest, pending)
+    table.insert(is_gone(pending.question) and gone or rest, pending)
   end
   waiting = rest
-  if asked and asked.question.streamId == stream_id then
+  if asked and is_gone(asked.question) then
     table.insert(gone, asked)
     close(asked)
     asked = nil
   end
   for _, pending in ipairs(gone) do
+    local chat = chat_of(pending.question)
+    if chat then
+      chat.state:set_question(nil, false)
+    end
     pending.answer('deny')
   end
   go_on()
+end
+
+--- Call when the chat has ended.
+---@param stream_id string
+function M.forget(stream_id)
+  drop(function(question)
+    return question.streamId == stream_id
+  end)
+end
+
+--- Call when another mode counts in the chat: the daemon has answered the questions that it decides.
+---@param stream_id string
+---@param mode runner.Mode
+function M.withdraw(stream_id, mode)
+  drop(function(question)
+    -- What is asked in every mode cannot be allowed for the whole answer.
+    local is_usual = question.diff and vim.list_contains(question.decisions or {}, 'answer')
+    local is_decided = mode == 'read' and (question.diff or question.command)
+      or mode == 'auto' and (is_usual or question.server == 'builtin' and not question.diff)
+      or mode == 'edit' and is_usual
+    return question.streamId == stream_id and is_decided and true or false
+  end)
 end
 
 return M

@@ -73,7 +73,9 @@ end
 local function to_config(cmd)
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.textDocument.inlineCompletion = { dynamicRegistration = true }
-  capabilities.experimental = { runner = { approvesTools = true, elicits = true, showsDiffs = true } }
+  capabilities.experimental = {
+    runner = { approvesTools = true, elicits = true, showsDiffs = true, decisions = { 'answer', 'stop' } },
+  }
   local settings = options.for_daemon()
   return {
     name = name,

@@ -45,12 +45,12 @@ end
 --- The editor runs the handler of a request in a coroutine, so that the answer may come later.
 ---@param _ any
 ---@param question runner.ApproveToolParams
----@return { decision: string }
+---@return { decision: string, reason?: string }
 local function approve(_, question)
   local answering = coroutine.running()
-  require('runner.approval').ask(question, function(decision)
+  require('runner.approval').ask(question, function(decision, reason)
     vim.schedule(function()
-      coroutine.resume(answering, { decision = decision })
+      coroutine.resume(answering, { decision = decision, reason = reason })
     end)
   end)
   return coroutine.yield()

@@ -107,6 +107,38 @@ function M.tools()
   end
 end
 
+---@param name string
+function M.mode(name)
+  if is_ready() then
+    require('runner.agent').set_mode(require('runner.chat').open({ is_quiet = true }), name)
+  end
+end
+
+---@param lead string
+---@return string[]
+function M.complete_mode(lead)
+  return require('runner.agent').complete_mode(lead)
+end
+
+function M.checks()
+  if is_ready() then
+    require('runner.agent').check()
+  end
+end
+
+function M.edits()
+  if is_ready() then
+    require('runner.agent').edits(require('runner.chat').open({ is_quiet = true }))
+  end
+end
+
+---@param is_redo boolean
+function M.undo(is_redo)
+  if is_ready() then
+    require('runner.agent').undo(require('runner.chat').open({ is_quiet = true }), is_redo)
+  end
+end
+
 --- The arguments of the user command.
 ---@param arguments { fargs: string[] }
 function M.login(arguments)

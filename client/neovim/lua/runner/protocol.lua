@@ -32,6 +32,30 @@
 --- - `set-catalog`: What answers is no model catalog.
 ---@alias runner.AdviceCode 'start-runner'|'check-address'|'check-proxy'|'set-address'|'name-ca-file'|'set-token'|'set-password'|'use-https'|'shorten-prompt'|'offer-fewer-tools'|'make-room'|'log-in'|'wait-for-restart'|'check-network'|'set-catalog'
 
+--- How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
+---@alias runner.AgentMode 'read'|'ask'|'edit'|'auto'
+
+---@class runner.AgentParams
+---@field mode? runner.AgentMode
+---@field cleared? runner.ClearedParts What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it.
+
+--- What a turn with the built-in tools did.
+---@class runner.AgentResult
+---@field rounds integer How often the model was asked.
+---@field cleared? runner.ClearedParts Absent if nothing is.
+---@field edits runner.AgentResultEditsItem[] In their order; a file that was edited again is here again.
+---@field checks runner.AgentResultChecksItem[]
+
+---@class runner.AgentResultChecksItem
+---@field name string
+---@field exitCode number|nil Null if it did not exit by itself.
+---@field ms integer
+
+---@class runner.AgentResultEditsItem
+---@field path string Below the folder of the workspace.
+---@field added integer Lines.
+---@field removed integer
+
 ---@class runner.AllowCheckParams
 ---@field name string
 ---@field folder string
@@ -56,10 +80,11 @@
 ---@field annotations? runner.ToolAnnotations
 ---@field diff? runner.FileDiff What the call would change, in place of most of its arguments. Only a client with `showsDiffs` gets it.
 ---@field command? string[] The words of the command that the call would run. They may come from a model.
----@field decisions? runner.ToolDecision[] The possible answers. Absent: all of them. Any other answer is a denial.
+---@field decisions? runner.ToolDecision[] The possible answers. Absent: `once`, `session`, `always` and `deny`. Any other answer is a denial.
 
 ---@class runner.ApproveToolResult
 ---@field decision runner.ToolDecision
+---@field reason? string With `deny` and `stop`: what the model should know of it, of which 1,000 characters count.
 
 --- A text that accompanies what the user typed, such as a file or selected lines.
 ---@class runner.Attachment
@@ -138,6 +163,7 @@
 ---@field tools? runner.Tool[]
 ---@field hostedTools? 'all'|string[] Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn.
 ---@field maxRounds? integer With `hostedTools`: rounds of calls; more than `maxToolRounds` are never run. Default: the setting `rounds`.
+---@field agent? runner.AgentParams How a model works with the built-in tools.
 ---@field toolChoice? 'auto'|'none'|'required' `none` leaves the tools out. A server that cannot hold a model to a call treats `required` as `auto`, with a notice.
 ---@field think? boolean|runner.ThinkLevel Sent only to models with the thinking capability; absent leaves it to the runner.
 ---@field options? table<string, any> The runner's own options, such as `temperature`.
@@ -158,6 +184,7 @@
 ---@field messages? runner.Message[] With `hostedTools`: every message that the turn added, in order, ready to be sent as history. Every call that the daemon runs has its answer here, even when the turn was cancelled.
 ---@field usage runner.Usage With several rounds: the prompt tokens of the last round, and the completion tokens of all rounds.
 ---@field notices runner.Notice[]
+---@field agent? runner.AgentResult Only of a turn with the built-in tools.
 
 --- A command that the user lets models run: a list of words that no shell reads.
 ---@class runner.CheckOptions
@@ -167,6 +194,13 @@
 
 --- Checks by the absolute path of their project folder, and by their name.
 ---@alias runner.Checks table<string, table<string, runner.CheckOptions>>
+
+--- What was removed from the prompts of a conversation to save room. It stays out of later ones.
+---@class runner.ClearedParts
+---@field results string[] The ids of the calls whose results are removed.
+---@field rounds string[] The ids of the first calls of rounds that are removed.
+---@field answers integer How many answers, from the beginning, have no thinking any more.
+---@field turns integer How many turns, from the beginning, are removed.
 
 ---@class runner.CompletePromptParams
 ---@field name string Of the prompt.
@@ -883,6 +917,7 @@
 ---@field session runner.Session
 ---@field messages runner.SessionMessage[]
 ---@field settings? runner.ConversationSettings Absent if no turn had any, and in conversations of earlier versions.
+---@field cleared? runner.ClearedParts What was removed from its prompts to save room. The messages are all there.
 
 ---@class runner.RedoEditsParams
 ---@field session string The `id` of a kept conversation.
@@ -1001,6 +1036,10 @@
 ---@class runner.SetHostResult
 ---@field path string
 
+---@class runner.SetModeParams
+---@field streamId string
+---@field mode runner.AgentMode
+
 ---@class runner.ShowModelResult
 ---@field model runner.Model
 ---@field template? string
@@ -1092,10 +1131,11 @@
 ---@field approvesTools? boolean The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow.
 ---@field elicits? boolean The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user.
 ---@field showsDiffs? boolean The client shows `diff` with its question. Otherwise no model is offered the built-in tool that edits files.
+---@field decisions? ('answer'|'stop')[] Which of the later decisions the client can give.
 ---@field folder? string An absolute path: the folder that the built-in tools use if the client has no workspace, as in a terminal.
 
---- `session` applies until the daemon ends, `always` until the tool's description or schema changes.
----@alias runner.ToolDecision 'once'|'session'|'always'|'deny'
+--- `session` applies until the daemon ends, `always` until the tool's description or schema changes. `answer` applies to all edits of this chat. `stop` denies the call and ends the chat as cancelled. The last two are offered only for edits, and only to a client whose `ToolCapabilities.decisions` name them.
+---@alias runner.ToolDecision 'once'|'session'|'always'|'answer'|'deny'|'stop'
 
 ---@class runner.ToolProgress
 ---@field streamId string The `streamId` of the chat.
@@ -1121,6 +1161,7 @@
 ---@field content string At most 32,000 characters.
 ---@field isError boolean The call failed, was denied, or had arguments that the tool does not take. The content says why.
 ---@field output? string How a check ended and what it has written, if the content has only a part of that: about 256 Ki characters at most, without escape sequences, overwritten lines and repeats.
+---@field diff? runner.FileDiff What the call has changed, if nobody was asked about it. Only a client with `showsDiffs` gets it.
 ---@field images? string[] Base64. In the content, `[image, …]` stands for each of them.
 ---@field unapprovedTool? string The server's own name of the tool, if the call was not run because `approvals` do not allow it and nobody could be asked.
 

@@ -22,6 +22,7 @@ local prompts = require('runner.chat.prompts')
 ---@field last string? The conversation that was offered.
 ---@field private beginning table? The turn that a model is still looked up for.
 ---@field servers runner.ServerChoice
+---@field private note string? What the model should know with the next prompt.
 local Chat = {}
 Chat.__index = Chat
 
@@ -41,6 +42,27 @@ end
 ---@param chosen string
 function Chat:use(chosen)
   self.state:use(chosen)
+end
+
+---@param mode runner.Mode
+function Chat:use_mode(mode)
+  self.state:use_mode(mode)
+  local stream_id = self.conversation.stream_id
+  if stream_id then
+    connection.request('runner/chat/setMode', { streamId = stream_id, mode = mode }, function(err)
+      if err then
+        return notice.complain(err.message)
+      end
+      approval.withdraw(stream_id, mode)
+    end)
+  end
+end
+
+--- Shows what the user did to the files, and tells the model with the next prompt.
+---@param text string
+function Chat:note_for_model(text)
+  self.note = self.note and ('%s %s'):format(self.note, text) or text
+  self.page:add_remark(('*%s*'):format(text))
 end
 
 function Chat:pick_model()
@@ -176,7 +198,12 @@ function Chat:send_found(found, from)
       tool_servers = found.tools or self.servers:wanted(),
       selection = self.selection,
       attachments = attachments.of_contexts(all),
+      mode = self.state.mode,
     }
+    if self.note then
+      table.insert(turn.attachments, { path = 'what the user did since', text = self.note })
+      self.note = nil
+    end
     self:select(nil)
     local title = attachments.title_of(all)
     local called = found.name and '/' .. found.name
@@ -219,7 +246,9 @@ function Chat:regenerate()
   end
   self:begin_turn(function(name)
     local servers = self.servers:wanted()
-    self:ask({ prompt = prompt.content, model = name, tool_servers = servers, is_again = true }, 'once more')
+    local mode = self.state.mode
+    local turn = { prompt = prompt.content, model = name, tool_servers = servers, mode = mode, is_again = true }
+    self:ask(turn, 'once more')
   end)
 end
 

@@ -9,6 +9,7 @@ local incoming = require('runner.incoming')
 ---@field images? string[] Base64.
 ---@field model string
 ---@field tool_servers 'all'|string[]
+---@field mode? runner.Mode Of the built-in tools; absent: ask.
 ---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
 
 --- Events of an answer. One of the last two ends it.
@@ -92,6 +93,15 @@ function Conversation:last_prompt()
   return nil, 0
 end
 
+--- Which turn was the last, for requests about its edits.
+---@return { session: string, prompt: integer }?
+function Conversation:edits_params()
+  local prompts = vim.tbl_filter(function(message)
+    return message.role == 'user'
+  end, self.messages)
+  return self.session and prompts[1] and { session = self.session, prompt = #prompts } or nil
+end
+
 --- The editor reads an object whose values are all null as an empty list, which no daemon accepts as arguments.
 ---@param messages runner.Message[]
 ---@return runner.Message[]
@@ -150,6 +160,7 @@ function Conversation:ask(turn, listener)
     think = self.settings.think,
     options = self.settings.options,
     maxRounds = self.settings.maxRounds,
+    agent = turn.mode and { mode = turn.mode } or nil,
   }
   local is_over = false
   local request = connection.request('runner/chat', params, function(err, result)

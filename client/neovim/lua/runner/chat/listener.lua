@@ -62,6 +62,9 @@ function M.create(chat, turn)
     local _, name = next(running)
     chat.state:set_running(name and calls.progress(name))
     page:add_result(result)
+    if result.server == 'builtin' then
+      chat.state:use_mode(chat.state.mode or 'ask')
+    end
     if result.server == 'builtin' and not result.isError then
       -- A file that is open may have changed.
       vim.cmd('silent! checktime')

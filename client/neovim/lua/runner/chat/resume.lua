@@ -29,6 +29,12 @@ function M.go_on(chat, id)
     chat.servers:restore(result.settings)
     chat.page:clear()
     replay.write(chat.page, result.messages, result.session.model)
+    -- What a conversation was allowed once, nobody has allowed today.
+    local mode = require('runner.agent').is_on() and 'ask' or nil
+    chat.state:use_mode(mode)
+    if mode then
+      chat.page:add_remark('*It begins in the mode ask; :RunnerMode changes that.*')
+    end
     for _, window in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
       chat.page.prompt:go_to(window)
     end

@@ -6,6 +6,7 @@ local winbar = require('runner.chat.winbar')
 ---@class runner.ChatState
 ---@field private bufnr integer
 ---@field model string?
+---@field mode runner.Mode? Of the built-in tools; absent while it is not known that they are on.
 ---@field phase runner.ChatPhase
 ---@field question { tool: string, is_asked: boolean }? May this tool run?
 ---@field running string? The call that runs, and how far it has come.
@@ -29,6 +30,14 @@ end
 function State:use(model)
   self.model = model
   self:show()
+end
+
+---@param mode runner.Mode?
+function State:use_mode(mode)
+  if self.mode ~= mode then
+    self.mode = mode
+    self:show()
+  end
 end
 
 ---@param phase runner.ChatPhase

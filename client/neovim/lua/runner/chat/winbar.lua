@@ -38,6 +38,9 @@ end
 ---@param state runner.ChatState
 local function show_in(window, state)
   local model = state.model or 'no model'
+  if state.mode then
+    model = ('%s · %s'):format(model, state.mode)
+  end
   local hints = hints_of(state)
   local room = vim.api.nvim_win_get_width(window) - vim.fn.strdisplaywidth(model) - 3
   local hint = vim.iter(hints):find(function(one)
