@@ -51,7 +51,7 @@ try {
       writeFileSync(join(stage, file), await minified(file, { shortensNames }));
     } else cpSync(file, join(stage, file));
   }
-  writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest(), null, 2));
+  writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest()));
   await createVSIX({
     cwd: stage,
     packagePath: out,

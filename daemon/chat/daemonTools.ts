@@ -1,5 +1,12 @@
 import type { Advised } from '../../protocol/messages/advice.ts';
-import type { AgentMode, AgentResult, FileDiff, Tool, ToolCall } from '../../protocol/messages/chat.ts';
+import type {
+  AgentCheck,
+  AgentEdit,
+  AgentMode,
+  FileDiff,
+  Tool,
+  ToolCall,
+} from '../../protocol/messages/chat.ts';
 import type { ElicitParams, ElicitResult } from '../../protocol/messages/elicit.ts';
 import type {
   ApproveToolParams,
@@ -131,9 +138,9 @@ export interface CallOutcome {
   /** All that a program has written, if the content has only a part of it. */
   readonly output?: string;
   /** What a check was and how it ended. */
-  readonly check?: AgentResult['checks'][number];
+  readonly check?: AgentCheck;
   /** What the call has changed. */
-  readonly edit?: AgentResult['edits'][number];
+  readonly edit?: AgentEdit;
   /** The same in full, if nobody was asked about it. */
   readonly diff?: FileDiff;
   /** In place of the content, when it is compared with the results of earlier calls. */

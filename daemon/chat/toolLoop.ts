@@ -1,5 +1,7 @@
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
+  type AgentCheck,
+  type AgentEdit,
   type AgentResult,
   type ChatDelta,
   type ChatParams,
@@ -113,8 +115,8 @@ class Loop {
   /** The names of tools that the model knows by now. */
   readonly #told = new Set<string>();
   readonly mode: TurnMode;
-  readonly #edits: AgentResult['edits'][number][] = [];
-  readonly #checks: AgentResult['checks'][number][] = [];
+  readonly #edits: AgentEdit[] = [];
+  readonly #checks: AgentCheck[] = [];
   /** Undefined if the model has none of the built-in tools. */
   #agent: PromptRoom | undefined;
   #rounds = 0;

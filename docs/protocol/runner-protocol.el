@@ -242,23 +242,23 @@
      (:server optional string "With `log-in`: the name of the tool server.")
      (:contextLength optional integer "With `shorten-prompt`, `offer-fewer-tools` and `make-room`: the tokens of a window that fits; 0 if the model can have none. Absent if that is not known."))
     (AdviceCode "- `start-runner`: No runner answers at the address. - `check-address`: Something else answers at the address, or nothing with its name. - `check-proxy`: A web page answers at the address. - `set-address`: The address leads to another one, which is not followed. - `name-ca-file`: The certificate of the runner is not trusted. - `set-token`: The server wants a token, or another one. - `set-password`: The server wants a user name and a password, or other ones. They are stored as a token is. - `use-https`: There is a token, and it is not sent over plain http to another machine. - `shorten-prompt`: The prompt does not fit into the context window. - `offer-fewer-tools`: The prompt does not fit, and most of it describes tools. - `make-room`: The prompt nearly fills the context window. - `log-in`: The tool server wants a login; `server` names it. - `wait-for-restart`: The tool server has failed and is started again later, or is still starting. - `check-network`: The model catalog cannot be reached. - `set-catalog`: What answers is no model catalog." (member "start-runner" "check-address" "check-proxy" "set-address" "name-ca-file" "set-token" "set-password" "use-https" "shorten-prompt" "offer-fewer-tools" "make-room" "log-in" "wait-for-restart" "check-network" "set-catalog"))
+    (AgentCheck "A check that was run." plist
+     (:name required string "")
+     (:exitCode required (or number null) "Null if it did not exit by itself.")
+     (:ms required integer ""))
+    (AgentEdit "" plist
+     (:path required string "Below the folder of the workspace.")
+     (:added required integer "In lines, as `removed`.")
+     (:removed required integer ""))
     (AgentMode "How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs." (member "read" "ask" "edit" "auto"))
     (AgentParams "" plist
      (:mode optional AgentMode "")
      (:cleared optional ClearedParts "What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it."))
     (AgentResult "What a turn with the built-in tools did." plist
      (:rounds required integer "How often the model was asked.")
-     (:cleared optional ClearedParts "Absent if nothing is.")
-     (:edits required (vector AgentResultEditsItem) "In their order; a file that was edited again is here again.")
-     (:checks required (vector AgentResultChecksItem) ""))
-    (AgentResultChecksItem "" plist
-     (:name required string "")
-     (:exitCode required (or number null) "Null if it did not exit by itself.")
-     (:ms required integer ""))
-    (AgentResultEditsItem "" plist
-     (:path required string "Below the folder of the workspace.")
-     (:added required integer "Lines.")
-     (:removed required integer ""))
+     (:cleared optional ClearedParts "Absent if nothing is removed.")
+     (:edits required (vector AgentEdit) "In their order; a file that was edited again is here again.")
+     (:checks required (vector AgentCheck) ""))
     (AllowCheckParams "" plist
      (:name required string "")
      (:folder required string "")

@@ -40,6 +40,22 @@ class Advice(TypedDict):
 AdviceCode: TypeAlias = "Literal[\"start-runner\", \"check-address\", \"check-proxy\", \"set-address\", \"name-ca-file\", \"set-token\", \"set-password\", \"use-https\", \"shorten-prompt\", \"offer-fewer-tools\", \"make-room\", \"log-in\", \"wait-for-restart\", \"check-network\", \"set-catalog\"]"
 
 
+class AgentCheck(TypedDict):
+    """A check that was run."""
+    name: "str"
+    exitCode: "Union[float, None]"
+    """Null if it did not exit by itself."""
+    ms: "int"
+
+
+class AgentEdit(TypedDict):
+    path: "str"
+    """Below the folder of the workspace."""
+    added: "int"
+    """In lines, as `removed`."""
+    removed: "int"
+
+
 # How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
 AgentMode: TypeAlias = "Literal[\"read\", \"ask\", \"edit\", \"auto\"]"
 
@@ -55,25 +71,10 @@ class AgentResult(TypedDict):
     rounds: "int"
     """How often the model was asked."""
     cleared: NotRequired["ClearedParts"]
-    """Absent if nothing is."""
-    edits: "List[AgentResultEditsItem]"
+    """Absent if nothing is removed."""
+    edits: "List[AgentEdit]"
     """In their order; a file that was edited again is here again."""
-    checks: "List[AgentResultChecksItem]"
-
-
-class AgentResultChecksItem(TypedDict):
-    name: "str"
-    exitCode: "Union[float, None]"
-    """Null if it did not exit by itself."""
-    ms: "int"
-
-
-class AgentResultEditsItem(TypedDict):
-    path: "str"
-    """Below the folder of the workspace."""
-    added: "int"
-    """Lines."""
-    removed: "int"
+    checks: "List[AgentCheck]"
 
 
 class AllowCheckParams(TypedDict):

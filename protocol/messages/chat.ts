@@ -61,9 +61,9 @@ export interface Tool {
  * checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and
  * checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
  */
-export type AgentMode = (typeof agentModes)[number];
+export type AgentMode = 'read' | 'ask' | 'edit' | 'auto';
 
-export const agentModes = ['read', 'ask', 'edit', 'auto'] as const;
+export const agentModes: readonly AgentMode[] = ['read', 'ask', 'edit', 'auto'];
 
 /** What was removed from the prompts of a conversation to save room. It stays out of later ones. */
 export interface ClearedParts {
@@ -238,22 +238,27 @@ export interface Notice extends Advised {
 export interface AgentResult {
   /** How often the model was asked. */
   readonly rounds: number;
-  /** Absent if nothing is. */
+  /** Absent if nothing is removed. */
   readonly cleared?: ClearedParts;
   /** In their order; a file that was edited again is here again. */
-  readonly edits: readonly {
-    /** Below the folder of the workspace. */
-    readonly path: string;
-    /** Lines. */
-    readonly added: number;
-    readonly removed: number;
-  }[];
-  readonly checks: readonly {
-    readonly name: string;
-    /** Null if it did not exit by itself. */
-    readonly exitCode: number | null;
-    readonly ms: number;
-  }[];
+  readonly edits: readonly AgentEdit[];
+  readonly checks: readonly AgentCheck[];
+}
+
+export interface AgentEdit {
+  /** Below the folder of the workspace. */
+  readonly path: string;
+  /** In lines, as `removed`. */
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** A check that was run. */
+export interface AgentCheck {
+  readonly name: string;
+  /** Null if it did not exit by itself. */
+  readonly exitCode: number | null;
+  readonly ms: number;
 }
 
 /** The whole answer. It is authoritative; the deltas before it are an optimisation. */

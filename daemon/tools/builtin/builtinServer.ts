@@ -89,26 +89,25 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   };
 
   const prepare = (request: ToolRequest, signal: AbortSignal): Promise<PreparedCall> =>
-    orProblem(
-      signal,
-      async (): Promise<PreparedCall> => {
-        const found = await lookUp(request, signal);
-        if ('diff' in found) return { ...found, call: () => outcomeOf(signal, found.write) };
-        return {
-          given: found.given,
-          end: () => undefined,
-          call: (calling) => outcomeOf(calling, () => found.run(calling)),
-        };
-      },
-      unableCall,
-    );
+    withProblems(signal, async () => {
+      const found = await lookUp(request, signal);
+      if ('diff' in found) return { ...found, call: async () => succeeded(await found.write()) };
+      const { given, run } = found;
+      return { given, end: () => undefined, call: async (calling) => succeeded(await run(calling)) };
+    });
+
+  const prepareCheck: PrepareCheck = (check, path, { context = widest, signal }) =>
+    withProblems(signal, async () => {
+      if (checks && check) return checks.prepare(check, path, context);
+      throw new FileProblemError('There is no such check.');
+    });
 
   return {
     async state(): Promise<ServerState> {
       try {
         const { folders } = await workspace();
         const configured = (await checks?.configured()) ?? [];
-        const running = configured.length === 0 ? [] : [runCheckTool(configured, preparingOf(checks))];
+        const running = configured.length === 0 ? [] : [runCheckTool(configured, prepareCheck)];
         const tools = [...builtinTools(folders, showsDiffs()), ...running];
         const names = configured.map(({ name }) => name);
         const adviceOn = (name: string) => adviceOnTool(name, names);
@@ -144,31 +143,22 @@ function workspaceOf(options: BuiltinServerOptions): () => Promise<Workspace> {
   };
 }
 
-/** A check as it was offered, before the user is asked. */
-function preparingOf(checks: ReturnType<typeof createChecks> | undefined): PrepareCheck {
-  return (check, path, { context = widest, signal }) =>
-    orProblem(
-      signal,
-      async () => {
-        if (!checks || !check) return unableCall('There is no such check.');
-        const prepared = await checks.prepare(check, path, context);
-        return {
-          ...prepared,
-          call: (calling, listener) =>
-            orProblem(calling, () => prepared.call(calling, listener), failedOutcome),
-        };
-      },
-      unableCall,
-    );
+function succeeded(content: string): CallOutcome {
+  return { content, isError: false };
 }
 
-function unableCall(problem: string): PreparedCall {
-  return { problem, end: () => undefined, call: async () => failedOutcome(problem) };
-}
-
-function outcomeOf(signal: AbortSignal, work: () => Promise<string>): Promise<CallOutcome> {
-  const succeed = async (): Promise<CallOutcome> => ({ content: await work(), isError: false });
-  return orProblem(signal, succeed, failedOutcome);
+/** A call that rejects for no problem with a file: the model reads it. */
+function withProblems(signal: AbortSignal, look: () => Promise<PreparedCall>): Promise<PreparedCall> {
+  const prepare = async (): Promise<PreparedCall> => {
+    const prepared = await look();
+    const call: PreparedCall['call'] = (calling, listener) =>
+      orProblem(calling, () => prepared.call(calling, listener), failedOutcome);
+    return { ...prepared, call };
+  };
+  return orProblem(signal, prepare, (problem) => ({
+    ...{ problem, end: () => undefined },
+    call: async () => failedOutcome(problem),
+  }));
 }
 
 /** What the work gives, or else what stands for the problem that it has with a file. */

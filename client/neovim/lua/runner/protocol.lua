@@ -32,6 +32,17 @@
 --- - `set-catalog`: What answers is no model catalog.
 ---@alias runner.AdviceCode 'start-runner'|'check-address'|'check-proxy'|'set-address'|'name-ca-file'|'set-token'|'set-password'|'use-https'|'shorten-prompt'|'offer-fewer-tools'|'make-room'|'log-in'|'wait-for-restart'|'check-network'|'set-catalog'
 
+--- A check that was run.
+---@class runner.AgentCheck
+---@field name string
+---@field exitCode number|nil Null if it did not exit by itself.
+---@field ms integer
+
+---@class runner.AgentEdit
+---@field path string Below the folder of the workspace.
+---@field added integer In lines, as `removed`.
+---@field removed integer
+
 --- How far a model may go with the built-in tools; only the user chooses it. `read`: it is offered neither edits nor checks. `ask`: the user is asked about each. `edit`: edits are made without a question. `auto`: so are reads and checks, in a trusted workspace. Some files are asked about in every mode, because they decide what runs.
 ---@alias runner.AgentMode 'read'|'ask'|'edit'|'auto'
 
@@ -42,19 +53,9 @@
 --- What a turn with the built-in tools did.
 ---@class runner.AgentResult
 ---@field rounds integer How often the model was asked.
----@field cleared? runner.ClearedParts Absent if nothing is.
----@field edits runner.AgentResultEditsItem[] In their order; a file that was edited again is here again.
----@field checks runner.AgentResultChecksItem[]
-
----@class runner.AgentResultChecksItem
----@field name string
----@field exitCode number|nil Null if it did not exit by itself.
----@field ms integer
-
----@class runner.AgentResultEditsItem
----@field path string Below the folder of the workspace.
----@field added integer Lines.
----@field removed integer
+---@field cleared? runner.ClearedParts Absent if nothing is removed.
+---@field edits runner.AgentEdit[] In their order; a file that was edited again is here again.
+---@field checks runner.AgentCheck[]
 
 ---@class runner.AllowCheckParams
 ---@field name string
