@@ -1,5 +1,5 @@
 // Writes every file that is made from something else: the tables of settings, VS Code's manifest, Neovim's list, the
-// manual pages, and docs/PERFORMANCE.md with its pictures. Tests only compare.
+// manual pages, docs/protocol, and docs/PERFORMANCE.md with its pictures. Tests only compare.
 // Usage: node .ci/generate.mjs
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

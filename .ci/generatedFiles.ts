@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { SettingName } from '../daemon/config/settings.ts';
 import { documentsManual, runnerManual } from './manualPages.ts';
+import { openRpcDocument, schemaDocument } from './protocol/documents.ts';
+import { lispTable, luaTypes, pythonTypes } from './protocol/languages.ts';
+import { type ProtocolTypes, readProtocol } from './protocol/schema.ts';
 import {
   editorTable,
   luaHelp,
@@ -13,7 +16,10 @@ import {
   toManifest,
 } from './settingsPages.ts';
 
-/** A file that is made, or has a part that is made, from a table of the programs: settings, or commands. */
+/**
+ * A file that is made, or has a part that is made, from a table of the programs: settings, commands, or the types of
+ * the protocol.
+ */
 export interface GeneratedFile {
   readonly path: string;
   /** The new text of the file. The parts that are not made stay as they are now. */
@@ -43,7 +49,20 @@ export const generatedFiles: readonly GeneratedFile[] = [
   },
   { path: 'man/runner.1', generate: runnerManual },
   { path: 'man/runner-docs.1', generate: documentsManual },
+  { path: 'docs/protocol/schema.json', generate: () => schemaDocument(protocol()) },
+  { path: 'docs/protocol/openrpc.json', generate: () => openRpcDocument(protocol()) },
+  { path: 'docs/protocol/runner_protocol.py', generate: () => pythonTypes(protocol()) },
+  { path: 'docs/protocol/runner-protocol.el', generate: () => lispTable(protocol()) },
+  { path: 'client/neovim/lua/runner/protocol.lua', generate: () => luaTypes(protocol()) },
 ];
+
+let read: ProtocolTypes | undefined;
+
+/** Read once: the compiler takes half a second. */
+function protocol(): ProtocolTypes {
+  read ??= readProtocol();
+  return read;
+}
 
 export function readManifestSettings(): Readonly<Record<string, ManifestSetting>> {
   return JSON.parse(readFileSync('package.json', 'utf8')).contributes.configuration.properties;

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runNpm } from './npm.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [tag = `v${version}`] = process.argv.slice(2);
@@ -14,7 +13,7 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 runScript('.ci/package.mjs', join(folder, `runner-${version}.vsix`));
 runScript('.ci/bundle.mjs', join(folder, `runner-docs-${version}.mcpb`));
-runNpm(['pack', '--silent', '--pack-destination', folder]);
+runScript('.ci/npmPackage.mjs', folder);
 const sums = readdirSync(folder)
   .sort()
   .map((name) => {

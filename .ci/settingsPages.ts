@@ -145,14 +145,10 @@ export function editorTable(properties: Readonly<Record<string, ManifestSetting>
   return ['| setting | type | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The list of Neovim, with types for its language server, and for `setup` itself what each value must be. */
+/** The list of Neovim: for `setup` what each value must be. */
 export function luaModule(own: readonly SettingName[]): string {
   return [
     '--- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.',
-    '---@class runner.Settings',
-    ...own.map((name) => `---@field ${name}? ${luaTypeOf(valueSchemaOf(name))}`),
-    '',
-    '--- Their names, and what they must be.',
     '---@type { name: string, schema: runner.Schema }[]',
     'return {',
     ...own.map((name) => `  { name = '${name}', schema = ${luaSchemaOf(valueSchemaOf(name))} },`),
@@ -218,20 +214,6 @@ function shapeOf(schema: ValueSchema): string {
   }
   if (typeof additionalProperties === 'object') return `{ [name]: ${shapeOf(additionalProperties)} }`;
   return [type].flat().join(' | ');
-}
-
-function luaTypeOf(schema: ValueSchema): string {
-  const { type = '', enum: choices, items, properties, required = [], additionalProperties } = schema;
-  if (choices) return choices.map((choice) => `'${choice}'`).join('|');
-  if (items) return `${luaTypeOf(items)}[]`;
-  if (properties) {
-    const fields = Object.entries(properties).map(
-      ([key, value]) => `${key}${required.includes(key) ? '' : '?'}: ${luaTypeOf(value)}`,
-    );
-    return `{ ${fields.join(', ')} }`;
-  }
-  if (typeof additionalProperties === 'object') return `table<string, ${luaTypeOf(additionalProperties)}>`;
-  return type === 'object' ? 'table<string, any>' : [type].flat().join('|');
 }
 
 function mapped<T, R>(

@@ -692,7 +692,7 @@ t.test('what the messages of the protocol are called is what docs/PROTOCOL.md sa
     typeof value === 'object' && 'method' in value ? [[name, value.method] as const] : [],
   );
   t.ok(named.length > 60);
-  for (const [name, method] of named) t.ok(method !== '' && page.includes(`\`${method}\``), name);
+  for (const [name, method] of named) t.ok(method !== '' && page.includes(`"method": "${method}"`), name);
   t.equal(progressNotification.method, '$/progress', "LSP's own");
   t.equal(new Set(named.map(([, method]) => method)).size, named.length, 'each has a name of its own');
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (-33\d+) \| (yes|no) \|/gm)];

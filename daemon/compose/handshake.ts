@@ -8,7 +8,7 @@ import { withoutUnset } from '../config/settingsReader.ts';
 import { enabledServers, openUserFile, type UserConfig, type UserFileOptions } from '../config/userFile.ts';
 import { peekMessage } from '../rpc/firstMessage.ts';
 import { frameOf } from '../rpc/frame.ts';
-import { greetingTo } from '../rpc/greeting.ts';
+import { greetingTo, requireVersion } from '../rpc/greeting.ts';
 import type { Daemon, StdioServerOptions } from './server.ts';
 
 export interface DaemonOptions extends Omit<StdioServerOptions, 'user' | 'answered'> {
@@ -41,6 +41,7 @@ function tryAnswer(
   const { capabilities, initializationOptions } = (params ?? {}) as Partial<InitializeParams>;
   if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
   try {
+    requireVersion(capabilities);
     const configuration = createConfiguration(readHost(host).host, settings);
     const given = withoutUnset(initializationOptions);
     // Making a schema, even for nothing, takes as long as all else here.

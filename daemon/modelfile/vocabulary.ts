@@ -1,3 +1,5 @@
+import { formerOptions, type RunnerOption, runnerOptions } from '../../protocol/messages/modelfile.ts';
+
 /** A command of a Modelfile, and what it takes. */
 export interface CommandWord {
   readonly takes: 'value' | 'parameter' | 'message';
@@ -86,7 +88,7 @@ export const commandWords: ReadonlyMap<string, CommandWord> = new Map<string, Co
 
 export const messageRoles: readonly string[] = ['system', 'user', 'assistant'];
 
-export type ParameterType = 'int' | 'float' | 'bool' | 'string';
+export type ParameterType = (typeof runnerOptions)[RunnerOption];
 
 export interface ParameterWord {
   readonly type: ParameterType;
@@ -96,84 +98,37 @@ export interface ParameterWord {
   readonly about: string;
 }
 
-/** By name; names are case-sensitive. */
-export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map<string, ParameterWord>([
-  [
-    'num_ctx',
-    {
-      type: 'int',
-      about: 'Tokens of the context window. Without it the runner chooses by its memory, often only 4,096.',
-    },
-  ],
-  [
-    'temperature',
-    {
-      type: 'float',
-      about: 'How freely the model chooses: 0 takes the most likely token each time. Default 0.8.',
-    },
-  ],
-  ['top_k', { type: 'int', about: 'How many of the most likely tokens are considered. Default 40.' }],
-  [
-    'top_p',
-    {
-      type: 'float',
-      about: 'Only the most likely tokens up to this sum of probabilities are considered. Default 0.9.',
-    },
-  ],
-  [
-    'min_p',
-    {
-      type: 'float',
-      about: 'Tokens less likely than this share of the most likely one are left out. Default 0.',
-    },
-  ],
-  ['typical_p', { type: 'float', about: 'Locally typical sampling; 1 is off. Default 1.' }],
-  [
-    'stop',
-    { type: 'string', isList: true, about: 'A text at which the answer ends. Repeat the line for several.' },
-  ],
-  [
-    'num_predict',
-    { type: 'int', about: 'The most tokens that an answer may have; -1 means no limit. Default -1.' },
-  ],
-  ['seed', { type: 'int', about: 'A number that makes answers repeatable; -1 is random. Default -1.' }],
-  ['repeat_penalty', { type: 'float', about: 'How much repetition is discouraged; 1 is off. Default 1.' }],
-  [
-    'repeat_last_n',
-    { type: 'int', about: 'How far back the runner looks for repetition, in tokens. Default 64.' },
-  ],
-  ['presence_penalty', { type: 'float', about: 'Discourages tokens that have occurred at all. Default 0.' }],
-  [
-    'frequency_penalty',
-    { type: 'float', about: 'Discourages tokens by how often they have occurred. Default 0.' },
-  ],
-  [
-    'num_keep',
-    { type: 'int', about: 'How many tokens of the beginning stay when the window slides. Default 4.' },
-  ],
-  ['num_batch', { type: 'int', about: 'How many tokens of the prompt are read at once. Default 512.' }],
-  [
-    'num_gpu',
-    { type: 'int', about: 'How many layers go to the GPU; -1 lets the runner choose. Default -1.' },
-  ],
-  ['main_gpu', { type: 'int', about: 'The GPU that takes everything that is not split.' }],
-  [
-    'num_thread',
-    { type: 'int', about: 'How many processor threads to use; 0 lets the runner choose. Default 0.' },
-  ],
-  ['draft_num_predict', { type: 'int', about: 'How many tokens a draft model predicts at once.' }],
-  ['use_mmap', { type: 'bool', about: 'Whether the weights are mapped into memory.' }],
-]);
+/** What each parameter does, in Markdown, with the runner's own default. */
+const about: Readonly<Record<RunnerOption, string>> = {
+  num_ctx: 'Tokens of the context window. Without it the runner chooses by its memory, often only 4,096.',
+  temperature: 'How freely the model chooses: 0 takes the most likely token each time. Default 0.8.',
+  top_k: 'How many of the most likely tokens are considered. Default 40.',
+  top_p: 'Only the most likely tokens up to this sum of probabilities are considered. Default 0.9.',
+  min_p: 'Tokens less likely than this share of the most likely one are left out. Default 0.',
+  typical_p: 'Locally typical sampling; 1 is off. Default 1.',
+  stop: 'A text at which the answer ends. Repeat the line for several.',
+  num_predict: 'The most tokens that an answer may have; -1 means no limit. Default -1.',
+  seed: 'A number that makes answers repeatable; -1 is random. Default -1.',
+  repeat_penalty: 'How much repetition is discouraged; 1 is off. Default 1.',
+  repeat_last_n: 'How far back the runner looks for repetition, in tokens. Default 64.',
+  presence_penalty: 'Discourages tokens that have occurred at all. Default 0.',
+  frequency_penalty: 'Discourages tokens by how often they have occurred. Default 0.',
+  num_keep: 'How many tokens of the beginning stay when the window slides. Default 4.',
+  num_batch: 'How many tokens of the prompt are read at once. Default 512.',
+  num_gpu: 'How many layers go to the GPU; -1 lets the runner choose. Default -1.',
+  main_gpu: 'The GPU that takes everything that is not split.',
+  num_thread: 'How many processor threads to use; 0 lets the runner choose. Default 0.',
+  draft_num_predict: 'How many tokens a draft model predicts at once.',
+  use_mmap: 'Whether the weights are mapped into memory.',
+};
+
+/** By name; names are case-sensitive. `stop` may be repeated, and all values count. */
+export const parameterWords: ReadonlyMap<string, ParameterWord> = new Map(
+  Object.entries(runnerOptions).map(([name, type]) => [
+    name,
+    { type, about: about[name as RunnerOption], ...(name === 'stop' ? { isList: true } : {}) },
+  ]),
+);
 
 /** Parameters that runners once knew and now ignore. */
-export const deprecatedParameters: ReadonlySet<string> = new Set([
-  'penalize_newline',
-  'low_vram',
-  'f16_kv',
-  'logits_all',
-  'vocab_only',
-  'use_mlock',
-  'mirostat',
-  'mirostat_tau',
-  'mirostat_eta',
-]);
+export const deprecatedParameters: ReadonlySet<string> = new Set(formerOptions);

@@ -9,6 +9,17 @@ import type {
 } from 'vscode-languageserver/node';
 import { completionAcceptedCommand, lifecycleCommands } from '../../protocol/messages/completion.ts';
 import { protocolVersion, type RunnerCapabilities } from '../../protocol/messages/initialize.ts';
+import { InvalidParamsError } from '../base/errors.ts';
+
+/** @throws {InvalidParamsError} if the editor needs a version that this daemon does not speak. */
+export function requireVersion({ experimental }: ClientCapabilities): void {
+  const wanted: unknown = experimental?.runner?.protocolVersion;
+  if (wanted === undefined || wanted === null || wanted === protocolVersion) return;
+  throw new InvalidParamsError(
+    'capabilities.experimental.runner.protocolVersion',
+    `this runnerd speaks version ${protocolVersion}; ${Number(wanted) > protocolVersion ? 'update Runner' : 'there is no other one'}`,
+  );
+}
 
 interface Greeter {
   readonly version: string;

@@ -7,7 +7,7 @@ import type {
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { toResponseError } from './endpoint.ts';
-import { allWorkspaceFolders, greetingTo, workspaceRoot } from './greeting.ts';
+import { allWorkspaceFolders, greetingTo, requireVersion, workspaceRoot } from './greeting.ts';
 import type { ResponseError } from './languageServer.ts';
 import type { ConfigurationDependencies } from './serveConfiguration.ts';
 import type { RpcSession } from './session.ts';
@@ -50,6 +50,7 @@ export function serveSession(connection: Connection, dependencies: SessionDepend
   connection.onInitialize((params: InitializeParams): InitializeResult | ResponseError<never> => {
     let options: InitializationOptions;
     try {
+      requireVersion(params.capabilities);
       options = settings.start(params.initializationOptions);
       configuration.start(options);
     } catch (error) {

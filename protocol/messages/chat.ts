@@ -22,7 +22,10 @@ export interface Message {
 
 /** A text that accompanies what the user typed, such as a file or selected lines. */
 export interface Attachment {
-  /** Where the text comes from, as the model sees it: a path, an address or a few words. */
+  /**
+   * Where the text comes from, as the model sees it: a path, an address or a few words.
+   * @minLength 1
+   */
   readonly path: string;
   /** The lines that the text covers, counted from 1, such as `3-9`. Absent means the whole file. */
   readonly lines?: string;
@@ -40,11 +43,13 @@ export interface Attachment {
 
 export interface ToolCall {
   readonly id: string;
+  /** @minLength 1 */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 export interface Tool {
+  /** @minLength 1 */
   readonly name: string;
   readonly description: string;
   /** A JSON Schema of an object. */
@@ -73,7 +78,7 @@ export interface ClearedParts {
 }
 
 export interface AgentParams {
-  /** Default `ask`. */
+  /** @default ask */
   readonly mode?: AgentMode;
   /** What an earlier turn reported. A kept conversation (`session`) needs none, because its file has it. */
   readonly cleared?: ClearedParts;
@@ -82,9 +87,14 @@ export interface AgentParams {
 export type ThinkLevel = 'low' | 'medium' | 'high' | 'max';
 
 export interface ChatParams extends ServerParams {
-  /** Chosen by the client; the deltas of this chat carry it. */
+  /**
+   * Chosen by the client; the deltas of this chat carry it.
+   * @minLength 1
+   */
   readonly streamId: string;
+  /** @minLength 1 */
   readonly model: string;
+  /** @minItems 1 */
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
   /**
@@ -93,14 +103,16 @@ export interface ChatParams extends ServerParams {
    */
   readonly hostedTools?: 'all' | readonly string[];
   /**
-   * With `hostedTools`: rounds of calls, at least 1 and at most {@link maxToolRounds}; default: the setting `rounds`.
+   * With `hostedTools`: rounds of calls; more than {@link maxToolRounds} are never run. Default: the setting `rounds`.
+   * @minimum 1
    */
   readonly maxRounds?: number;
   /** How a model works with the built-in tools. */
   readonly agent?: AgentParams;
   /**
-   * Default `auto`. `none` leaves the tools out. A server that cannot hold a model to a call treats `required` as
-   * `auto`, with a notice.
+   * `none` leaves the tools out. A server that cannot hold a model to a call treats `required` as `auto`, with a
+   * notice.
+   * @default auto
    */
   readonly toolChoice?: 'auto' | 'none' | 'required';
   /** Sent only to models with the thinking capability; absent leaves it to the runner. */
@@ -124,13 +136,17 @@ export interface ChatParams extends ServerParams {
   readonly contextTags?: readonly string[];
   /** The open and close tags of context blocks are not shown, even if the model wrote them. Their content stays. */
   readonly dropContextTags?: boolean;
-  /** `quote` puts thinking into the text as a collapsible block quote; default `separate`. */
+  /**
+   * `quote` puts thinking into the text as a collapsible block quote.
+   * @default separate
+   */
   readonly thinkingFormat?: 'separate' | 'quote';
   /** The `id` of a kept conversation. What this turn adds is appended to it when the turn ends. */
   readonly session?: string;
   /**
    * With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so
-   * once its answer is whole; if the turn fails or is cancelled, the last one stays. Default false.
+   * once its answer is whole; if the turn fails or is cancelled, the last one stays.
+   * @default false
    */
   readonly replacesLastTurn?: boolean;
 }

@@ -15,7 +15,10 @@ export interface DocumentPosition {
 /** The part of LSP's `InlineCompletionParams` that the daemon reads. */
 export interface InlineCompletionParams extends DocumentPosition {
   readonly context?: {
-    /** 1: the user asked for it. 2: the editor asked while the user typed; this is also the default. */
+    /**
+     * 1: the user asked for it. 2: the editor asked while the user typed.
+     * @default 2
+     */
     readonly triggerKind: number;
     /** The suggestion continues this text and replaces its range. */
     readonly selectedCompletionInfo?: SelectedCompletionInfo;

@@ -2,8 +2,12 @@ import type { FinishReason, Notice, ThinkLevel, Usage } from './chat.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
 export interface EditParams extends ServerParams {
-  /** Chosen by the client; the deltas of this edit carry it. */
+  /**
+   * Chosen by the client; the deltas of this edit carry it.
+   * @minLength 1
+   */
   readonly streamId: string;
+  /** @minLength 1 */
   readonly model: string;
   /** What the user wants, as typed. */
   readonly instruction: string;

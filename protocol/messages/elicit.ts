@@ -3,9 +3,15 @@ import type { RequestMessage } from './messageTypes.ts';
 /** What a tool server wants to know. All texts are the server's: a client makes control characters visible. */
 export interface ElicitField {
   readonly name: string;
-  /** What to call it, if the server gives it a better name. At most 100 characters. */
+  /**
+   * What to call it, if the server gives it a better name.
+   * @maxLength 100
+   */
   readonly title?: string;
-  /** One line, at most 500 characters. */
+  /**
+   * One line.
+   * @maxLength 500
+   */
   readonly description?: string;
   readonly required: boolean;
   /** `choice` is one of `options`, `choices` are several. */
@@ -28,9 +34,15 @@ export interface ElicitParams {
   readonly streamId: string;
   /** The name of the tool server, which is always shown. */
   readonly server: string;
-  /** The server's own words, at most 2,000 characters. */
+  /**
+   * The server's own words.
+   * @maxLength 2000
+   */
   readonly message: string;
-  /** At most 20. Without any, the user only agrees or declines. */
+  /**
+   * Without any, the user only agrees or declines.
+   * @maxItems 20
+   */
   readonly fields: readonly ElicitField[];
   /** What was wrong with the values before; `fields` are then those that are asked again. */
   readonly problem?: string;

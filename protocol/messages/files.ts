@@ -70,7 +70,11 @@ export interface SearchFilesParams {
   readonly text: string;
   /** The absolute path of the folder whose files are searched. */
   readonly cwd: string;
-  /** The most tokens that the excerpts may have together, estimated: 1 to 100,000. */
+  /**
+   * The most tokens that the excerpts may have together, estimated.
+   * @minimum 1
+   * @maximum 100000
+   */
   readonly tokens: number;
 }
 

@@ -16,20 +16,30 @@ export interface InitializationOptions extends RunnerOptions {
   /** Tools that run without a question. The settings have no such key, because a workspace may write settings. */
   readonly approvals?: Approvals;
   /**
-   * True: models may be offered the built-in tools, which read and edit files of the workspace. Default false. The
-   * settings have no such key, because a workspace may write settings.
+   * True: models may be offered the built-in tools, which read and edit files of the workspace. The settings have
+   * no such key, because a workspace may write settings.
+   * @default false
    */
   readonly builtinTools?: boolean;
   /** Commands that models may run. The settings have no such key, because a workspace may write settings. */
   readonly checks?: Checks;
-  /** Rounds of tool calls in one turn, from 1 to {@link maxToolRounds}; default {@link defaultRounds}. */
+  /**
+   * Rounds of tool calls in one turn.
+   * @minimum 1
+   * @maximum 200
+   * @default 40
+   */
   readonly rounds?: number;
   /**
-   * Tokens of the window to request for a turn with the built-in tools if nobody has chosen one; at least
-   * {@link minAgentContext}, default 16,384.
+   * Tokens of the window to request for a turn with the built-in tools if nobody has chosen one.
+   * @minimum 3072
+   * @default 16384
    */
   readonly agentContext?: number;
-  /** False: models with the built-in tools get no rules from files. Default true. */
+  /**
+   * False: models with the built-in tools get no rules from files.
+   * @default true
+   */
   readonly projectRules?: boolean;
 }
 

@@ -12,6 +12,7 @@ export const startLogsRequest: RequestMessage<ServerParams, StartLogsResult> = {
   method: 'runner/logs/start',
 };
 
+/** Client to daemon: follow them no longer. */
 export const stopLogsRequest: RequestMessage<ServerParams, StartLogsResult> = { method: 'runner/logs/stop' };
 
 export interface LogParams {

@@ -45,7 +45,7 @@ export interface Model {
   readonly size?: number;
   /** 64 hexadecimal digits. */
   readonly digest?: string;
-  /** ISO 8601. */
+  /** @format date-time */
   readonly modifiedAt?: string;
   /** The daemon's own grouping, by the prefix of the name. */
   readonly family: string;
@@ -62,12 +62,17 @@ export interface Model {
 }
 
 export interface LoadingState {
-  /** From 0 to 100; absent if the server does not say it. */
+  /**
+   * Absent if the server does not say it.
+   * @type number
+   * @minimum 0
+   * @maximum 100
+   */
   readonly percent?: number;
 }
 
 export interface RunningState {
-  /** ISO 8601. */
+  /** @format date-time */
   readonly expiresAt: string;
   /** Bytes of memory. */
   readonly size: number;
@@ -176,7 +181,7 @@ export interface CatalogEntry {
 
 export interface CatalogResult {
   readonly entries: readonly CatalogEntry[];
-  /** ISO 8601. */
+  /** @format date-time */
   readonly fetchedAt: string;
   readonly stale?: true;
 }

@@ -24,14 +24,22 @@ export type WorkProgress =
     }
   | {
       readonly kind: 'report';
-      /** 0 to 100. It never falls, and it is absent while nothing can be counted. */
+      /**
+       * It never falls, and it is absent while nothing can be counted.
+       * @type number
+       * @minimum 0
+       * @maximum 100
+       */
       readonly percentage?: number;
       /** What is happening, such as `Downloading: 1.2 of 4.7 GB`. */
       readonly message: string;
       /** Bytes of all parts that are known so far. */
       readonly completed?: number;
       readonly total?: number;
-      /** In the order in which they started; at most 64. */
+      /**
+       * In the order in which they started.
+       * @maxItems 64
+       */
       readonly parts?: readonly PartProgress[];
     }
   | WorkEnd;

@@ -52,7 +52,10 @@ export interface WorkspaceParams {
 }
 
 export interface ListPromptsParams extends WorkspaceParams {
-  /** Names of the client's own commands, which come before all prompts. At most 1,000. */
+  /**
+   * Names of the client's own commands, which come before all prompts.
+   * @maxItems 1000
+   */
   readonly commands?: readonly string[];
   /**
    * Waits for tool servers that are not ready, up to 15 s. By default they are started, and waited for a moment;
@@ -77,7 +80,10 @@ export const listPromptsRequest: RequestMessage<ListPromptsParams, ListPromptsRe
 
 export interface GetPromptParams extends WorkspaceParams {
   readonly name: string;
-  /** What the user typed behind the name. It fills the arguments. At most 1,000,000 characters. */
+  /**
+   * What the user typed behind the name. It fills the arguments.
+   * @maxLength 1000000
+   */
   readonly text?: string;
   /** Values of arguments, by name. They come before what `text` says. */
   readonly values?: Readonly<Record<string, string>>;

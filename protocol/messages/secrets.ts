@@ -13,6 +13,9 @@ export interface SecretLine {
   readonly secret: string | null;
   /** More headers for this origin. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The user has allowed that a runner at this origin gets the secret over plain http; default false. */
+  /**
+   * The user has allowed that a runner at this origin gets the secret over plain http.
+   * @default false
+   */
   readonly allowPlainHttp?: boolean;
 }

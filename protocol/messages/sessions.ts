@@ -14,9 +14,9 @@ export interface Session {
   readonly cwd?: string;
   /** The model that was asked last. */
   readonly model?: string;
-  /** ISO 8601. */
+  /** @format date-time */
   readonly createdAt: string;
-  /** ISO 8601. */
+  /** @format date-time */
   readonly updatedAt: string;
   /** How many prompts of the user it holds. */
   readonly turns: number;
@@ -24,7 +24,10 @@ export interface Session {
 
 /** A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat. */
 export interface SessionMessage extends Message {
-  /** ISO 8601: when it was written. */
+  /**
+   * When it was written.
+   * @format date-time
+   */
   readonly at?: string;
   /** In an answer: the model that gave it. */
   readonly model?: string;
@@ -43,7 +46,10 @@ export interface ConversationSettings
 }
 
 export interface CreateSessionParams {
-  /** One line of at most 200 characters. */
+  /**
+   * One line.
+   * @maxLength 200
+   */
   readonly title?: string;
   /** The absolute path of a folder. */
   readonly cwd?: string;
@@ -55,11 +61,18 @@ export const createSessionRequest: RequestMessage<CreateSessionParams, { readonl
 };
 
 export interface ListSessionsParams {
-  /** All of its words must occur in the title or in the messages, in upper or lower case; at most 200 characters. */
+  /**
+   * All of its words must occur in the title or in the messages, in upper or lower case.
+   * @maxLength 200
+   */
   readonly query?: string;
   /** Lists only conversations that were started in this folder. */
   readonly cwd?: string;
-  /** From 1 to 1,000; default 50. */
+  /**
+   * @minimum 1
+   * @maximum 1000
+   * @default 50
+   */
   readonly limit?: number;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
@@ -104,7 +117,10 @@ export const readSessionRequest: RequestMessage<ReadSessionParams, ReadSessionRe
 };
 
 export interface UpdateSessionParams extends SessionParams {
-  /** One line of at most 200 characters. */
+  /**
+   * One line.
+   * @maxLength 200
+   */
   readonly title: string;
 }
 
@@ -122,7 +138,10 @@ export const undoTurnRequest: RequestMessage<SessionParams, { readonly session: 
 };
 
 export interface ForkSessionParams extends SessionParams {
-  /** How many of the user's prompts the new conversation begins with, each with what follows it. Without it, all. */
+  /**
+   * How many of the user's prompts the new conversation begins with, each with what follows it. Without it, all.
+   * @minimum 1
+   */
   readonly turns?: number;
 }
 

@@ -23,33 +23,67 @@ export interface ServerOptions {
   readonly url: string;
   /** An absolute path to a PEM file with certificates to trust for this server. */
   readonly caFile?: string;
-  /** Default `auto`. */
+  /**
+   * Which API it speaks.
+   * @default auto
+   */
   readonly api?: RunnerApi;
 }
 
 /** Which API a runner speaks. `auto` asks it, and asks again after its connection was lost. */
 export type RunnerApi = 'auto' | 'ollama' | 'openai';
 
-/** Time limits in milliseconds. Each is a positive number, or 0 for no limit. */
+/** Time limits in milliseconds; 0 means no limit. */
 export interface Timeouts {
-  /** To open a connection. Default 5,000. */
+  /**
+   * To open a connection.
+   * @minimum 0
+   * @default 5000
+   */
   readonly connect?: number;
-  /** For a whole short answer such as a list. Default 10,000. */
+  /**
+   * For a whole short answer such as a list.
+   * @minimum 0
+   * @default 10000
+   */
   readonly list?: number;
-  /** Until a chat's first byte, which leaves time to load a model. Default 600,000. */
+  /**
+   * Until a chat's first byte, which leaves time to load a model.
+   * @minimum 0
+   * @default 600000
+   */
   readonly firstByte?: number;
-  /** Between two reads of a stream. Default 300,000. */
+  /**
+   * Between two reads of a stream.
+   * @minimum 0
+   * @default 300000
+   */
   readonly idle?: number;
-  /** For a call that the daemon runs, as long as it reports no progress. Default 60,000. */
+  /**
+   * For a call that the daemon runs, as long as it reports no progress.
+   * @minimum 0
+   * @default 60000
+   */
   readonly tool?: number;
-  /** For such a call in total. Default 600,000. */
+  /**
+   * For such a call in total.
+   * @minimum 0
+   * @default 600000
+   */
   readonly toolTotal?: number;
-  /** For the start of a tool server. It goes on after that, and is there for the next turn. Default 15,000. */
+  /**
+   * For the start of a tool server. It goes on after that, and is there for the next turn.
+   * @minimum 0
+   * @default 15000
+   */
   readonly toolStart?: number;
 }
 
 export interface EngineSettings {
-  /** True: it goes on running after the last program that uses it, until `runner/engine/stop`. Default false. */
+  /**
+   * True: it goes on running after the last program that uses it, until `runner/engine/stop`.
+   * @default false
+   */
   readonly keepRunning?: boolean;
 }
 
@@ -75,7 +109,10 @@ export type RunnerTimeouts = Required<Omit<Timeouts, keyof ToolTimeouts>>;
 export interface RunnerOptions {
   /** Default: `OLLAMA_HOST`, else {@link defaultHost}. */
   readonly host?: string;
-  /** Which API the runner at `host` speaks; default `auto`. */
+  /**
+   * Which API the runner at `host` speaks.
+   * @default auto
+   */
   readonly api?: RunnerApi;
   readonly servers?: readonly ServerOptions[];
   /** The model that answers in a chat if nobody chooses another one. */
@@ -97,18 +134,26 @@ export interface RunnerOptions {
   readonly contextLength?: number;
   /** By the names of models. A name without a tag stands for all its tags; one with a tag counts before it. */
   readonly modelCapabilities?: Readonly<Record<string, ModelOverride>>;
-  /** Base address of the public catalog; default {@link defaultCatalogUrl}. */
+  /**
+   * Base address of the public catalog.
+   * @default https://ollama.com
+   */
   readonly catalogUrl?: string;
   /** Globs of files that are never sent. Files that look like secrets are never sent either. */
   readonly exclude?: readonly string[];
   /** For the server at `host`; every other server has its own. */
   readonly caFile?: string;
   readonly timeouts?: Timeouts;
-  /** False: no conversation is written to the disk or listed. Default true. */
+  /**
+   * False: no conversation is written to the disk or listed.
+   * @default true
+   */
   readonly keepSessions?: boolean;
   /**
-   * A conversation is deleted after this many days without a turn. From 1 to 36,500; default
-   * {@link defaultSessionDays}.
+   * A conversation is deleted after this many days without a turn.
+   * @minimum 1
+   * @maximum 36500
+   * @default 90
    */
   readonly sessionDays?: number;
   /** For what Runner starts on this machine. */

@@ -61,7 +61,12 @@ export interface CheckOptions {
    * leaves it out.
    */
   readonly command: readonly string[];
-  /** In seconds, from 1 to 86,400; default 120. `timeouts.toolTotal` limits it too. */
+  /**
+   * In seconds. `timeouts.toolTotal` limits it too.
+   * @minimum 1
+   * @maximum 86400
+   * @default 120
+   */
   readonly timeout?: number;
   /** Added to what every tool server inherits. */
   readonly env?: Readonly<Record<string, string>>;
@@ -83,7 +88,10 @@ export interface ListedTool {
   /** The server's own name for the tool; the model may see another name. */
   readonly name: string;
   readonly title?: string;
-  /** At most 1,024 characters. */
+  /**
+   * What it does.
+   * @maxLength 1024
+   */
   readonly description: string;
   /** A JSON Schema of an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -148,7 +156,7 @@ export type ToolDecision = 'once' | 'session' | 'always' | 'answer' | 'deny' | '
 
 export interface ApproveToolResult {
   readonly decision: ToolDecision;
-  /** With `deny` and `stop`: what the model should know of it, at most 1,000 characters. */
+  /** With `deny` and `stop`: what the model should know of it, of which 1,000 characters count. */
   readonly reason?: string;
 }
 
@@ -159,11 +167,20 @@ export const approveToolRequest: RequestMessage<ApproveToolParams, ApproveToolRe
 
 /** How far a call of a daemon tool has come, as its server reports it. */
 export interface CallProgress {
-  /** Grows with each report. */
+  /**
+   * Grows with each report.
+   * @type number
+   */
   readonly progress: number;
-  /** What `progress` reaches at the end, if the server knows it. */
+  /**
+   * What `progress` reaches at the end, if the server knows it.
+   * @type number
+   */
   readonly total?: number;
-  /** What the server is doing: at most 1,000 characters. */
+  /**
+   * What the server is doing.
+   * @maxLength 1000
+   */
   readonly message?: string;
 }
 
@@ -289,6 +306,8 @@ export const allowCheckRequest: RequestMessage<
 
 /** What a client announces about itself as `capabilities.experimental.runner`. */
 export interface ToolCapabilities {
+  /** The version of this protocol that the client needs. A daemon that does not speak it refuses `initialize`. */
+  readonly protocolVersion?: number;
   /** The client answers `runner/tools/approve`. Otherwise the daemon runs only what `approvals` allow. */
   readonly approvesTools?: boolean;
   /** The client answers `runner/tools/elicit`. Otherwise no tool server is told that it can ask the user. */

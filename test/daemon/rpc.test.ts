@@ -436,6 +436,7 @@ t.test('initialize is answered once, before the server is loaded, with the same 
     );
   const hello = (id: string | number, initializationOptions: unknown, capabilities: unknown = {}) =>
     introduce(id, { capabilities, initializationOptions });
+  const wants = (protocolVersion: unknown) => ({ experimental: { runner: { protocolVersion } } });
   const early = frame('{"jsonrpc":"2.0","id":5,"method":"runner/status","params":{}}');
   const dynamic = { textDocument: { inlineCompletion: { dynamicRegistration: true } } };
   for (const { name, bytes, isAnswered } of [
@@ -462,6 +463,13 @@ t.test('initialize is answered once, before the server is loaded, with the same 
       bytes: hello(1, { host: 5 }) + hello(2, {}),
       isAnswered: false,
     },
+    { name: 'this version', bytes: hello(1, {}, wants(1)), isAnswered: true },
+    {
+      name: 'a newer version, and then this one',
+      bytes: hello(1, {}, wants(2)) + hello(2, {}, wants(1)),
+      isAnswered: false,
+    },
+    { name: 'a version that is none', bytes: hello(1, {}, wants('x')), isAnswered: false },
     { name: 'another request first', bytes: early + hello(1, {}), isAnswered: false },
     { name: 'no frame first', bytes: `x\r\n\r\n${hello(1, {})}`, isAnswered: false },
     { name: 'what an editor can do is unknown', bytes: hello(1, {}, null), isAnswered: false },
@@ -476,6 +484,16 @@ t.test('initialize is answered once, before the server is loaded, with the same 
     if (name.startsWith('wrong options'))
       t.match(parted.answers, [
         { id: 1, error: { code: -32602, message: /host/ } },
+        { id: 2, result: { capabilities: {} } },
+      ]);
+    if (name.startsWith('a newer version'))
+      t.match(parted.answers, [
+        {
+          error: {
+            message: /protocolVersion" is not valid: this runnerd speaks version 1; update Runner/,
+            data: { path: 'capabilities.experimental.runner.protocolVersion' },
+          },
+        },
         { id: 2, result: { capabilities: {} } },
       ]);
     if (name === 'no frame first')
@@ -1412,7 +1430,11 @@ t.test('a message that is not in LSP fails the test', async (t) => {
     { name: 'a hover', asks: 'textDocument/hover', answer: { result: { contents: 'text' } } },
     { name: 'an empty answer', asks: 'shutdown', answer: { result: null } },
     { name: 'an error', asks: 'shutdown', answer: { error: { code: -32600, message: 'no' } } },
-    { name: 'a message of our own', says: { method: 'runner/log', params: { colour: 'red' } } },
+    { name: 'a message of our own', says: { method: 'runner/sessions/didChange', params: {} } },
+    {
+      ...{ name: 'one with other fields', says: { method: 'runner/log', params: { colour: 'red' } } },
+      want: /schema\.json: params must have required property 'level'/,
+    },
     {
       ...{ name: 'a misspelt property', asks: 'textDocument/hover' },
       ...{ answer: { result: { contents: 'text', rnage: {} } }, want: /unevaluated/ },
@@ -1470,9 +1492,11 @@ t.test('a message that is not in LSP fails the test', async (t) => {
       send({ id: 0, ...answer });
       await answered;
     }
-    const isRead = new Promise((resolve) => client.connection.onNotification('runner/last', resolve));
+    const isRead = new Promise((resolve) =>
+      client.connection.onNotification('runner/models/didChange', resolve),
+    );
     if (says) send(says);
-    send({ method: 'runner/last', params: {} });
+    send({ method: 'runner/models/didChange', params: {} });
     await isRead;
     if (want) t.throws(() => client.disconnect(), { message: want }, name);
     else t.doesNotThrow(() => client.disconnect(), name);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -61,3 +62,48 @@ t.test('pytest-lsp accepts every message of the language server', parts, async (
   });
   t.notMatch(stderr, /error|Traceback/i);
 });
+
+/** A folder with a Modelfile that has a mistake, and with `runnerd` and the lines of the page for an editor. */
+async function modelfileFolder(language: string) {
+  const page = await readFile('docs/MODELFILES.md', 'utf8');
+  const [, lines = ''] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
+  const folder = await temporaryFolder(t, {
+    Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n',
+    'bin/runnerd': `#!/bin/sh\nexec "${process.execPath}" "${resolve(runnerdPath)}" "$@"\n`,
+  });
+  await chmod(join(folder, 'bin', 'runnerd'), 0o755);
+  const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder, TERM: 'dumb' };
+  return { lines, folder, options: { cwd: folder, env, timeout: patience } };
+}
+
+t.test('Emacs shows the mistakes of a Modelfile with the lines of the page', needs('eglot'), async (t) => {
+  const { lines, folder, options } = await modelfileFolder('elisp');
+  const script = `(package-initialize) ${lines}
+    (setq project-find-functions (list (lambda (folder) (cons 'transient folder))))
+    (find-file "Modelfile") (require 'eglot) (call-interactively #'eglot)
+    (let ((rounds 0))
+      (while (and (< rounds 100) (null (flymake-diagnostics)))
+        (accept-process-output nil 0.1) (flymake-start) (setq rounds (1+ rounds))))
+    (princ (mapconcat #'flymake-diagnostic-text (flymake-diagnostics) "; ")) (kill-emacs)`;
+  await writeFile(join(folder, 'try.el'), script);
+  const { stdout, stderr } = await promisify(execFile)('emacs', ['--batch', '-l', 'try.el'], options);
+  t.match(stdout, 'temperature needs a number.', stderr);
+});
+
+t.test(
+  'Vim with ALE shows the mistakes of a Modelfile with the lines of the page',
+  needs('ale'),
+  async (t) => {
+    const { lines, folder, options } = await modelfileFolder('vim');
+    await writeFile(join(folder, 'vimrc'), `packadd! ale\n${lines}`);
+    const script = `for i in range(100)
+    sleep 100m
+    if !empty(ale#engine#GetLoclist(bufnr('%'))) | break | endif
+  endfor
+  call writefile(map(copy(ale#engine#GetLoclist(bufnr('%'))), 'v:val.text'), 'out')
+  qa!`;
+    await writeFile(join(folder, 'try.vim'), script);
+    await promisify(execFile)('vim', ['--not-a-term', '-Nu', 'vimrc', 'Modelfile', '-S', 'try.vim'], options);
+    t.match(await readFile(join(folder, 'out'), 'utf8'), 'temperature needs a number.');
+  },
+);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Ajv } from 'ajv';
@@ -41,6 +41,36 @@ for (const program of Object.keys(manifest.bin))
     const { stdout, stderr } = run(program, '--version');
     t.ok(stdout.includes(manifest.version), stderr);
   });
+
+t.test('the packed file is installed without the network, in one package, and starts', async (t) => {
+  const home = await temporaryFolder(t);
+  const packed = spawnSync(process.execPath, ['.ci/npmPackage.mjs', home], { encoding: 'utf8' });
+  const [, file = '', size = ''] = /^(.*\.tgz): ([\d.]+) MB$/m.exec(packed.stdout) ?? [];
+  t.ok(Number(size) < 11, `${size} MB ${packed.stderr}`);
+  const env = { PATH: process.env['PATH'], HOME: home, npm_config_update_notifier: 'false' };
+  const options = { cwd: home, env, encoding: 'utf8' } as const;
+  const words = ['install', '--offline', '--no-audit', '--no-fund', '--prefix', home, file];
+  const installed = spawnSync('npm', words, options);
+  t.match(installed.stdout, 'added 1 package', installed.stderr);
+  t.strictSame(readdirSync(join(home, 'node_modules', '.bin')).sort(), Object.keys(manifest.bin).sort());
+  const inside = readdirSync(join(home, 'node_modules', manifest.name), { recursive: true }).map(String);
+  t.strictSame(
+    inside.filter((path) => /\.test\.|^(?:client|daemon|test)\b|\.map$/.test(path)),
+    [],
+  );
+  for (const path of ['openrpc.json', 'schema.json', 'runner_protocol.py'])
+    t.ok(inside.includes(join('docs', 'protocol', path)), path);
+  for (const program of Object.keys(manifest.bin)) {
+    const { stdout, stderr } = spawnSync(join(home, 'node_modules', '.bin', program), ['--version'], options);
+    t.ok(stdout.includes(manifest.version), stderr);
+  }
+  const npx = spawnSync(
+    'npx',
+    ['--offline', '--yes', `./${basename(file)}`, 'chat', '--practice', 'Hello'],
+    options,
+  );
+  t.match(npx.stdout, 'Hello.', `npx of the file: ${npx.stderr}`);
+});
 
 t.test('the npm package has the manual pages of its programs', async (t) => {
   for (const path of manifest.man) {

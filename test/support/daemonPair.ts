@@ -74,9 +74,9 @@ export async function startPair(options: InitializationOptions, pair: PairOption
     announced,
     async close() {
       await daemon.close();
-      client.disconnect();
       toDaemon.destroy();
       toClient.destroy();
+      client.disconnect();
     },
   };
 }

@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ProgressParams, WorkProgress } from '../../protocol/messages/progress.ts';
 import { lspSchemas, type MetaModel, type MetaType, schemaOfType } from './lspSchemas.ts';
+import { protocolModel } from './protocolModel.ts';
 
-/** Holds the messages of a server to the meta model that the Language Server Protocol has published. */
+/**
+ * Holds the messages of a server to the meta model that the Language Server Protocol has published, and those of
+ * Runner's own protocol to its schema.
+ */
 export interface LspModel {
   /** A message of the client: the answer to a request is held to the request's method. */
   fromClient(message: unknown): void;
-  /** What is wrong with a message of the server; undefined where nothing is, or where the message is Runner's own. */
+  /** What is wrong with a message of the server; undefined where nothing is. */
   fromServer(message: unknown): string | undefined;
 }
 
@@ -68,10 +72,14 @@ const workDone: MetaType = {
 export function createLspModel(): LspModel {
   const { model, problemWith } = published();
   /** The requests of the client that have no answer yet. */
-  const asked = new Map<string | number, string>();
+  const asked = new Map<string | number, Message>();
+  const sent = protocolModel('closed');
+  const taken = protocolModel('open');
   const requestOf = (method: string) => model.requests.find((request) => request.method === method);
 
   const problemWithParams = ({ id, method = '', params }: Message): string | undefined => {
+    const own = sent.problemWith(method, 'params', params);
+    if (own !== undefined || isOwn(method)) return own;
     const known =
       id === undefined ? model.notifications.find((each) => each.method === method) : requestOf(method);
     if (!known) return `the protocol has no such ${id === undefined ? 'notification' : 'request'}`;
@@ -100,17 +108,25 @@ export function createLspModel(): LspModel {
     const problem = error === undefined ? undefined : problemWith(responseError, error);
     // Who cannot read a request cannot name it.
     if (problem !== undefined || (id === null && error !== undefined)) return problem;
-    const method = asked.get(id ?? '');
+    const { method, params } = asked.get(id ?? '') ?? {};
     asked.delete(id ?? '');
     if (method === undefined) return 'it answers nothing that was asked';
-    if (error !== undefined || isOwn(method)) return undefined;
+    if (error !== undefined) return undefined;
+    const own = problemWithTaken(method, params) ?? sent.problemWith(method, 'result', result);
+    if (own !== undefined || isOwn(method)) return own;
     const request = requestOf(method);
     return request ? problemWith(request.result, result) : 'the protocol has no such request';
   };
+  /** What the daemon takes, the schema allows. It reads nothing as an empty map, and `null` as absent. */
+  const problemWithTaken = (method: string, params: unknown) => {
+    const problem = taken.problemWith(method, 'params', params);
+    return /null|\[\]/.test(JSON.stringify(params) ?? 'null') ? undefined : problem;
+  };
   return {
-    fromClient(message) {
-      const { id, method } = message as Message;
-      if (id !== undefined && id !== null && method !== undefined) asked.set(id, method);
+    fromClient(value) {
+      const message = value as Message;
+      const { id, method } = message;
+      if (id !== undefined && id !== null && method !== undefined) asked.set(id, message);
     },
     fromServer(value) {
       const message = value as Message;
@@ -120,9 +136,7 @@ export function createLspModel(): LspModel {
           ? 'it is no message of JSON-RPC 2.0'
           : method === undefined
             ? problemWithAnswer(message)
-            : isOwn(method)
-              ? undefined
-              : problemWithParams(message);
+            : problemWithParams(message);
       return problem === undefined ? undefined : `${problem}: ${JSON.stringify(message).slice(0, 500)}`;
     },
   };
@@ -135,7 +149,7 @@ function withoutOwn(value: WorkProgress): object {
   return published;
 }
 
-/** Messages of Runner's own protocol are in docs/PROTOCOL.md. */
+/** LSP has no messages of Runner's own protocol. */
 function isOwn(method: string): boolean {
   return method.startsWith('runner/');
 }

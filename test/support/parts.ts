@@ -8,6 +8,8 @@ const partsFolder = process.env['RUNNER_EDITOR_CACHE'] ?? join(homedir(), '.cach
 const inFolder = (...path: readonly string[]) => join(partsFolder, ...path);
 
 export const places = {
+  ale: '/usr/share/vim/vimfiles/pack/dist-bundle/opt/ale',
+  eglot: '/usr/share/emacs/site-lisp/elpa/eglot-1.9',
   chromium: '/usr/bin/chromium-headless-shell',
   codeServer: inFolder('cs', 'node_modules', 'code-server'),
   dejaVu: '/usr/share/fonts/truetype/dejavu',
@@ -37,6 +39,15 @@ const parts = {
   codeServer: { isThere: () => existsSync(places.codeServer), install: 'npm run editor' },
   curl: { isThere: () => isOnPath('curl'), install: 'apt-get install curl' },
   dejaVu: { isThere: () => existsSync(places.dejaVu), install: 'apt-get install fonts-dejavu-core' },
+  ale: {
+    isThere: () => isOnPath('vim') && existsSync(places.ale),
+    install: 'apt-get install vim vim-ale',
+  },
+  emacs: { isThere: () => isOnPath('emacs'), install: 'apt-get install emacs-nox' },
+  eglot: {
+    isThere: () => isOnPath('emacs') && existsSync(places.eglot),
+    install: 'apt-get install emacs-nox elpa-eglot',
+  },
   engine: { isThere: () => existsSync(join(places.engine, 'done')), install: '.ci/engine.sh' },
   foreignClients: {
     isThere: () => existsSync(join(places.foreignClients, 'done')),

@@ -1031,7 +1031,7 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
     { words: ['chat', '--think=h'], want: ['--think=high'] },
     { words: ['chat', '--raw=', ''], want: [] },
     { words: ['chat', '--', '--think=h'], want: [] },
-    { words: ['chat', '--option', 'repeat'], want: ['repeat_last_n=', 'repeat_penalty='] },
+    { words: ['chat', '--option', 'repeat'], want: ['repeat_penalty=', 'repeat_last_n='] },
     { words: ['chat', '--option', 'seed='], want: [] },
     { words: ['chat', '--option=see'], want: ['--option=seed='] },
     { words: ['chat', '--system', '@package.j'], want: ['@package.json'] },

@@ -6,6 +6,7 @@ import {
   type ChatParams,
   maxToolRounds,
 } from '../../../protocol/messages/chat.ts';
+import { formerOptions, runnerOptions } from '../../../protocol/messages/modelfile.ts';
 import { TerminalError } from './failure.ts';
 
 /** The words for how much a thinking model thinks. Undefined leaves it to the model. */
@@ -249,44 +250,11 @@ export function parseOption(text: string): readonly [name: string, value: unknow
   );
 }
 
-/** The runner's options that are numbers. */
-const numericOptions: readonly string[] = [
-  'temperature',
-  'top_k',
-  'top_p',
-  'min_p',
-  'seed',
-  'num_predict',
-  'num_ctx',
-  'num_keep',
-  'num_gpu',
-  'num_thread',
-  'num_batch',
-  'repeat_last_n',
-  'repeat_penalty',
-  'presence_penalty',
-  'frequency_penalty',
-  'typical_p',
-  'main_gpu',
-  'draft_num_predict',
-];
-
-/** All options of Ollama. */
+/** All options of Ollama, those of older versions too. */
 export const optionNames: readonly string[] = [
-  ...numericOptions,
-  'stop',
-  'low_vram',
-  'use_mmap',
-  'use_mlock',
-  'numa',
-  'vocab_only',
-  'f16_kv',
-  'logits_all',
-  'tfs_z',
-  'mirostat',
-  'mirostat_eta',
-  'mirostat_tau',
-  'penalize_newline',
+  ...Object.keys(runnerOptions),
+  ...formerOptions,
+  ...['numa', 'tfs_z'],
 ];
 
 /**
@@ -305,8 +273,13 @@ function refuseTypo(name: string): void {
 function valueOfOption(name: string, text: string): unknown {
   const value = optionValue(text);
   if (name === 'stop') return Array.isArray(value) ? value : [text];
-  if (typeof value === 'number' || !numericOptions.includes(name)) return value;
+  if (typeof value === 'number' || !isNumeric(name)) return value;
   throw new TerminalError('usage', `${name} must be a number, not "${showLine(text)}".`);
+}
+
+function isNumeric(name: string): boolean {
+  const type: unknown = Reflect.get(runnerOptions, name);
+  return type === 'int' || type === 'float';
 }
 
 function optionValue(text: string): unknown {

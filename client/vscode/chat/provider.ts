@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import { runnerOptions } from '../../../protocol/messages/modelfile.ts';
 import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
@@ -116,22 +117,8 @@ function paramsOf(
 }
 
 /** The options of a caller that are passed on: only the runner's own, because the editor adds private fields. */
-const optionNames = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'seed',
-  'stop',
-  'num_predict',
-  'num_ctx',
-  'repeat_penalty',
-  'presence_penalty',
-  'frequency_penalty',
-];
-
 function knownOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(optionNames.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(runnerOptions, name)));
 }
 
 /** The error in the form of the editor's language-model API, so that it is never shown as an answer. */

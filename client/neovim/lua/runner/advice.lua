@@ -1,13 +1,6 @@
 --- What to do about a failure, in the words of this editor.
 local M = {}
 
----@class runner.Advice
----@field code string
----@field problem string
----@field text string
----@field server? string
----@field contextLength? integer
-
 ---@class runner.Advised
 ---@field message string
 ---@field advice? runner.Advice

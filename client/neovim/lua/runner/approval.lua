@@ -8,17 +8,8 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@class runner.Question
----@field streamId string Of the chat that wants the call.
----@field toolCall runner.ToolCall
----@field server string
----@field annotations? { readOnlyHint?: boolean, destructiveHint?: boolean }
----@field decisions? string[] The possible answers. Absent: all that are not for edits alone.
----@field diff? runner.FileDiff What the call would change.
----@field command? string[] The words of the command that it would run.
-
 ---@class runner.PendingQuestion
----@field question runner.Question
+---@field question runner.ApproveToolParams
 ---@field answer fun(decision: string, reason?: string)
 ---@field close? fun() Closes what is shown with the question.
 
@@ -48,7 +39,7 @@ local is_watching = false
 local go_on
 
 --- The server's own annotations of its tool, which decide nothing.
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return string
 local function claim_of(question)
   local annotations = question.annotations or {}
@@ -58,7 +49,7 @@ local function claim_of(question)
   return annotations.destructiveHint == true and ' It says that it may destroy something.' or ''
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return string
 local function prompt_of(question)
   if question.diff then
@@ -73,7 +64,7 @@ local function prompt_of(question)
   return ('May %s run %s?%s'):format(server, call, claim_of(question))
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return runner.Chat?
 local function chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
@@ -85,7 +76,7 @@ local function is_free(chat)
   return picker.may_open() and vim.api.nvim_get_current_buf() == chat.bufnr
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return { title: string, decision: string }[]
 local function choices_of(question)
   return vim.tbl_filter(function(choice)
@@ -94,7 +85,7 @@ local function choices_of(question)
 end
 
 --- Writing the file would lose what is not saved: the user learns why the answer is no.
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return boolean
 local function loses_changes(question)
   local diff = question.diff
@@ -238,7 +229,7 @@ function go_on()
   end
 end
 
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@param answer fun(decision: string, reason?: string) Called once, not necessarily later.
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
@@ -252,7 +243,7 @@ function M.is_asking()
 end
 
 --- Drops questions that need no answer.
----@param is_gone fun(question: runner.Question): boolean
+---@param is_gone fun(question: runner.ApproveToolParams): boolean
 local function drop(is_gone)
   local gone, rest = {}, {}
   for _, pending in ipairs(waiting) do

@@ -3,13 +3,6 @@ local controls = require('runner.controls')
 
 local M = {}
 
----@class runner.FileDiff
----@field path string Absolute.
----@field name string The path below the workspace's folder.
----@field before? string Absent for a new file.
----@field after string
----@field unified string The hunks.
-
 ---@param text string
 ---@return string[]
 local function to_lines(text)

@@ -8,37 +8,18 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@class runner.ElicitField
----@field name string
----@field title? string
----@field description? string
----@field required boolean
----@field type 'text'|'number'|'integer'|'boolean'|'choice'|'choices'
----@field options? { value: string, title: string }[]
----@field default? any
-
----@class runner.Elicitation
----@field streamId string Of the chat whose call asks.
----@field server string
----@field message string
----@field fields runner.ElicitField[]
----@field problem? string What was wrong with the values before.
----@field warning? string
----@field url? string The address that the user is to open.
----@field host? string
-
 --- In ms between two checks whether the user can be asked.
 local period = 100
 local is_asking = false
 
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@return runner.Chat?
 local function chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
 end
 
 --- Every word of the server stands behind a bar, so that none passes for a word of Runner.
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@return string[]
 local function lines_of(question)
   local lines = vim.tbl_map(function(line)
@@ -111,7 +92,7 @@ local function ask_values(fields, index, content, answer)
   end)
 end
 
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@param answer fun(result: table)
 local function ask(question, answer)
   local server = controls.line(question.server, 64)
@@ -139,7 +120,7 @@ local function ask(question, answer)
   end)
 end
 
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@return boolean
 local function may_ask(question)
   local chat = chat_of(question)
@@ -148,7 +129,7 @@ local function may_ask(question)
 end
 
 --- A question whose answer was cancelled needs none.
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@param answer fun(result: { action: string, content?: table }) Called once, not necessarily later.
 function M.ask(question, answer)
   local has_said = false

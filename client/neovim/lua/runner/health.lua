@@ -145,7 +145,7 @@ end
 
 local mend = 'Correct its entry in mcpServers, which is in setup() or in ~/.config/runner/config.json.'
 
----@param server runner.ToolServer
+---@param server runner.ListedToolServer
 local function check_tool_server(server)
   local name = controls.line(server.name, 64)
   if server.state == 'ready' then

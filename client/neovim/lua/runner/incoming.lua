@@ -44,7 +44,7 @@ end
 
 --- The editor runs the handler of a request in a coroutine, so that the answer may come later.
 ---@param _ any
----@param question runner.Question
+---@param question runner.ApproveToolParams
 ---@return { decision: string, reason?: string }
 local function approve(_, question)
   local answering = coroutine.running()
@@ -58,7 +58,7 @@ end
 
 --- As above.
 ---@param _ any
----@param question runner.Elicitation
+---@param question runner.ElicitParams
 ---@return { action: string, content?: table }
 local function elicit(_, question)
   local answering = coroutine.running()

@@ -6,16 +6,6 @@ local status = require('runner.status')
 
 local M = {}
 
----@class runner.Model
----@field name string
----@field server string
----@field size? integer
----@field capabilities table<string, { value: boolean|'unknown', from: string }>
----@field context { allocated?: integer, configured?: integer, maximum?: integer, from?: string }
----@field running? table
----@field loading? { percent?: number }
----@field remote? { host: string, model: string }
-
 ---@param model runner.Model
 ---@param capability string
 ---@return boolean

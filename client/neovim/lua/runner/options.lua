@@ -3,7 +3,7 @@ local check = require('runner.check')
 
 local M = {}
 
----@class runner.Options: runner.Settings
+---@class runner.Options: runner.InitializationOptions
 ---@field cmd? string[] How the daemon is started.
 ---@field keymap? string|false The key in insert mode that takes a suggestion; false is none. Default `<Tab>`.
 

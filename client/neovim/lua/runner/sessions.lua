@@ -6,14 +6,6 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@class runner.Session
----@field id string
----@field title string
----@field cwd? string
----@field model? string
----@field updatedAt string
----@field turns integer
-
 --- The most conversations in the list.
 local most = 200
 
@@ -56,7 +48,7 @@ end
 
 ---@param id string
 ---@param is_opened boolean It is to be gone on with.
----@param take fun(result: { session: runner.Session, messages: runner.KeptMessage[] })
+---@param take fun(result: { session: runner.Session, messages: runner.SessionMessage[] })
 function M.read(id, is_opened, take)
   ask('read', { id = id, open = is_opened }, take)
 end

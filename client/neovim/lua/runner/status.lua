@@ -5,15 +5,6 @@ local notice = require('runner.notice')
 
 local M = {}
 
----@class runner.Status
----@field state 'checking'|'online'|'busy'|'offline'
----@field kind 'ok'|'warning'|'error'
----@field message string
----@field advice? runner.Advice
----@field version? string
----@field product? 'ollama'|'llama.cpp'|'lmstudio'|'vllm'|'other'
----@field can? string[]
-
 ---@type runner.Status?
 local current
 

@@ -7,21 +7,13 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@class runner.ToolServer
----@field name string
----@field state 'ready'|'failed'|'disabled'
----@field message? string
----@field advice? runner.Advice
----@field needsLogin? boolean
----@field tools { name: string, title?: string, description: string }[]
-
 ---@class runner.ToolRow
----@field server runner.ToolServer
+---@field server runner.ListedToolServer
 ---@field tool? { name: string, description: string }
 
 local none = 'There is no tool server. Enter one as mcpServers in setup(); see :help runner-tools.'
 
----@param server runner.ToolServer
+---@param server runner.ListedToolServer
 ---@param chat runner.Chat
 ---@return string
 local function state_of(server, chat)
@@ -33,7 +25,7 @@ local function state_of(server, chat)
   return chat.servers:has(server.name) and 'on' or 'off'
 end
 
----@param server runner.ToolServer
+---@param server runner.ListedToolServer
 ---@param most integer Characters.
 ---@return string
 local function describe(server, most)
@@ -48,7 +40,7 @@ local function describe(server, most)
   return ('%d %s'):format(#server.tools, #server.tools == 1 and 'tool' or 'tools')
 end
 
----@param servers runner.ToolServer[]
+---@param servers runner.ListedToolServer[]
 ---@param chat runner.Chat
 ---@return fun(row: runner.ToolRow): string
 local function describer(servers, chat)
@@ -75,7 +67,7 @@ local function describer(servers, chat)
   end
 end
 
----@param servers runner.ToolServer[]
+---@param servers runner.ListedToolServer[]
 ---@return runner.ToolRow[]
 local function rows_of(servers)
   local rows = {}
@@ -88,7 +80,7 @@ local function rows_of(servers)
   return rows
 end
 
----@param server runner.ToolServer
+---@param server runner.ListedToolServer
 ---@param chat runner.Chat
 local function switch(server, chat)
   local name = controls.line(server.name, 64)

@@ -1,14 +1,6 @@
 --- Attachments of a prompt: lines of a buffer, or all of it.
 local M = {}
 
---- The protocol's attachment.
----@class runner.Attachment
----@field path string
----@field lines? string
----@field language? string
----@field text string
----@field uris? string[] By these the daemon knows private files.
-
 ---@class runner.Context
 ---@field attachment? runner.Attachment What the model reads. A picture has none.
 ---@field title? string What the user sees. Of the files of a folder only the first has one.

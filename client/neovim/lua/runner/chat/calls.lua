@@ -4,24 +4,6 @@ local controls = require('runner.controls')
 
 local M = {}
 
----@class runner.ToolCall
----@field id string
----@field name string
----@field arguments table<string, any>
-
----@class runner.ToolResult
----@field id string Of the call.
----@field name string
----@field server string Empty if no tool of a tool server has the name.
----@field content string
----@field isError boolean
-
----@class runner.CallProgress
----@field id string Of the call.
----@field progress number
----@field total? number What `progress` reaches at the end.
----@field message? string
-
 --- The most lines shown of a result or an argument, and the most characters of a line.
 local most_lines = 200
 local most_characters = 1000
@@ -107,7 +89,7 @@ end
 
 --- How far a call has come, such as `echo 2 of 5: reads`.
 ---@param name string Of the tool.
----@param progress? runner.CallProgress
+---@param progress? runner.ToolProgress
 ---@return string
 function M.progress(name, progress)
   local text = controls.line(name, 40)

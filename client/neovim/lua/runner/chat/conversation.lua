@@ -2,15 +2,6 @@
 local connection = require('runner.connection')
 local incoming = require('runner.incoming')
 
----@class runner.Message
----@field role 'user'|'assistant'|'tool'
----@field content string
----@field attachments? runner.Attachment[]
----@field thinking? string
----@field toolCalls? runner.ToolCall[]
----@field toolCallId? string
----@field toolName? string
-
 ---@class runner.Turn
 ---@field prompt string As it is sent.
 ---@field typed? string As it was typed, if it is sent for the first time.
@@ -21,35 +12,22 @@ local incoming = require('runner.incoming')
 ---@field mode? runner.Mode Of the built-in tools; absent: ask.
 ---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
 
----@class runner.ChatResult
----@field finishReason string
----@field message runner.Message
----@field messages? runner.Message[] With tools: all that the turn added.
----@field usage? { promptTokens: integer, completionTokens: integer, contextLength?: integer }
-
 --- Events of an answer. One of the last two ends it.
 ---@class runner.Listener
 ---@field thinking fun(text: string)
 ---@field text fun(text: string)
 ---@field call fun(call: runner.ToolCall)
 ---@field result fun(result: runner.ToolResult)
----@field progress fun(progress: runner.CallProgress)
+---@field progress fun(progress: runner.ToolProgress)
 ---@field notice fun(notice: { code: string, message: string })
 ---@field failed fun(err: runner.Error)
 ---@field done fun(result: runner.ChatResult)
-
---- The system message is one of the messages.
----@class runner.KeptSettings
----@field think? boolean|string
----@field options? table<string, any>
----@field hostedTools? 'all'|string[]
----@field maxRounds? integer
 
 ---@class runner.Conversation
 ---@field stream_id string? Of the answer that is under way.
 ---@field session string? Its id, where it is kept; it is created with the first prompt.
 ---@field private messages runner.Message[]
----@field private settings runner.KeptSettings What it was kept with.
+---@field private settings runner.ConversationSettings What it was kept with.
 ---@field private on_session fun(session: string) It is kept, under this id.
 ---@field private is_not_kept boolean?
 ---@field private request runner.Request?
@@ -255,8 +233,8 @@ end
 
 --- Resumes a kept conversation.
 ---@param id string
----@param messages runner.KeptMessage[]
----@param settings? runner.KeptSettings
+---@param messages runner.SessionMessage[]
+---@param settings? runner.ConversationSettings
 function Conversation:resume(id, messages, settings)
   self:forget()
   self.session, self.messages, self.settings = id, mended(messages), settings or {}

@@ -234,7 +234,7 @@ function M.restore(bufnr)
 end
 
 ---@param title string
----@param result { session: runner.Session, messages: runner.KeptMessage[] }
+---@param result { session: runner.Session, messages: runner.SessionMessage[] }
 function M.preview(title, result)
   local bufnr = vim.api.nvim_create_buf(false, true)
   become_text(bufnr)

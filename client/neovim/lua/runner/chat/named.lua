@@ -8,21 +8,6 @@ local picker = require('runner.picker')
 
 local M = {}
 
---- A file that the daemon found, or a page.
----@class runner.FoundFile
----@field path string
----@field bytes integer
----@field tokens integer
----@field privacy? 'secret'|'excluded'
----@field attachment? runner.Attachment
----@field image? string Base64.
-
----@class runner.FoundMention
----@field word string
----@field files runner.FoundFile[]
----@field url? string
----@field notes string[]
-
 --- What goes along with a prompt.
 ---@class runner.Along
 ---@field contexts runner.Context[]

@@ -8,7 +8,7 @@ local paper = require('runner.chat.paper')
 
 ---@class runner.Page
 ---@field bufnr integer
----@field prompt runner.Prompt
+---@field prompt runner.PromptPlace
 ---@field private answer_start integer? The mark of the beginning of the text that came last.
 ---@field private answer_end integer? Where the next piece of it goes.
 ---@field private thinking_from integer? The mark of the beginning of the thinking that is under way.

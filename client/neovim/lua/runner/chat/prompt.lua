@@ -3,7 +3,7 @@
 local marks = require('runner.chat.marks')
 local paper = require('runner.chat.paper')
 
----@class runner.Prompt
+---@class runner.PromptPlace
 ---@field private bufnr integer
 ---@field private mark integer? Of the heading.
 ---@field private context string? What goes along with it.
@@ -14,7 +14,7 @@ local heading = '## You'
 Prompt.heading = heading
 
 ---@param bufnr integer
----@return runner.Prompt
+---@return runner.PromptPlace
 function Prompt.create(bufnr)
   return setmetatable({ bufnr = bufnr }, Prompt)
 end

@@ -3,13 +3,9 @@ local attachments = require('runner.chat.attachments')
 
 local M = {}
 
----@class runner.KeptMessage: runner.Message
----@field model? string
----@field partial? 'cancelled'|'failed'
-
 local remarks = { cancelled = '*Cancelled.*', failed = '*Failed.*' }
 
----@param message runner.KeptMessage
+---@param message runner.SessionMessage
 ---@return string?
 local function remark_of(message)
   local list = vim.tbl_map(function(attachment)
@@ -20,7 +16,7 @@ local function remark_of(message)
 end
 
 ---@param page runner.Page
----@param message runner.KeptMessage
+---@param message runner.SessionMessage
 local function add_answer(page, message)
   if (message.thinking or '') ~= '' then
     page:add_thinking(message.thinking)
@@ -37,7 +33,7 @@ local function add_answer(page, message)
 end
 
 --- A kept result has no error flag: its content, which is the text that the model has read, says what failed.
----@param message runner.KeptMessage
+---@param message runner.SessionMessage
 ---@return runner.ToolResult
 local function result_of(message)
   return {
@@ -49,7 +45,7 @@ local function result_of(message)
   }
 end
 
----@param messages runner.KeptMessage[]
+---@param messages runner.SessionMessage[]
 ---@param index integer Of a prompt.
 ---@return string?
 local function model_of(messages, index)
@@ -64,7 +60,7 @@ local function model_of(messages, index)
 end
 
 ---@param page runner.Page
----@param messages runner.KeptMessage[]
+---@param messages runner.SessionMessage[]
 ---@param model? string Who answers where no message says it.
 function M.write(page, messages, model)
   for index, message in ipairs(messages) do

@@ -27,7 +27,7 @@ function ServerChoice:switch(name, is_on)
 end
 
 --- Uses those that a conversation was kept with.
----@param settings? runner.KeptSettings
+---@param settings? runner.ConversationSettings
 function ServerChoice:restore(settings)
   if settings and settings.hostedTools ~= 'all' then
     self.kept = settings.hostedTools or {}
@@ -35,7 +35,7 @@ function ServerChoice:restore(settings)
 end
 
 --- Call with the listed servers. Only a listed server can have been switched off.
----@param servers runner.ToolServer[]
+---@param servers runner.ListedToolServer[]
 function ServerChoice:know(servers)
   self.known = vim.tbl_map(function(server)
     return server.name

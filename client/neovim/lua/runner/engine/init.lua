@@ -10,13 +10,6 @@ local ways = require('runner.engine.ways')
 
 local M = {}
 
----@class runner.EngineModel
----@field name string
----@field path string
----@field size integer
----@field fits boolean
----@field source string
-
 ---@param method string
 ---@param params table
 ---@param take fun(answer: any)

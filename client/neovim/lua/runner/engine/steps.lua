@@ -10,19 +10,6 @@ local work = require('runner.work')
 
 local M = {}
 
----@class runner.EngineFetch
----@field what 'library'|'sample'
----@field bytes integer
----@field description string
-
----@class runner.EngineStatus
----@field state 'running'|'stopped'|'down'
----@field message string
----@field product? string
----@field url? string
----@field isInstalled boolean
----@field sample? string
-
 local fetch_methods = { library = 'runner/engine/install', sample = 'runner/engine/sample' }
 
 --- Characters of a sentence of the daemon. It may have the path of a folder.

@@ -6,17 +6,6 @@ local steps = require('runner.engine.steps')
 
 local M = {}
 
----@class runner.EngineWay
----@field label string
----@field fetches runner.EngineFetch[]
----@field warning? string
----@field start { product: string, model?: string }
-
----@class runner.EngineOffers
----@field library { isThere: boolean, problem?: string }
----@field sample { isThere: boolean, problem?: string }
----@field ways runner.EngineWay[]
-
 --- Where a runner is looked for if nothing names one.
 local usual_url = 'http://127.0.0.1:11434'
 
