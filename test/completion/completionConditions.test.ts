@@ -144,7 +144,25 @@ t.test('which part of a document is sent, and where the answer goes', async (t) 
     const [{ prompt, suffix } = { prompt: '', suffix: '' }] = generates(runner);
     t.ok(prompt.endsWith(before) && suffix.startsWith(after), `${name}: ${JSON.stringify([prompt, suffix])}`);
     t.ok(prompt.length <= 6_000 && suffix.length <= 1_200, `${name}: by the budgets`);
+    if (text.includes(line)) t.ok(prompt.startsWith(line) && suffix.endsWith('\n'), `${name}: cut at a line`);
     t.notMatch(prompt + suffix, /�|^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/, `${name}: nothing torn`);
+  }
+});
+
+t.test('a line is cut where more than half would be lost', async (t) => {
+  for (const [before, after, want] of [
+    [2_999, 599, [3_000, 600]],
+    [3_000, 598, [6_000, 1_200]],
+  ] as const) {
+    const { runner, daemon } = await setUp(t);
+    const start = `x${'a'.repeat(before)}\n${'b'.repeat(5_998 - before)} `;
+    await documentAt(daemon).open(`${start};${'a'.repeat(after - 1)}\n${'b'.repeat(1_200)}`);
+    runner.on('/api/generate').say('');
+    await ask(daemon, { line: 1, character: 5_999 - before });
+    t.strictSame(
+      generates(runner).map(({ prompt, suffix }) => [prompt.length, suffix.length]),
+      [want],
+    );
   }
 });
 

@@ -95,7 +95,7 @@ t.test('a document is warmed once for each model, after a pause of a second', as
     for (let turn = 0; turn < 5; turn += 1) await settled();
     t.equal(warmed().length, want, name);
   };
-  await becomes(1, () => type(daemon, uri, 2, 'b'), 'once');
+  await becomes(1, () => type(daemon, uri, 40, 'b'), 'once');
   await close(daemon, uri);
   await becomes(2, () => open(daemon, uri, lines), 'opened anew');
   await close(daemon, uri);
@@ -107,7 +107,7 @@ t.test('a document is warmed once for each model, after a pause of a second', as
   runner.on('/api/generate').say('');
   await open(daemon, other, lines);
   await ask(daemon, other, 30);
-  await becomes(3, () => type(daemon, other, 30, 'a'), 'not where somebody has asked');
+  await becomes(3, () => type(daemon, other, 40, 'a'), 'not where somebody has asked');
   await setOptions(daemon, { completionModel: '' });
   await becomes(3, () => open(daemon, 'file:///shop/c.ts', lines), 'not if completion is off');
 });
