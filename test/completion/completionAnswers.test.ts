@@ -25,6 +25,7 @@ import {
   startBusy,
   textOf,
   type,
+  untilReceived,
 } from '../support/completing.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 
@@ -716,9 +717,10 @@ t.test('a slow model is asked a little later', async (t) => {
       async *pieces() {
         for (const [after, text] of pieces) {
           clock += after;
-          yield { kind: 'text', text };
           // It is read before the clock goes on.
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          const isRead = untilReceived(text);
+          yield { kind: 'text', text };
+          await isRead;
         }
       },
     });

@@ -250,6 +250,7 @@ t.test('an answer stops before a text at which it must stop, and sends no half c
     { text: 'one END two', stops: ['END'], want: 'one ' },
     { text: 'one EN', stops: ['END'], want: 'one EN' },
     { text: 'aab', stops: ['ab'], want: 'a' },
+    { text: 'xab', stops: ['ab', 'b'], want: 'x' },
     { text: 'a\n\nb', stops: ['\n\n', 'b'], want: 'a' },
     { text: 'grüße 👋🏽 €', stops: [''], want: 'grüße 👋🏽 €' },
   ]) {
@@ -419,7 +420,8 @@ t.test('what a request does not ask for is sampled as llama.cpp does', async (t)
   const { seed, ...open } = await sampled({});
   t.same(open, usual, 'nothing that is said again is avoided');
   t.ok(Number.isInteger(seed) && Number(seed) >= 0, 'a seed of its own');
-  t.not((await sampled({ seed: -1 })).seed, (await sampled({})).seed, 'each answer another one');
+  const { seed: other = -1 } = await sampled({ seed: -1 });
+  t.ok(other >= 0 && other !== seed, 'each answer another one');
   const body = { temperature: 0, top_k: 0, top_p: 1, min_p: 0, seed: 0, ignore_eos: true };
   t.same(await sampled(body), { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0, yieldEogToken: true });
   for (const { body, last = 64, want } of [
@@ -472,6 +474,9 @@ t.test('each form of an answer has its text, its end and what it took', async (t
     usage: { ...usage, completion_tokens: 2, total_tokens: 11 },
   });
   script.says = undefined;
+  const { created, timings: took } = (await ask(chat, asked)).value;
+  t.ok(Math.abs(Date.now() / 1_000 - created) < 3_600, 'in seconds');
+  t.equal(Math.round(took.predicted_per_second), Math.round((3 / took.predicted_ms) * 1_000));
   const part = { object: 'text_completion', model: 'small', id: /^cmpl-/ };
   const text = { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] };
   const last = {

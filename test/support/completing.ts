@@ -1,3 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter, once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isRecord } from '../../protocol/base/json.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import {
   type InlineCompletionList,
@@ -147,4 +151,17 @@ export async function keepBusy(daemon: DaemonClient, runner: RunnerStandIn): Pro
     stop.abort();
     return chat;
   };
+}
+
+/** Resolves when what is received has this text, and the receiver has had its turn. */
+export async function untilReceived(text: string): Promise<void> {
+  const received = new EventEmitter();
+  const look = (event: unknown) => {
+    if (isRecord(event) && String(event['chunk']).includes(JSON.stringify(text).slice(1, -1)))
+      received.emit('text');
+  };
+  subscribe('undici:request:bodyChunkReceived', look);
+  await once(received, 'text');
+  unsubscribe('undici:request:bodyChunkReceived', look);
+  await nextTurn();
 }

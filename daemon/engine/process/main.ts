@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   process.stdout.on('error', () => process.exit(0));
   const input = createInterface({ input: process.stdin });
   input.once('close', () => process.exit(0));
+  // The key comes this way because arguments and variables can be read by others.
   const line = await new Promise<string>((resolve) => input.once('line', resolve));
   try {
     await serveEngine(tryJson(line), report);

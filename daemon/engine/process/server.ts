@@ -30,8 +30,9 @@ const engineOptions = z.object({
 });
 
 /**
- * Serves one model behind llama.cpp's API, at a port of its own, and reports what happens to it. Resolves once the
- * model is loaded. @throws {InvalidParamsError} for what is wrong with the options, and what says why it cannot be loaded.
+ * Serves one model behind llama.cpp's API on loopback, at a port that the system chooses, and reports what happens to
+ * it. Resolves once it is loaded.
+ * @throws {Error} that says what is wrong with the options, or why the model cannot be loaded.
  */
 export async function serveEngine(asked: unknown, report: (event: object) => void): Promise<Server> {
   const { alias, key, ...options } = validate(exact(engineOptions), asked);
@@ -45,20 +46,16 @@ export async function serveEngine(asked: unknown, report: (event: object) => voi
     },
     unloaded: () => report({ event: 'unloaded' }),
   });
-  const server = await listen({
-    key,
-    isReady: () => facts !== undefined,
-    routes: createRoutes(engine, alias, () => facts),
-  });
-  port = (server.address() as AddressInfo).port;
+  const isReady = () => facts !== undefined;
+  const routes = createRoutes(engine, alias, () => facts);
+  const server = createServer(
+    (request, response) => void respond(request, response, { key, isReady, routes }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
   report({ event: 'listening', port });
-  try {
-    await engine.use(() => undefined);
-    return server;
-  } catch (error) {
-    server.close();
-    throw error;
-  }
+  await engine.use(() => undefined).finally(() => facts ?? server.close());
+  return server;
 }
 
 interface EngineServerOptions {
@@ -66,16 +63,6 @@ interface EngineServerOptions {
   readonly routes: ReadonlyMap<string, EngineRoute>;
   /** Until then, each request is refused as llama.cpp does while it loads. */
   readonly isReady: () => boolean;
-}
-
-/**
- * Listens on loopback, at a port that the system chooses. A page in a browser can reach every port of its machine: it
- * sends an `Origin`, or, with a name of its own that leads here, another `Host`.
- */
-async function listen(options: EngineServerOptions): Promise<Server> {
-  const server = createServer((request, response) => void respond(request, response, options));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
 }
 
 async function respond(
@@ -103,7 +90,10 @@ async function respond(
   }
 }
 
-/** @throws {ApiError} unless the request comes from a program with the key. */
+/**
+ * A page in a browser can reach every port of its machine: it sends an `Origin`, or, with a name of its own that leads
+ * here, another `Host`. @throws {ApiError} unless the request comes from a program with the key.
+ */
 function guard(request: IncomingMessage, url: URL, key: string): void {
   const { host, origin, authorization = '' } = request.headers;
   const { localPort } = request.socket;
