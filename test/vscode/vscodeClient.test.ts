@@ -17,7 +17,7 @@ import {
 
 import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
-import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
+import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
   findNamedModel,
   namesCodebase,
@@ -57,44 +57,6 @@ import { type ChatModelResult, canChat, type Model, preferredModel } from '../..
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-
-t.test('the entries of the picker', async (t) => {
-  const models = [
-    model('able:8b', { context: { allocated: 4096, maximum: 131_072 } }, { tools: unknown, vision: yes }),
-    model('embedder', {}, { completion: no, embedding: yes }),
-    model('old-embedder', {}, { completion: unknown, embedding: yes }),
-    model('plain', { server: 'box' }),
-    model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
-  ];
-  const sizing = { contextLength: 0, usual: () => undefined };
-  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: () => false, sizing });
-  t.strictSame(more, []);
-  t.match(able, {
-    id: 'able:8b',
-    maxInputTokens: 3072,
-    maxOutputTokens: 1024,
-    capabilities: { toolCalling: true, imageInput: true },
-    model: { name: 'able:8b', server: 'default' },
-  });
-  t.match(plain, { id: 'box/plain', detail: 'box', capabilities: { toolCalling: false, imageInput: false } });
-  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 4096, maxOutputTokens: 4096 });
-  for (const offered of [able, plain, cloudy]) {
-    const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
-    t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
-  }
-  t.match(toModelInformation(models, { isStale: () => true, sizing })[0], { detail: 'offline' });
-  t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
-  t.equal(plain?.tooltip, 'plain, a window of 32,768 tokens once loaded, assumed');
-  t.equal(cloudy?.tooltip, 'cloudy, a window of 262,144 tokens');
-  const running = { expiresAt: '', size: 1, sizeVram: 1 };
-  const details = { parameterSize: '8B', quantization: 'Q4_K_M', family: 'x', format: 'gguf' };
-  const loaded = model('loaded', { running, details, context: { maximum: 40_960 } });
-  t.equal(
-    toModelInformation([loaded], { isStale: () => false, sizing })[0]?.tooltip,
-    'loaded 8B Q4_K_M, a window of at most 40,960 tokens, assumed',
-    'nobody knows what a loaded one has',
-  );
-});
 
 t.test('which model answers @runner, and why it is not the one in the picker', async (t) => {
   const [near, other] = [
@@ -619,138 +581,35 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
     t.strictSame(problemsOf(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
 });
 
-t.test('each kind of failure has its remedies', async (t) => {
-  const cases: readonly (readonly [Partial<ErrorData> & Pick<ErrorData, 'kind'>, readonly unknown[]])[] = [
-    [{ kind: 'server-unreachable', server: 'box' }, ['Set Address runner.setAddress box']],
-    [{ kind: 'timeout' }, ['What Is Wrong? runner.doctor']],
-    [{ kind: 'unauthorized', server: 'box' }, ['Set Token runner.setAccessToken box']],
-    [{ kind: 'unauthorized', signinUrl: 'https://x/y' }, ['Sign In vscode.open https://x/y']],
-    [{ kind: 'model-not-found' }, ['Pull a Model runner.pullModel']],
-    [
-      { kind: 'model-not-found', model: 'q', server: 'box' },
-      ['Pull q runner.pullModel {"model":"q","server":"box"}'],
-    ],
-    [{ kind: 'context-exceeded' }, ['Set a Larger Context Window runner.setContextLength']],
-    [{ kind: 'busy' }, []],
-    [{ kind: 'bad-response', server: 'box' }, ['What Is Wrong? runner.doctor', 'Show Log runner.showLog']],
-    [{ kind: 'runner-failed' }, ['Show Log runner.showLog']],
-    [
-      { kind: 'runner-failed', outOfMemory: true, model: 'q' },
-      ['Stop Other Models runner.stopOtherModels {"model":"q"}'],
-    ],
-    [
-      { kind: 'runner-failed', outOfMemory: true, server: 'box' },
-      ['Stop Other Models runner.stopOtherModels {"server":"box"}'],
-    ],
-    [{ kind: 'invalid-modelfile' }, []],
-  ];
-  for (const [failure, want] of cases) {
-    const remedies = remediesFor({ retryable: false, ...failure }).map(
-      ({ title, command, arguments: given = [] }) =>
-        [title, command, ...given.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))].join(
-          ' ',
-        ),
-    );
-    t.strictSame(remedies, want, JSON.stringify(failure));
-  }
-  t.match(remediesFor(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
-  const known = new Set(manifest().contributes.commands.map(({ command }) => command));
-  for (const kind of Object.keys(errorCodes) as ErrorKind[])
-    for (const { command } of remediesFor({ kind, retryable: false })) t.ok(known.has(command), command);
-  for (const code of adviceCodes)
-    for (const { command } of remediesFor({ kind: 'busy', retryable: true, advice: adviceLike(code) }))
-      t.ok(known.has(command), `${code}: ${command}`);
-});
-
 /** As the daemon sends it, with generic words. */
 function adviceLike(code: AdviceCode): Advice {
   return { code, problem: 'It failed.', text: 'Do something.' };
 }
 
-t.test(
-  'the advice of the daemon decides on the remedies and the words, and the kind only without it',
-  async (t) => {
-    const titles = (failure: Omit<ErrorData, 'retryable'>) =>
-      remediesFor({ retryable: false, ...failure }).map(({ title, arguments: given = [] }) =>
-        [title, ...given].join(' '),
-      );
-    const cases: readonly (readonly [
-      AdviceCode,
-      ErrorKind,
-      server: string,
-      readonly string[],
-      words: RegExp,
-    ])[] = [
-      ['start-runner', 'server-unreachable', 'box', ['Set Address box', 'What Is Wrong?'], /set its address/],
-      ['start-runner', 'timeout', 'box', ['Set Address box', 'What Is Wrong?'], /ollama serve/],
-      [
-        'start-runner',
-        'server-unreachable',
-        'default',
-        ['Start a Model Here', 'Set Address default', 'What Is Wrong?'],
-        /set its address/,
-      ],
-      ['check-address', 'server-unreachable', 'box', ['Set Address box', 'Show Log'], /runner\.servers/],
-      ['check-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /runner\.host/],
-      ['check-proxy', 'bad-response', 'box', ['Set Address box', 'Show Log'], /a proxy/],
-      ['set-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /Set runner\.host/],
-      [
-        'name-ca-file',
-        'server-unreachable',
-        'default',
-        ['Open the Setting runner.caFile', 'Set Address default'],
-        /runner\.caFile/,
-      ],
-      [
-        'name-ca-file',
-        'server-unreachable',
-        'box',
-        ['Open the Setting runner.servers', 'Set Address box'],
-        /runner\.servers/,
-      ],
-      ['set-token', 'unauthorized', 'box', ['Set Token box'], /Set an Access Token/],
-      ['set-password', 'unauthorized', 'box', ['Set Token box'], /Store its "user:password" with/],
-      ['use-https', 'unauthorized', 'box', ['Set Token box', 'Set Address box'], /https/],
-      ['shorten-prompt', 'context-exceeded', 'box', ['Set a Larger Context Window'], /Shorten it/],
-      ['offer-fewer-tools', 'context-exceeded', 'box', ['Set a Larger Context Window'], /fewer tools/],
-      ['make-room', 'context-exceeded', 'box', ['Set a Larger Context Window'], /new chat/],
-      ['log-in', 'unauthorized', 'box', [], /Do something/],
-      ['wait-for-restart', 'busy', 'box', [], /Do something/],
-      ['check-network', 'server-unreachable', 'box', ['Set Address'], /runner\.catalogUrl/],
-      ['set-catalog', 'bad-response', 'box', ['Set Address', 'Show Log'], /runner\.catalogUrl/],
-    ];
-    t.strictSame([...new Set(cases.map(([code]) => code))].sort(), [...adviceCodes].sort(), 'each code');
-    for (const [code, kind, server, want, words] of cases) {
-      const advice = adviceLike(code);
-      t.strictSame(titles({ kind, server, advice }), want, `${code} ${server}`);
-      const sentence = inEditorWords({ message: 'It failed. Do something.', advice }, server);
-      t.ok(sentence.startsWith('It failed. '), code);
-      t.match(sentence, words, code);
-    }
-    const sized = (advice: Partial<Advice>, maximum?: number) =>
-      remediesFor({
-        ...{ kind: 'context-exceeded', retryable: false, ...(maximum === undefined ? {} : { maximum }) },
-        advice: { ...adviceLike('make-room'), ...advice },
-      }).map(({ arguments: given }) => given);
-    t.strictSame(sized({}), [undefined]);
-    t.strictSame(sized({ contextLength: 12_288 }), [[{ fitting: 12_288 }]]);
-    t.strictSame(sized({ contextLength: 12_288 }, 40_960), [[{ fitting: 12_288, maximum: 40_960 }]]);
-    const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
-    t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
-    const fitting = inEditorWords({ message: 'It failed.', advice: { ...full, contextLength: 12_288 } });
-    t.match(fitting, /a larger context window of 12,288 tokens/);
-    t.notMatch(inEditorWords({ message: 'It failed.', advice: full }), /larger/);
-    const newer = { ...adviceLike('log-in'), code: 'of-a-newer-daemon' as AdviceCode };
-    t.strictSame(
-      titles({ kind: 'server-unreachable', advice: newer }),
-      ['Set Address'],
-      'falls back to the kind',
+t.test('what mends a failure is a command of the manifest, and advice counts before the kind', async (t) => {
+  const known = new Set(manifest().contributes.commands.map(({ command }) => command));
+  const failures: readonly ErrorData[] = [
+    ...(Object.keys(errorCodes) as ErrorKind[]).map((kind) => ({ kind, retryable: false })),
+    ...adviceCodes.map((code) => ({ kind: 'busy' as const, retryable: true, advice: adviceLike(code) })),
+  ];
+  for (const failure of failures)
+    for (const { command } of remediesFor(failure)) t.ok(known.has(command), JSON.stringify(failure));
+  t.match(remediesFor(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
+  const titles = (failure: Omit<ErrorData, 'retryable'>) =>
+    remediesFor({ retryable: false, ...failure }).map(({ title, arguments: given = [] }) =>
+      [title, ...given].join(' '),
     );
-    const message = 'It failed. Do something.';
-    t.equal(inEditorWords({ message, advice: newer }), message);
-    t.equal(inEditorWords({ message }), message, 'without advice');
-  },
-);
+  const start = adviceLike('start-runner');
+  const unreachable = { kind: 'server-unreachable', advice: start } as const;
+  t.strictSame(titles({ ...unreachable, server: 'box' }), ['Set Address box', 'What Is Wrong?']);
+  const here = ['Start a Model Here', 'Set Address default', 'What Is Wrong?'];
+  t.strictSame(titles({ ...unreachable, server: 'default' }), here);
+  const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
+  t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
+  const newer = { ...start, code: 'of-a-newer-daemon' as AdviceCode };
+  t.strictSame(titles({ ...unreachable, advice: newer }), ['Set Address'], 'falls back to the kind');
+  t.equal(inEditorWords({ message: 'It failed.', advice: newer }), 'It failed.');
+});
 
 t.test('the address of the document service', async (t) => {
   const cases: readonly (readonly [text: string, want: object])[] = [

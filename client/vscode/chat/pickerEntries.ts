@@ -64,7 +64,7 @@ export function toPickerEntries(
 }
 
 /** The models that can chat, newest first. */
-export function toModelInformation(
+function toModelInformation(
   models: readonly Model[],
   options: InformationOptions,
 ): RunnerModelInformation[] {
