@@ -725,7 +725,7 @@ Cats sleep a lot:
 
 - at night
 - at noon
-
+  
 Cats eat fish.
 
 ~~~sh
@@ -821,6 +821,7 @@ t.test('a folder of pages is read once, within bounds', async (t) => {
   const docs = await emptyFolder(t);
   for (let at = 0; at <= 200; at += 1)
     await writeFile(join(docs, `${String(at).padStart(3, '0')}.md`), `# ${at}\n\nWord${at}.\n`);
+  await writeFile(join(docs, '000.txt'), '# no page\n\nUnicorn.\n');
   const heading = '# Long\n\n';
   await writeFile(join(docs, '001.md'), `${heading}${'y '.repeat(262_140)}zebra`);
   const { chat } = await start(t, { docs });
@@ -828,6 +829,7 @@ t.test('a folder of pages is read once, within bounds', async (t) => {
     (await chat({ messages: [{ role: 'user', content }], think: true })).message.thinking;
   t.match(await thought('word199'), /in 200 documents .* Best match: `199\.md`/);
   t.match(await thought('word200'), /Nothing fits/);
+  t.match(await thought('unicorn'), /Nothing fits/, 'no page');
   t.match(await thought('zebra'), /Nothing fits/, 'the end of a long one is left out');
   await rm(join(docs, '199.md'));
   t.match(await thought('word199'), /Best match: `199\.md`/, 'once');
