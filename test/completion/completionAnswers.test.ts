@@ -72,7 +72,6 @@ const answers: readonly (readonly [
   ['several, with blanks', 'a = │', '1;\n [EOS]</s>\n', 'a = 1;│'],
   ['the tag of an element', 'x;\n│', '<s class="x">a</s>', 'x;\n<s class="x">a</s>│'],
   ['of one on the line', '<p><s>a│', ' b</s>', '<p><s>a b</s>│'],
-  ['a mark in the middle', 'x;\n│', 'a</s>b', 'x;\na</s>b│'],
   ['a mark alone', 'a = │', '</s>', 'a = │'],
   // thinking
   ['thoughts', 'a = │', '<think>\nhm\n</think>\n\n1', 'a = 1│'],
@@ -93,7 +92,6 @@ const answers: readonly (readonly [
   ['backticks in a line', 'x;\n│', 'a ```b```', 'x;\na ```b```│'],
   // what is there already
   ['a blank twice', 'a = │', ' 1', 'a = 1│'],
-  ['a blank once', 'a =│', ' 1', 'a = 1│'],
   ['a new line', 'a: │', '\n  1', 'a: \n  1│'],
   ['text follows', 'a = │ + c', 'b\nd', 'a = b│ + c'],
   ['nothing follows', 'a {│', '\n b', 'a {\n b│'],
@@ -104,7 +102,6 @@ const answers: readonly (readonly [
   ['one line', '{\n  │\n}\n', 'a\n}', '{\n  a│\n}\n'],
   ['several lines', '{\n  │\n\n  b\n}\n', 'a\n  b\n}', '{\n  a│\n\n  b\n}\n'],
   ['another indentation', '{\n  │\n}\n', 'a {\n  }', '{\n  a {\n  }│\n}\n'],
-  ['other lines', '{\n  │\n}\n', 'a\n  b', '{\n  a\n  b│\n}\n'],
   ['behind lines of its own', '{\n  │\n  c\n}\n', 'a\n\n  b\n  c\n}', '{\n  a\n\n  b│\n  c\n}\n'],
   ['a line that comes again later', '{\n  │\n\n  b\n  c\n}\n', 'a\n  b\n  c', '{\n  a│\n\n  b\n  c\n}\n'],
   // closers
@@ -162,7 +159,6 @@ const answers: readonly (readonly [
   ['lines that repeat in part', 'x;\n│', 'a\nb\na\nc\n', 'x;\na\nb\na\nc│'],
   ['pairs with closers', 'x;\n│', 'a\n]\na\n]\nb\n', 'x;\na\n]\na│'],
   ['by threes', 'x;\n│', 'a\nb\nc\na\nb\nc\n', 'x;\na\nb\nc\na\nb│'],
-  ['longer runs', 'x;\n│', 'a\nb\nc\nd\na\nb\nc\nd\n', 'x;\na\nb\nc\nd\na\nb\nc\nd│'],
   ['CRLF', 'if (a) {│\r\n}', '\r\n  b\r\n}\r\n', 'if (a) {\r\n  b│\r\n}'],
 ];
 
@@ -488,6 +484,7 @@ t.test('what is typed of a suggestion leaves its rest, and anything else is aske
     ['before it', 'a = │\n', 'b = one│\n', undefined],
     ['after it', 'a = │\n', 'a = one│ + 2\n', undefined],
     ['an editor that closes', 'f│\n', 'f(│)\n', 'one)'],
+    ['an editor that closes before much', `f│\n${long}`, `f(│)\n${long}`, 'one)'],
     ['an editor that closes twice', 'g│\n', 'g([│])\n', 'one])'],
     ['an editor that closes at the end', 'f│', 'f(│)', 'one)'],
     ['budgets that move on', `${long}a = │;\n${long}`, `${long}a = one│;\n${long}`, ' + two'],

@@ -399,6 +399,7 @@ t.test('a document that is closed or renamed while a request runs', async (t) =>
   await again.close();
   t.equal(await resting, null);
   t.strictSame(generates(runner).slice(seen), [], 'what is closed while the keys rest is not sent');
+  t.notOk(daemon.logs.some(({ level }) => level === 'error'));
 });
 
 t.test('closing a document ends the request ahead for it', async (t) => {
