@@ -92,7 +92,7 @@ t.test('a document is warmed once for each model, after a pause of a second', as
     await runner.waitFor(
       () => runner.requests.filter((one) => isWarming(one) && one.finished).length === want,
     );
-    for (let turn = 0; turn < 5; turn += 1) await settled();
+    for (let turn = 0; turn < 30; turn += 1) await settled();
     t.equal(warmed().length, want, name);
   };
   await becomes(1, () => type(daemon, uri, 40, 'b'), 'once');
@@ -251,11 +251,12 @@ t.test('a document that was skipped for its unknown position is warmed once it i
       want: /^<PRE> <SUF>nst value.* <MID> .*1;\nco$/s,
     },
   ]) {
-    const { runner, daemon, pause } = await setUp(t, { completionModel: 'codellama:7b-code' });
+    const { runner, daemon, pause, settled } = await setUp(t, { completionModel: 'codellama:7b-code' });
     await load(daemon, runner);
     await open(daemon, uri, lines);
     await pause();
     await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
+    for (let turn = 0; turn < 5; turn += 1) await settled();
     await arrive(daemon);
     await pause();
     const { body } = await runner.waitFor(isWarming);
@@ -315,6 +316,10 @@ t.test('a model is not loaded to warm it, and short or uncertain prompts are ski
     await settled();
     t.strictSame(runner.requests.filter(({ body, path }) => isWarming({ path, body })).length, 0, name);
     t.equal(runner.bodies('/api/generate').length, isLoaded ? 1 : 0, name);
+    if (text === lines) continue;
+    await type(daemon, at, 1, lines);
+    await pause();
+    t.ok(await runner.waitFor(isWarming), 'it is long enough now');
   }
 });
 
