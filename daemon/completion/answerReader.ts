@@ -42,7 +42,7 @@ export async function readAnswer(
 const maxCharacters = 16_000;
 
 /** Reads an answer as it arrives, and knows when there is enough. Its work is linear in the length of the answer. */
-export class AnswerReader {
+class AnswerReader {
   readonly #context: AnswerContext;
   readonly #judge: (line: string) => Verdict;
   /** The complete lines that are kept. */

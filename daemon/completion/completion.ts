@@ -188,7 +188,7 @@ function dropped(reason: string): Extract<Outcome, { kind: 'dropped' }> {
 }
 
 /** The item for a text that replaces `replaced` characters after its base. */
-export function itemOf(
+function itemOf(
   text: string,
   { base: { range, text: selected }, replaced }: { readonly base: Base; readonly replaced: number },
   id: string,

@@ -5,17 +5,17 @@ import { findSpecialToken, withoutLeadingTokens } from './families.ts';
 import { isClosersOrBlank, isInsideWord, openQuote, strayClosers } from './syntax.ts';
 
 /** Returns what is left of an answer, or `''` if nothing is. It never throws, and its work is linear. */
-export type Filter = (text: string, context: AnswerContext) => string;
+type Filter = (text: string, context: AnswerContext) => string;
 
 /** Removes special tokens at the beginning, and everything from the next special token on. */
-export const withoutSpecialTokens: Filter = (text, { stops }) => {
+const withoutSpecialTokens: Filter = (text, { stops }) => {
   const rest = withoutLeadingTokens(text);
   const token = findSpecialToken(rest, stops);
   return token === -1 ? rest : rest.slice(0, token);
 };
 
 /** Removes marks that end a turn, such as `</s>`, from the end. Where the element `<s>` is open, its tag stays. */
-export const withoutEnds: Filter = (text, { linePrefix }) => {
+const withoutEnds: Filter = (text, { linePrefix }) => {
   const line = linePrefix + text;
   const marks = profileForModel('', false).ends.filter((mark) => !closesElement(mark, line));
   for (let rest = text; ; ) {
@@ -32,7 +32,7 @@ function closesElement(mark: string, text: string): boolean {
 }
 
 /** Removes thinking at the beginning. Some models think although they are asked not to. */
-export const withoutThinking: Filter = (text) => afterLeadingThinking(text);
+const withoutThinking: Filter = (text) => afterLeadingThinking(text);
 
 /** Whether a line opens the code fence that a chat model puts around its answer. In Markdown a fence is text. */
 export function opensFence(line: string, { languageId }: AnswerContext): boolean {
@@ -40,7 +40,7 @@ export function opensFence(line: string, { languageId }: AnswerContext): boolean
 }
 
 /** Removes such a fence. */
-export const withoutFences: Filter = (text, { languageId }) => {
+const withoutFences: Filter = (text, { languageId }) => {
   if (languageId === 'markdown') return text;
   const [fence] = /^\s*```[^\n`]*(\n|$)/.exec(text) ?? [];
   const inside = fence === undefined ? text : text.slice(fence.length);
@@ -54,35 +54,19 @@ export const withoutDoubledBlank: Filter = (text, { linePrefix }) =>
   /[ \t]$/.test(linePrefix) ? text.replace(/^[ \t]+/, '') : text;
 
 /** Keeps only the first line if one line is wanted. */
-export const cutToSingleLine: Filter = (text, { isMultiline }) =>
+const cutToSingleLine: Filter = (text, { isMultiline }) =>
   isMultiline ? text : (text.split('\n', 1)[0] ?? '');
 
 /** Removes an end that repeats what follows on the cursor's line. Another filter deals with closers. */
-export const withoutRepeatedRest: Filter = (text, { lineSuffix }) => {
+const withoutRepeatedRest: Filter = (text, { lineSuffix }) => {
   const rest = lineSuffix.trimEnd();
   const start = text.length - overlapLength(text, rest);
   const [kept, repeated] = [text.slice(0, start), text.slice(start)];
   return isClosersOrBlank(repeated) || isInsideWord(kept, repeated) ? text : kept;
 };
 
-/** Removes last lines that repeat the lines after the cursor's line. */
-export const withoutRepeatedLines: Filter = (text, { suffix }) => {
-  const lines = text.split('\n');
-  const isText = (line: string) => line !== '';
-  const own = lines.slice(1).map((line) => line.trimEnd());
-  const following = suffix
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trimEnd())
-    .filter(isText);
-  const repeated = overlapLength(own.filter(isText), following);
-  if (repeated === 0) return text;
-  const first = own.flatMap((line, index) => (isText(line) ? [index] : [])).at(-repeated) ?? 0;
-  return lines.slice(0, first + 1).join('\n');
-};
-
 /** Removes an end that repeats the closers on the rest of the cursor's line. */
-export const withoutRepeatedClosers: Filter = (text, context) => {
+const withoutRepeatedClosers: Filter = (text, context) => {
   const closing = closingAgain(text, context);
   if (!closing) return text;
   const rest = context.lineSuffix.trim();
@@ -125,14 +109,14 @@ function closersAtStart(line: string): readonly { readonly character: string; re
  * Removes blanks and empty lines at the end. Before closers on the cursor's line they stay, because they place the
  * closers.
  */
-export const withoutTrailingBlank: Filter = (text, { lineSuffix }) =>
+const withoutTrailingBlank: Filter = (text, { lineSuffix }) =>
   lineSuffix.trim() === '' ? text.trimEnd() : text;
 
 /**
  * Drops an answer that is blank, or with which the document goes on anyway. It also drops an answer with half a
  * character, because the document may have the other half.
  */
-export const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
+const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
   const said = text.trim();
   if (said === '' || /\p{Surrogate}/u.test(said)) return '';
   const rest = lineSuffix.trim();
@@ -142,7 +126,7 @@ export const unlessUseless: Filter = (text, { suffix, lineSuffix }) => {
 };
 
 /** The order matters: the first ones remove what is not code, the later ones what the document already has. */
-export const filters: readonly Filter[] = [
+const filters: readonly Filter[] = [
   withoutSpecialTokens,
   withoutEnds,
   withoutThinking,
@@ -150,7 +134,6 @@ export const filters: readonly Filter[] = [
   withoutDoubledBlank,
   cutToSingleLine,
   withoutRepeatedRest,
-  withoutRepeatedLines,
   withoutRepeatedClosers,
   withoutTrailingBlank,
   unlessUseless,

@@ -74,7 +74,7 @@ export function typedBetween(before: CompletionPoint, now: CompletionPoint): str
  * What was typed at the cursor since then: `""` at the same place, undefined if anything else changed. Closers that an
  * editor adds after the cursor do not count as a change, because the user did not type them.
  */
-export function typedSince(before: CursorContext, now: CursorContext): string | undefined {
+function typedSince(before: CursorContext, now: CursorContext): string | undefined {
   const length = now.offset - before.offset;
   if (length < 0 || length > now.prefix.length || !isSameAfter(before.suffix, now.suffix)) return undefined;
   const cut = now.prefix.length - length;

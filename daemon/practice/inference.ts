@@ -91,7 +91,7 @@ const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_
  * `keep_alive` in milliseconds. A number is seconds, a string is a Go duration, and a negative value means for ever.
  * @throws {ApiFailure} 400 with the text of Go's `time.ParseDuration`.
  */
-export function parseKeepAlive(value: unknown): number | undefined {
+function parseKeepAlive(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === 'number' ? `${value}s` : textOf(value);
   if (!/^[+-]?(?:0|(?:[\d.]+(?:ms|[smh]))+)$/.test(text))

@@ -32,7 +32,7 @@ async function readFolder(folder: string): Promise<readonly GuideSection[]> {
 }
 
 /** Splits Markdown at its headings. A fenced block is one paragraph, and so is what ends with a colon with the next. */
-export function splitPage(markdown: string, file: string): readonly GuideSection[] {
+function splitPage(markdown: string, file: string): readonly GuideSection[] {
   const [front = ''] = /^---\r?\n.*?\n---\r?\n/s.exec(markdown) ?? [];
   const isGuide = !/^type: reference$/m.test(front);
   const sections = [{ heading: file, paragraphs: [''] }];

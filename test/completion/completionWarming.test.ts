@@ -1,14 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { TextDocument } from 'vscode-languageserver-textdocument';
-import { RunnerError } from '../../daemon/base/errors.ts';
-import type { Log } from '../../daemon/base/log.ts';
-import type { WarmRunner } from '../../daemon/completion/completionRunner.ts';
-import { createWarming, isLoadedAs, type WarmingDependencies } from '../../daemon/completion/warming.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
-import type { Model } from '../../protocol/messages/models.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
+import { close, keepBusy, setOptions } from '../support/completing.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import type { RunnerStandIn } from '../support/runnerStandIn.ts';
@@ -18,195 +12,9 @@ const uri = 'file:///shop/a.ts';
 const other = 'file:///shop/b.ts';
 const lines = 'const value = 1;\n'.repeat(60);
 
-/** Warming between a document and a runner that are of the test's own. */
-function setUpAlone(more: Partial<WarmingDependencies> = {}) {
-  const clock = createVirtualClock();
-  const warmed: Parameters<WarmRunner>[0][] = [];
-  const logged: string[] = [];
-  const log = { debug: (message: string) => void logged.push(message) } as Log;
-  const warming = createWarming({
-    document: (at) => TextDocument.create(at, 'typescript', 1, lines),
-    model: () => 'm',
-    whyNotSendable: async () => undefined,
-    isIdle: () => true,
-    isLoaded: async () => true,
-    warm: async (what) => warmed.push(what) > 0,
-    wait: clock.wait,
-    log,
-    ...more,
-  });
-  const pause = async (milliseconds = 1_000) => {
-    clock.pass(milliseconds);
-    await turn();
-  };
-  return { warming, warmed, logged, clock, pause };
-}
-
-const never = new AbortController().signal;
-
-t.test('a document is warmed once, after a pause, at the position of the user', async (t) => {
-  const { warming, warmed, pause } = setUpAlone();
-  warming.arrive(uri, { line: 1, character: 5 });
-  await pause(999);
-  t.strictSame(warmed, [], 'not before');
-  await pause(1);
-  t.match(warmed, [
-    { isGuess: false, place: { uri, model: 'm', around: { position: { line: 1, character: 5 } } } },
-  ]);
-  warming.arrive(uri, { line: 2, character: 0 });
-  await pause();
-  t.equal(warmed.length, 1, 'once');
-  warming.leave(uri);
-  warming.arrive(uri);
-  await pause();
-  t.match(
-    warmed.slice(1),
-    [{ isGuess: true, place: { around: { prefix: lines, suffix: '' } } }],
-    'opened anew',
-  );
-  t.strictSame(warmed[1]?.place.around.position, { line: 0, character: 0 });
-});
-
-t.test('the document that the user visited last is warmed', async (t) => {
-  const { warming, warmed, pause, clock } = setUpAlone();
-  for (const at of [uri, other, uri]) {
-    warming.arrive(at);
-    await pause(700);
-  }
-  t.equal(clock.waiting, 1);
-  await pause();
-  t.strictSame(
-    warmed.map(({ place }) => place.uri),
-    [uri],
-  );
-});
-
-t.test('another model is warmed again, and a document with a request need not be warmed', async (t) => {
-  let model: string | undefined = 'm';
-  const { warming, warmed, pause, clock } = setUpAlone({ model: () => model });
-  warming.arrive(uri);
-  await pause();
-  model = 'other';
-  warming.arrive(uri);
-  await pause();
-  t.strictSame(
-    warmed.map(({ place }) => place.model),
-    ['m', 'other'],
-  );
-  const ask = warming.observe(async () => '');
-  const place = { uri: other, model, around: warmed[0]?.place.around ?? t.bailout() };
-  await ask(place as Parameters<typeof ask>[0], never, () => undefined);
-  warming.arrive(other);
-  t.equal(clock.waiting, 0);
-  model = undefined;
-  warming.arrive('file:///shop/c.ts');
-  t.equal(clock.waiting, 0, 'completion is off');
-});
-
-t.test('when nothing is warmed', async (t) => {
-  const cases: readonly { name: string; more: Partial<WarmingDependencies> }[] = [
-    { name: 'while a chat is answered', more: { isIdle: () => false } },
-    { name: 'where the model is not loaded', more: { isLoaded: async () => false } },
-    { name: 'of what must not be sent', more: { whyNotSendable: async () => 'it looks like a secret' } },
-    { name: 'of a document that is closed', more: { document: () => undefined } },
-    {
-      name: 'of a document that is too large',
-      more: { document: (at) => TextDocument.create(at, 'x', 1, 'x'.repeat(11 * 1024 * 1024)) },
-    },
-    {
-      name: 'where the runner does not say what is loaded',
-      more: { isLoaded: () => Promise.reject(new Error('down')) },
-    },
-  ];
-  for (const { name, more } of cases) {
-    const { warming, warmed, pause } = setUpAlone(more);
-    warming.arrive(uri);
-    await pause();
-    t.strictSame(warmed, [], name);
-  }
-  const { warming, warmed, pause } = setUpAlone();
-  let end: (text: string) => void = () => undefined;
-  const asked = warming.observe(
-    () =>
-      new Promise((resolve) => {
-        end = resolve;
-      }),
-  )({ uri: other, model: 'm', around: {} } as never, never, () => undefined);
-  warming.arrive(uri);
-  await pause();
-  t.strictSame(warmed, [], 'while a completion is asked for');
-  end('');
-  await asked;
-});
-
-t.test('any event ends warming, and a refused request is not repeated', async (t) => {
-  const place = { uri: other, model: 'm', around: {} } as never;
-  const ends: readonly (readonly [name: string, end: (warming: ReturnType<typeof createWarming>) => void])[] =
-    [
-      ['a key', (warming) => warming.arrive(uri)],
-      ['a key elsewhere', (warming) => warming.arrive(other)],
-      ['a chat', (warming) => warming.stop()],
-      ['a completion', (warming) => void warming.observe(async () => '')(place, never, () => undefined)],
-      ['the document is closed', (warming) => warming.leave(uri)],
-    ];
-  for (const [name, end] of ends) {
-    let signal = never;
-    const { warming, logged, pause } = setUpAlone({
-      warm: (_what, given) => {
-        signal = given;
-        return new Promise((_, reject) => given.addEventListener('abort', () => reject(given.reason)));
-      },
-    });
-    warming.arrive(uri);
-    await pause();
-    t.notOk(signal.aborted);
-    end(warming);
-    t.ok(signal.aborted, name);
-    await turn();
-    t.strictSame(logged, [], name);
-  }
-  let tried = 0;
-  const { warming, logged, pause } = setUpAlone({
-    warm: async () => {
-      tried += 1;
-      throw new RunnerError('not-supported', 'refused');
-    },
-  });
-  for (let count = 0; count < 2; count += 1) {
-    warming.arrive(uri);
-    await pause();
-  }
-  t.equal(tried, 1);
-  t.match(logged, [/Nothing was warmed: refused/]);
-  const passing = setUpAlone({ warm: () => Promise.reject(new RunnerError('server-unreachable', 'down')) });
-  for (const count of [1, 2]) {
-    passing.warming.arrive(uri);
-    await passing.pause();
-    t.equal(passing.logged.length, count, 'what may pass is tried again');
-  }
-});
-
-t.test('whether a model is loaded with the wanted window', async (t) => {
-  const running = [
-    { name: 'filler:latest', context: { allocated: 4096 } },
-    { name: 'old:1b', context: {} },
-    { name: 'small', context: { allocated: 2048, maximum: 2048 } },
-  ];
-  for (const [model, contextLength, want] of [
-    ['filler', undefined, true],
-    ['library/filler:latest', 4096, true],
-    ['filler', 8192, false],
-    ['old:1b', 8192, true],
-    ['small', 8192, true],
-    ['other', undefined, false],
-  ] as const) {
-    const asked = { model, ...(contextLength === undefined ? {} : { contextLength }) };
-    t.equal(isLoadedAs(running as unknown as Model[], asked), want, `${model} ${contextLength}`);
-  }
-});
-
 const models = [
   { name: 'filler:latest', capabilities: ['completion', 'insert'] },
+  { name: 'other:latest', capabilities: ['completion', 'insert'] },
   { name: 'codellama:7b-code', capabilities: ['completion'] },
   {
     name: 'qwen3-coder:480b-cloud',
@@ -228,7 +36,8 @@ async function setUp(test: Teardown, options: RunnerOptions = {}) {
     await settled();
     clock.pass(1_000);
   };
-  return { runner, daemon, settled, pause };
+  const warmed = () => runner.requests.filter(isWarming).map(({ body }) => body as Body);
+  return { runner, daemon, settled, pause, clock, warmed };
 }
 
 async function open(daemon: DaemonClient, at: string, text: string): Promise<void> {
@@ -264,6 +73,133 @@ interface Body {
 
 const isWarming = ({ path, body }: { readonly path: string; readonly body: unknown }) =>
   path === '/api/generate' && (body as Body | undefined)?.options?.num_predict === 1;
+
+t.test('a document is warmed once for each model, after a pause of a second', async (t) => {
+  const { runner, daemon, settled, clock, warmed } = await setUp(t);
+  await load(daemon, runner);
+  await open(daemon, uri, lines);
+  await settled();
+  clock.pass(999);
+  await settled();
+  t.strictSame(warmed(), [], 'not before');
+  clock.pass(1);
+  await runner.waitFor((request) => isWarming(request) && request.finished === true);
+  await settled();
+  const becomes = async (want: number, change: () => unknown, name: string) => {
+    await change();
+    for (let turn = 0; turn < 3; turn += 1) await settled();
+    clock.pass(1_000);
+    await runner.waitFor(
+      () => runner.requests.filter((one) => isWarming(one) && one.finished).length === want,
+    );
+    for (let turn = 0; turn < 30; turn += 1) await settled();
+    t.equal(warmed().length, want, name);
+  };
+  await becomes(1, () => type(daemon, uri, 40, 'b'), 'once');
+  await close(daemon, uri);
+  await becomes(2, () => open(daemon, uri, lines), 'opened anew');
+  await close(daemon, uri);
+  await setOptions(daemon, { completionModel: 'other' });
+  await open(daemon, 'file:///shop/second.ts', 'second();\n');
+  runner.on('/api/generate').say('');
+  await ask(daemon, 'file:///shop/second.ts', 1);
+  await becomes(3, () => open(daemon, uri, lines), 'for another model');
+  runner.on('/api/generate').say('');
+  await open(daemon, other, lines);
+  await ask(daemon, other, 30);
+  await becomes(3, () => type(daemon, other, 40, 'a'), 'not where somebody has asked');
+  await setOptions(daemon, { completionModel: '' });
+  await becomes(3, () => open(daemon, 'file:///shop/c.ts', lines), 'not if completion is off');
+});
+
+t.test('the document that the user visited last is warmed', async (t) => {
+  const { runner, daemon, settled, clock, warmed } = await setUp(t);
+  await load(daemon, runner);
+  for (const [name, at] of ['first', 'second', 'third'].entries()) {
+    await open(daemon, `file:///shop/${at}x.ts`, `${'x'.repeat(600)}; // ${name}\n`);
+    await settled();
+    clock.pass(700);
+    await settled();
+  }
+  clock.pass(300);
+  await runner.waitFor((request) => isWarming(request) && request.finished === true);
+  t.match(warmed(), [{ prompt: /\/\/ 2\n$/ }]);
+});
+
+t.test('when nothing is warmed', async (t) => {
+  const large = `${'x'.repeat(1_000)}\n`.repeat(11_000);
+  const cases: readonly {
+    name: string;
+    at?: string;
+    text?: string;
+    before?: (daemon: DaemonClient, runner: RunnerStandIn) => unknown;
+  }[] = [
+    { name: 'while a chat is answered', before: keepBusy },
+    { name: 'of what must not be sent', at: 'file:///shop/.env' },
+    { name: 'of a document that is too large', text: large },
+    {
+      name: 'while a completion is asked for',
+      before: async (daemon, runner) => {
+        await open(daemon, other, lines);
+        runner.on('/api/generate').hang();
+        ask(daemon, other, 30).catch(() => undefined);
+        await runner.waitFor(({ body }) => JSON.stringify(body ?? '').includes('value'));
+      },
+    },
+    {
+      name: 'where another window would be loaded',
+      before: (daemon) => setOptions(daemon, { completionModel: 'filler', contextLength: 1_024 }),
+    },
+    {
+      name: 'where the runner does not say what is loaded',
+      before: (_daemon, runner) => runner.on('/api/ps').failWith(500),
+    },
+  ];
+  for (const { name, at = uri, text = lines, before } of cases) {
+    const { runner, daemon, settled, pause, warmed } = await setUp(t);
+    await load(daemon, runner);
+    await before?.(daemon, runner);
+    await open(daemon, at, text);
+    await pause();
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    t.strictSame(warmed(), [], name);
+  }
+});
+
+t.test('a model is loaded as it is asked for, as far as can be known', async (t) => {
+  for (const [name, loaded] of [
+    ['a window that is not told', { name: 'filler:latest' }],
+    ['all that the model has', { name: 'filler:latest', context_length: 4_096 }],
+  ] as const) {
+    const { runner, daemon, pause } = await setUp(t, { contextLength: 8_192 });
+    await load(daemon, runner);
+    runner.on('/api/ps', 9).rawLines(JSON.stringify({ models: [{ model: loaded.name, ...loaded }] }));
+    await open(daemon, uri, lines);
+    await pause();
+    t.ok(await runner.waitFor(isWarming), name);
+  }
+});
+
+t.test('what a runner refuses to warm is not asked for again, unless it may pass', async (t) => {
+  for (const [status, tries] of [
+    [400, 1],
+    [503, 2],
+  ] as const) {
+    const { runner, daemon, settled, pause, warmed } = await setUp(t);
+    await load(daemon, runner);
+    runner.on('/api/generate', 9).failWith(status, { error: 'odd' });
+    await open(daemon, uri, lines);
+    const logged = () => daemon.logs.filter(({ message }) => /^Nothing was warmed: /.test(message)).length;
+    for (let turn = 1; turn <= 2; turn += 1) {
+      await pause();
+      await runner.waitFor(() => warmed().length >= Math.min(turn, tries));
+      while (logged() < Math.min(turn, tries)) await settled();
+      for (let again = 0; again < 5; again += 1) await settled();
+      await type(daemon, uri, 40, 'a');
+    }
+    t.strictSame([warmed().length, logged()], [tries, tries], String(status));
+  }
+});
 
 t.test('the first prompt in a document begins with the warmed text', async (t) => {
   const { runner, daemon, pause } = await setUp(t, { keepAlive: '5m', contextLength: 2048 });
@@ -315,11 +251,12 @@ t.test('a document that was skipped for its unknown position is warmed once it i
       want: /^<PRE> <SUF>nst value.* <MID> .*1;\nco$/s,
     },
   ]) {
-    const { runner, daemon, pause } = await setUp(t, { completionModel: 'codellama:7b-code' });
+    const { runner, daemon, pause, settled } = await setUp(t, { completionModel: 'codellama:7b-code' });
     await load(daemon, runner);
     await open(daemon, uri, lines);
     await pause();
     await runner.waitFor(({ path, finished }) => path === '/api/ps' && finished === true);
+    for (let turn = 0; turn < 5; turn += 1) await settled();
     await arrive(daemon);
     await pause();
     const { body } = await runner.waitFor(isWarming);
@@ -330,7 +267,9 @@ t.test('a document that was skipped for its unknown position is warmed once it i
 t.test('a key, a request and a chat close its socket', async (t) => {
   const ends: readonly (readonly [name: string, end: (daemon: DaemonClient) => unknown])[] = [
     ['a key', (daemon) => type(daemon, uri, 1, 'a')],
+    ['a key elsewhere', (daemon) => type(daemon, 'file:///shop/first.ts', 1, 'a')],
     ['a request', (daemon) => ask(daemon, uri, 3)],
+    ['the document is closed', (daemon) => close(daemon, uri)],
     [
       'a chat',
       (daemon) =>
@@ -377,14 +316,12 @@ t.test('a model is not loaded to warm it, and short or uncertain prompts are ski
     await settled();
     t.strictSame(runner.requests.filter(({ body, path }) => isWarming({ path, body })).length, 0, name);
     t.equal(runner.bodies('/api/generate').length, isLoaded ? 1 : 0, name);
+    if (text === lines) continue;
+    await type(daemon, at, 1, lines);
+    await pause();
+    t.ok(await runner.waitFor(isWarming), 'it is long enough now');
   }
 });
-
-/** Changes the settings, which the daemon has read when this settles. */
-async function change(daemon: DaemonClient, runner: RunnerOptions): Promise<void> {
-  await daemon.connection.sendNotification('workspace/didChangeConfiguration', { settings: { runner } });
-  await daemon.request({ method: 'runner/status' }, {});
-}
 
 t.test(
   'a document that is excluded during the pause is not sent, nor if completion is switched off',
@@ -398,7 +335,8 @@ t.test(
       const context = { triggerKind: 2 };
       const asked = daemon.request(inlineCompletionRequest, { textDocument: { uri }, position, context });
       await settled();
-      await change(daemon, options);
+      await setOptions(daemon, options);
+      await settled();
       await pause();
       t.equal(await asked, null);
       await pause();

@@ -10,16 +10,11 @@ import { tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
 import { redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
 import type { TokenStore } from '../../docs-service/auth/tokenStore.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
-import { TurnQueue } from '../../docs-service/auth/turnQueue.ts';
 import { parseBaseUrl, tryHostname } from '../../docs-service/base/baseUrl.ts';
-import { piecesOf } from '../../docs-service/base/database.ts';
 import { lockDataFolder, openDataFolder, tryLock } from '../../docs-service/base/dataFolder.ts';
-import { createLogger } from '../../docs-service/base/log.ts';
 import { LruCache } from '../../docs-service/base/lruCache.ts';
-import { noSuchCollection, noSuchDocument } from '../../docs-service/base/notFound.ts';
 import { parseDuration, parseNumber, parseOptions } from '../../docs-service/base/options.ts';
 import { RateLimiter } from '../../docs-service/base/rateLimiter.ts';
-import { table } from '../../docs-service/base/text.ts';
 import { readTokenFile } from '../../docs-service/base/tokenFile.ts';
 import { tryBearerChallenge } from '../../docs-service/commands/discoveryRequest.ts';
 import { addressOf, listen } from '../../docs-service/http/listener.ts';
@@ -307,51 +302,6 @@ t.test(
   },
 );
 
-t.test('a table for people', async (t) => {
-  const rows = [
-    ['a', 'long cell', ''],
-    ['longer', '', 'x'],
-  ];
-  t.equal(
-    table(['ID', 'NAME', 'END'], rows),
-    'ID      NAME       END\na       long cell\nlonger             x\n',
-  );
-  t.equal(table(['ID'], []), 'ID\n');
-});
-
-t.test('a list is split so that nothing is lost', async (t) => {
-  t.strictSame(piecesOf([1, 2, 3, 4, 5], 2), [[1, 2], [3, 4], [5]]);
-  t.strictSame(piecesOf([1, 2], 2), [[1, 2]]);
-  t.strictSame(piecesOf([], 2), []);
-});
-
-t.test('one request at a time goes to a host, and as many in all as there are lanes', async (t) => {
-  const queue = new TurnQueue({ lanes: 2, length: 2 });
-  const order: string[] = [];
-  const enter = async (name: string, signal = new AbortController().signal) => {
-    const leave = await queue.tryEnter(name.slice(0, 1), signal);
-    order.push(leave === undefined ? `no ${name}` : name);
-    return leave ?? (() => undefined);
-  };
-  const [leaveA, leaveB] = [await enter('a1'), await enter('b1')];
-  const ending = new AbortController();
-  const gone = enter('a2', ending.signal);
-  const second = enter('a3');
-  await enter('c0');
-  t.equal(order.pop(), 'no c0', 'two wait already');
-  ending.abort(new Error('given up'));
-  await t.rejects(gone, { message: 'given up' });
-  const third = enter('c1');
-  leaveB();
-  const leaveC = await third;
-  t.strictSame(order, ['a1', 'b1', 'c1'], 'who waits for another host is passed over');
-  leaveA();
-  (await second)();
-  leaveC();
-  (await enter('a4'))();
-  t.strictSame(order, ['a1', 'b1', 'c1', 'a3', 'a4']);
-});
-
 t.test('of very many callers, the one that came least recently is forgotten', async (t) => {
   const limiter = new RateLimiter(1, () => 0);
   for (const caller of ['first', 'second']) limiter.take(caller);
@@ -448,43 +398,4 @@ t.test('a lock file that is damaged is made anew, and a folder that is in use sa
   await t.rejects(lockDataFolder(folder), { message: /^another process already serves/ });
   await lock.release();
   await t.rejects(tryLock(join(folder, 'none', 'lock')), { message: /./ });
-});
-
-t.test('what does not exist is named with what does', (t) => {
-  const names = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`);
-  const cases: readonly { got: string; want: string }[] = [
-    { got: noSuchDocument('a', []), want: 'There is no document "a".' },
-    { got: noSuchDocument('a', [], 'Look.'), want: 'There is no document "a". Look.' },
-    {
-      got: noSuchDocument('a', ['b', 'c'], 'Look.'),
-      want: 'There is no document "a". Did you mean "b" or "c"?',
-    },
-    { got: noSuchCollection('a', []), want: 'There is no collection "a". The library has none.' },
-    { got: noSuchCollection('a', ['b']), want: 'There is no collection "a". There is "b".' },
-    {
-      got: noSuchCollection('x'.repeat(101), ['b', 'c']),
-      want: `There is no collection "${'x'.repeat(100)}". There are "b", "c".`,
-    },
-    {
-      got: noSuchCollection('a', names(11)),
-      want: `There is no collection "a". There are ${names(10)
-        .map((one) => `"${one}"`)
-        .join(', ')}.`,
-    },
-  ];
-  for (const { got, want } of cases) t.equal(got, want);
-  t.end();
-});
-
-t.test('a log for people has sentences, with their level if it matters', (t) => {
-  let written = '';
-  const write = (line: string) => (written += line);
-  const log = createLogger({ level: 'debug', isForPeople: true, write });
-  log.debug('a');
-  log.info('b');
-  log.warn('c');
-  log.error(Object.assign(new Error('e'), { stack: 'Error: e\n    at f' }), 'd');
-  log.fatal('f');
-  t.equal(written, 'debug: a\nb\nwarning: c\nerror: d\nError: e\n    at f\nerror: f\n');
-  t.end();
 });

@@ -334,6 +334,7 @@ t.test('unknown documents, collections and addresses', async (t) => {
     [`/api/v1/docs/${'a'.repeat(1_000)}`, /no document/],
     ['/api/v1/collections/none.epub', /no collection "none"\. There are "book", "empty"/],
     ['/api/v1/collections/none', /no collection "none"/],
+    [`/api/v1/collections/${'x'.repeat(101)}`, /no collection "x{100}"/],
     ['/api/v2/docs', /nothing at \/api\/v2\/docs/],
   ];
   for (const [url, detail] of missing) {

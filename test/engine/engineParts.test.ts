@@ -1,79 +1,21 @@
-import { EventEmitter, once } from 'node:events';
-import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { chatForm, completionForm, infillForm } from '../../daemon/engine/process/answers.ts';
-import { answerTask } from '../../daemon/engine/process/answerTask.ts';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
-import {
-  type LoadedModel,
-  NativeModel,
-  type NativeModelOptions,
-} from '../../daemon/engine/process/engineModel.ts';
-import { AnswerText, generate, requireFit, type Tally } from '../../daemon/engine/process/generation.ts';
-import { grammarState, mustCall } from '../../daemon/engine/process/grammars.ts';
 import type {
   EvaluateOptions,
   NativeLibrary,
   NativeModelHandle,
-  Sequence,
   Token,
 } from '../../daemon/engine/process/library.ts';
-import { factsOf, type ModelFacts } from '../../daemon/engine/process/modelFacts.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
-import { ApiError, bodies, type Generating, parseBody } from '../../daemon/engine/process/requests.ts';
-import { createRoutes } from '../../daemon/engine/process/routes.ts';
-import { listen } from '../../daemon/engine/process/server.ts';
-import { readCompletion, readConversation, readInfill } from '../../daemon/engine/process/tasks.ts';
+import { serveEngine } from '../../daemon/engine/process/server.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
-
-/** Each byte is a token, as far as text is concerned. */
-const bytes = { detokenize: (tokens: readonly Token[]) => Buffer.from(tokens).toString('utf8') };
-
-function piecesOf(text: string, stops: readonly string[]) {
-  const answer = new AnswerText(bytes, [], stops);
-  const pieces: string[] = [];
-  for (const byte of Buffer.from(text)) {
-    pieces.push(answer.push(byte));
-    if (answer.isStopped) break;
-  }
-  return { pieces: [...pieces, answer.end()], isStopped: answer.isStopped };
-}
-
-t.test(
-  'an answer stops before a text at which it must stop, and withholds no more than its beginning',
-  async (t) => {
-    const cases = [
-      { text: 'plain', stops: [], want: 'plain' },
-      { text: 'one END two', stops: ['END'], want: 'one ' },
-      { text: 'one EN', stops: ['END'], want: 'one EN' },
-      { text: 'aab', stops: ['ab'], want: 'a' },
-      { text: 'a\n\nb', stops: ['\n\n', 'b'], want: 'a' },
-      { text: 'grüße 👋🏽 €', stops: [''], want: 'grüße 👋🏽 €' },
-    ];
-    for (const { text, stops, want } of cases) {
-      const { pieces, isStopped } = piecesOf(text, stops);
-      t.equal(pieces.join(''), want, text);
-      t.equal(isStopped, want !== text);
-      t.notMatch(pieces.join('|'), '\u{FFFD}', 'no half character is sent');
-    }
-    const few = fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), maxLength: 20 });
-    fc.assert(
-      fc.property(
-        few,
-        fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), minLength: 1, maxLength: 3 }),
-        (text, stop) => {
-          const at = text.indexOf(stop);
-          return piecesOf(text, [stop]).pieces.join('') === (at < 0 ? text : text.slice(0, at));
-        },
-      ),
-    );
-  },
-);
 
 const controls = ['<|im_start|>', '<|im_end|>', '<s>', '[INST]', '<unk>'];
 const firstControl = 0x11_0000;
@@ -102,6 +44,236 @@ const tokenizer = {
 function textOf(token: Token): string {
   return controls[token - firstControl] ?? String.fromCodePoint(token);
 }
+
+/** Each byte is a token. */
+const bytes = {
+  tokenize: (text: string) => [...Buffer.from(text)],
+  detokenize: (tokens: readonly Token[]) => Buffer.from(tokens).toString('utf8'),
+};
+
+const standIns = globalThis as { engineLibrary?: object };
+const key = 'a-key-for-tests-alone';
+const esm = '{"type":"module","main":"index.js"}';
+
+/** A library that says what a test wants, and what it was asked. */
+interface Script {
+  /** What the model says; by default the same letter for ever. */
+  says?: Iterable<Token> | AsyncIterable<Token> | undefined;
+  /** Ends the load. */
+  whenLoaded?: Promise<void>;
+  /** Runs before each batch of a prompt. */
+  whenRead?: () => unknown;
+  /** Tokens that were evaluated before. */
+  kept?: readonly Token[];
+  needsCheckpoints?: boolean;
+  model?: object;
+  llama?: object | ((logger: (level: string, message: string) => void) => object);
+  context?: object;
+}
+
+/** The folder of a library that does as the script says, with model files. */
+async function libraryWith(t: Test, script: Script = {}) {
+  const folder = await temporaryFolder(t, {
+    'node_modules/node-llama-cpp/package.json': esm,
+    'node_modules/node-llama-cpp/dist/index.js':
+      'export const getLlama = (options) => globalThis.engineLibrary.getLlama(options);\nexport class LlamaGrammarEvaluationState {}\n',
+    'node_modules/@huggingface/jinja/package.json': esm,
+    'node_modules/@huggingface/jinja/index.js':
+      'export class Template { render({ messages }) { return messages.map(({ role, content }) => role + ": " + content + "\\n").join(""); } }\n',
+    'small.gguf': 'GGUF and so on',
+    'page.gguf': '<html>',
+    'short.gguf': 'GG',
+  });
+  /** What the library was asked for, and the sizes of the batches that it read. */
+  const [asked, said, batches, sampled, grammars]: [
+    unknown[],
+    string[],
+    number[],
+    EvaluateOptions[],
+    unknown[],
+  ] = [[], [], [], [], []];
+  let [state, checkpoints]: [Token[], number] = [[...(script.kept ?? [])], 0];
+  const read = async (tokens: readonly Token[]) => {
+    batches.push(tokens.length);
+    state.push(...tokens);
+    await script.whenRead?.();
+  };
+  const sequence = {
+    get nextTokenIndex() {
+      return state.length;
+    },
+    get contextTokens() {
+      return state;
+    },
+    get needsCheckpoints() {
+      return script.needsCheckpoints ?? false;
+    },
+    takeCheckpoint: async () => void (checkpoints += 1),
+    async adaptStateToTokens(tokens: readonly Token[]) {
+      const different = state.findIndex((token, index) => token !== tokens[index]);
+      if (different >= 0) state = state.slice(0, different);
+    },
+    evaluateWithoutGeneratingNewTokens: read,
+    async *evaluate(tokens: readonly Token[], options: EvaluateOptions) {
+      batches.push(tokens.length);
+      state.push(...tokens);
+      sampled.push(options);
+      if (script.says) yield* script.says;
+      else for (;;) yield 97;
+    },
+  };
+  const loadedModel = {
+    ...tokenizer,
+    tokens: {
+      ...{ bos: firstControl + 2, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: true },
+      infill: { prefix: null, suffix: null, middle: null },
+    },
+    fileInfo: {
+      metadata: { tokenizer: { chat_template: 'any' } },
+      fullTensorInfo: [{ dimensions: [2, 3n] }, { dimensions: [4] }],
+    },
+    typeDescription: 'llama 256M Q4_1 mixed',
+    ...{ trainContextSize: 1_000, embeddingVectorSize: 64, size: 12_345 },
+    async createContext(options: object) {
+      asked.push(options);
+      return {
+        contextSize: 600,
+        getSequence(shift: { contextShift: { strategy: () => never } }) {
+          t.throws(shift.contextShift.strategy, { message: 'The context window is full.' });
+          return sequence;
+        },
+        dispose: async () => void said.push('context disposed'),
+        ...script.context,
+      };
+    },
+    dispose: async () => void said.push('model disposed'),
+    ...script.model,
+  };
+  standIns.engineLibrary = {
+    async getLlama({ logger, ...options }: { logger: (level: string, message: string) => void }) {
+      asked.push(options);
+      return {
+        ...{ cpuMathCores: 5, llamaCppRelease: { release: 'b1' }, setRamCap: async () => undefined },
+        async loadModel({ onLoadProgress, ...loading }: { onLoadProgress: (share: number) => void }) {
+          asked.push(loading);
+          await script.whenLoaded;
+          for (const share of [0, 0.001, 0.5, 0.505, 0.4, 1]) onLoadProgress(share);
+          return loadedModel;
+        },
+        async createGrammarForJsonSchema(schema: unknown) {
+          grammars.push(schema);
+          return { grammar: '' };
+        },
+        async createGrammar({ grammar }: { readonly grammar: string }) {
+          if (grammar !== '') grammars.push(grammar.split('\n')[0]);
+          return {};
+        },
+        ...(typeof script.llama === 'function' ? script.llama(logger) : script.llama),
+      };
+    },
+  };
+  t.teardown(() => delete standIns.engineLibrary);
+  const path = (name: string) => join(folder, name);
+  let port = 0;
+  /** Starts an engine, and says what it reports. */
+  const start = async (options: object = {}) => {
+    const first = { library: folder, model: path('small.gguf'), alias: 'small', key, ...options };
+    const server = await serveEngine(first, ({ event, ...about }: { event?: string; port?: number }) => {
+      port = event === 'listening' ? (about.port ?? 0) : port;
+      said.push([event, ...Object.values(about)].join(' ').replaceAll(String(port), 'PORT'));
+    });
+    t.teardown(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return server;
+  };
+  const send = (path: string, body?: unknown, headers: OutgoingHttpHeaders = {}) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = { authorization: `Bearer ${key}`, ...headers };
+    for (const [name, value] of Object.entries(sent)) if (value === '') Reflect.deleteProperty(sent, name);
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers: sent, agent: false });
+    request.on('error', () => undefined);
+    request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+    return request;
+  };
+  const ask = async (path: string, body?: unknown, headers: OutgoingHttpHeaders = {}) => {
+    const [response] = (await once(send(path, body, headers), 'response')) as [IncomingMessage];
+    t.match(response.headers, { server: 'llama.cpp', 'content-type': 'application/json; charset=utf-8' });
+    const value = JSON.parse(await textIn(response));
+    return { status: response.statusCode ?? 0, value, headers: response.headers };
+  };
+  /** The events of a stream; its mark as it is. */
+  const stream = async (path: string, body: object) => {
+    const [response] = (await once(send(path, { ...body, stream: true }), 'response')) as [IncomingMessage];
+    t.equal(response.headers['content-type'], 'text/event-stream');
+    const events = (await textIn(response)).split('\n\n').slice(0, -1);
+    // biome-ignore lint/suspicious/noExplicitAny: tests read deep into answers that they know.
+    return events.map((event): any => (/^data: \{/.test(event) ? JSON.parse(event.slice(6)) : event));
+  };
+  return {
+    ...{ asked, said, batches, sampled, grammars, path, start, send, ask, stream },
+    script,
+    /** What has been evaluated. */
+    state: () => state,
+    forget: (kept: readonly Token[] = []) => {
+      state = [...kept];
+      for (const list of [batches, sampled, grammars]) list.length = 0;
+      checkpoints = 0;
+    },
+    checkpoints: () => checkpoints,
+  };
+}
+
+async function textIn(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of response.setEncoding('utf8')) text += piece;
+  return text;
+}
+
+function failure(code: number, type: string, message: string, more: object = {}) {
+  return { status: code, value: { error: { code, message, type, ...more } } };
+}
+
+t.test('an answer stops before a text at which it must stop, and sends no half character', async (t) => {
+  const engine = await libraryWith(t, { model: bytes });
+  await engine.start();
+  const complete = async (text: string, stop: readonly string[]) => {
+    engine.script.says = Buffer.from(text);
+    const events = await engine.stream('/v1/completions', { prompt: 'x', stop });
+    const pieces = events.slice(0, -2).map(({ choices }) => choices[0].text);
+    t.equal(events.at(-1), 'data: [DONE]');
+    return { pieces, finish: events.at(-2).choices[0].finish_reason };
+  };
+  for (const { text, stops, want } of [
+    { text: 'plain', stops: [], want: 'plain' },
+    { text: 'one END two', stops: ['END'], want: 'one ' },
+    { text: 'one EN', stops: ['END'], want: 'one EN' },
+    { text: 'aab', stops: ['ab'], want: 'a' },
+    { text: 'xab', stops: ['ab', 'b'], want: 'x' },
+    { text: 'a\n\nb', stops: ['\n\n', 'b'], want: 'a' },
+    { text: 'grüße 👋🏽 €', stops: [''], want: 'grüße 👋🏽 €' },
+  ]) {
+    const { pieces, finish } = await complete(text, stops);
+    t.equal(pieces.join(''), want, text);
+    t.equal(finish, 'stop');
+    t.notMatch(pieces.join('|'), '\u{FFFD}', 'no half character is sent');
+  }
+  t.strictSame((await complete('one EN two', ['END'])).pieces.slice(0, 4), [...'one ']);
+  const unit = fc.constantFrom('a', 'b', 'ü');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit, maxLength: 20 }),
+      fc.string({ unit, minLength: 1, maxLength: 3 }),
+      async (text, stop) => {
+        const at = text.indexOf(stop);
+        const { pieces } = await complete(text, [stop]);
+        return pieces.join('') === (at < 0 ? text : text.slice(0, at));
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
 
 t.test('what people write never becomes a control token', async (t) => {
   const tokens = new PromptTokens(tokenizer);
@@ -147,453 +319,351 @@ t.test('a text without control tokens is tokenized in one piece', async (t) => {
   t.same(seen, ['<s>if (a < b) [x] = y<|im_end|>']);
 });
 
-t.test('a body is read, or refused with its first mistake', async (t) => {
+t.test('a body is refused with its first mistake', async (t) => {
+  const { start, ask } = await libraryWith(t);
+  await start();
   const user = { role: 'user', content: 'hi' };
-  const cases: readonly (readonly [keyof typeof bodies, unknown, RegExp])[] = [
-    ['chat', {}, /"messages" is not valid/],
-    ['chat', { messages: [] }, /there is no message/],
-    ['chat', { messages: [{ role: '|>', content: 'x' }] }, /"messages\[0\]\.role"/],
-    ['chat', { messages: [{ role: 'user', content: 1 }] }, /neither a text nor a list/],
-    ['chat', { messages: [user], stream: 'yes' }, /"stream"/],
-    ['chat', { messages: [user], stop: 5 }, /"stop" .*neither a text nor a list of texts/],
-    ['chat', { messages: [user], tools: [{ type: 'function', function: {} }] }, /tools\[0\]\.function\.name/],
-    ['chat', { messages: [user], tool_choice: 'sometimes' }, /"tool_choice"/],
-    ['completion', { prompt: [1, true] }, /"prompt"/],
-    ['infill', { input_prefix: '' }, /"input_suffix"/],
-    ['tokenize', {}, /"content"/],
+  const chat = '/v1/chat/completions';
+  const cases: readonly (readonly [path: string, body: unknown, message: RegExp])[] = [
+    [chat, {}, /"messages" is not valid/],
+    [chat, { messages: [] }, /there is no message/],
+    [chat, { messages: [{ role: '|>', content: 'x' }] }, /"messages\[0\]\.role"/],
+    [chat, { messages: [{ role: 'user', content: 1 }] }, /neither a text nor a list/],
+    [chat, { messages: [user], stream: 'yes' }, /"stream"/],
+    [chat, { messages: [user], stop: 5 }, /"stop" .*neither a text nor a list of texts/],
+    [chat, { messages: [user], tools: [{ type: 'function', function: {} }] }, /tools\[0\]\.function\.name/],
+    [chat, { messages: [user], tool_choice: 'sometimes' }, /"tool_choice"/],
+    [
+      chat,
+      { messages: [user], response_format: { type: 'json_schema' } },
+      /"response_format\.json_schema" is missing/,
+    ],
+    ['/v1/completions', { prompt: [1, true] }, /"prompt"/],
+    ['/v1/completions', { prompt: [-1] }, /a token that the model does not know/],
+    ['/v1/completions', { prompt: [firstControl + controls.length] }, /a token that the model does not know/],
+    ['/infill', { input_prefix: '' }, /"input_suffix"/],
+    ['/tokenize', {}, /"content"/],
+    ['/tokenize', '{', /^The body is not JSON\.$/],
+    [chat, '['.repeat(100_000), /nested too deep/],
   ];
-  for (const [name, body, message] of cases)
-    t.throws(() => parseBody(bodies[name], JSON.stringify(body)), { status: 400, message });
-  t.throws(() => parseBody(bodies.chat, '{'), { status: 400, message: 'The body is not JSON.' });
-  t.throws(() => parseBody(bodies.chat, '['.repeat(100_000)), { status: 400, message: /nested too deep/ });
-  const nulls = {
-    messages: [{ ...user, tool_calls: null }],
-    stop: null,
-    seed: null,
-    max_tokens: null,
-    tools: null,
-  };
-  t.match(parseBody(bodies.chat, JSON.stringify(nulls)), { messages: [user] }, 'null counts as absent');
+  for (const [path, body, message] of cases) {
+    const error = { type: 'invalid_request_error', message };
+    t.match(await ask(path, body), { status: 400, value: { error } }, message.source);
+  }
+  const nulls = { stop: null, seed: null, max_tokens: 1, tools: null };
+  const { status } = await ask(chat, { messages: [{ ...user, tool_calls: null }], ...nulls });
+  t.equal(status, 200, 'null counts as absent');
 });
-
-t.test('which tools must be called', async (t) => {
-  const [a, b] = ['a', 'b'].map((name) => ({ type: 'function' as const, function: { name } }));
-  if (!a || !b) throw new Error('There are two.');
-  const messages = [{ role: 'user' as const, content: 'hi' }];
-  const chosen = (choice: unknown) =>
-    mustCall({ messages, tools: [a, b], tool_choice: choice } as Parameters<typeof mustCall>[0]);
-  t.same(chosen(undefined), []);
-  t.same(chosen('auto'), []);
-  t.same(chosen('none'), []);
-  t.same(chosen('required'), [a, b]);
-  t.same(chosen({ type: 'function', function: { name: 'b' } }), [b]);
-});
-
-/** A sequence that answers with the same letter for ever, and keeps what it evaluated. */
-function sequenceOf(kept: readonly Token[] = []) {
-  const batches: number[] = [];
-  const asked: EvaluateOptions[] = [];
-  let state = [...kept];
-  const evaluated = (tokens: readonly Token[]) => {
-    batches.push(tokens.length);
-    state.push(...tokens);
-  };
-  const sequence: Sequence = {
-    get nextTokenIndex() {
-      return state.length;
-    },
-    get contextTokens() {
-      return state;
-    },
-    needsCheckpoints: false,
-    takeCheckpoint: async () => undefined,
-    async adaptStateToTokens(tokens) {
-      const different = state.findIndex((token, index) => token !== tokens[index]);
-      if (different >= 0) state = state.slice(0, different);
-    },
-    evaluateWithoutGeneratingNewTokens: async (tokens) => evaluated(tokens),
-    async *evaluate(tokens: readonly Token[], options: EvaluateOptions) {
-      evaluated(tokens);
-      asked.push(options);
-      for (;;) yield 97;
-    },
-  };
-  return { sequence, batches, asked };
-}
 
 t.test(
   'a prompt is read in batches, from where it differs, and an answer ends with the window',
   async (t) => {
+    const engine = await libraryWith(t);
+    await engine.start();
+    const { ask, batches, forget, checkpoints, script } = engine;
     const prompt = Array.from({ length: 300 }, (_, index) => index % 90);
-    const cases = [
-      {
-        body: {},
-        window: 310,
-        kept: [],
-        want: { text: 'a'.repeat(10), cached: 0, batches: [64, 64, 64, 64, 44] },
-      },
-      {
-        body: { max_tokens: 3 },
-        window: 999,
-        kept: [],
-        want: { text: 'aaa', cached: 0, batches: [64, 64, 64, 64, 44] },
-      },
-      { body: { n_predict: 50 }, window: 302, kept: prompt, want: { text: 'aa', cached: 299, batches: [1] } },
+    const ones = (length: number) => Array.from({ length }, () => 1);
+    const cases: readonly {
+      body: object;
+      prompt?: readonly Token[];
+      kept?: readonly Token[];
+      slides?: boolean;
+      want: { text: number; cached?: number; batches?: readonly number[]; checkpoints?: number };
+    }[] = [
+      // The beginning is put before it.
+      { body: {}, want: { text: 299, batches: [64, 64, 64, 64, 45] } },
+      { body: { max_tokens: 3 }, want: { text: 3, batches: [64, 64, 64, 64, 45] } },
+      { body: { n_predict: 2 }, kept: prompt, want: { text: 2, cached: 300, batches: [1] } },
       {
         body: { max_tokens: 1 },
-        window: 999,
-        kept: [...prompt.slice(0, 200), 1, 2],
-        want: { text: 'a', cached: 200, batches: [64, 36] },
+        kept: [...prompt.slice(0, 199), 7, 7],
+        want: { text: 1, cached: 200, batches: [64, 37] },
       },
-      { body: { n_predict: 0 }, window: 999, kept: [], want: { text: '', cached: 0, batches: [] } },
+      { body: { n_predict: 0 }, want: { text: 0, batches: [] } },
+      { body: { max_tokens: 1 }, prompt: ones(199), slides: true, want: { text: 1, checkpoints: 1 } },
+      { body: { max_tokens: 1 }, prompt: ones(199), want: { text: 1, checkpoints: 0 } },
+      { body: { max_tokens: 1 }, prompt: ones(63), slides: true, want: { text: 1, checkpoints: 0 } },
+      { body: { max_tokens: 1 }, prompt: ones(64), slides: true, want: { text: 1, checkpoints: 1 } },
+      {
+        body: { max_tokens: 1 },
+        prompt: ones(199),
+        kept: ones(198),
+        slides: true,
+        want: { text: 1, checkpoints: 0 },
+      },
     ];
-    for (const { body, window, kept, want } of cases) {
-      const { sequence, batches } = sequenceOf(kept);
-      const signal = new AbortController().signal;
-      const model = bytes as unknown as NativeModelHandle;
-      const answer = generate(prompt, {
-        model,
-        sequence,
-        window,
-        body,
-        stops: [],
-        grammarState: undefined,
-        signal,
-      });
-      let text = '';
-      let next = await answer.next();
-      for (; !next.done; next = await answer.next()) text += next.value;
-      t.equal(text, want.text);
-      t.same(batches, want.batches);
-      const length = want.text.length;
-      t.match(next.value, {
-        promptTokens: 300,
-        cachedTokens: want.cached,
-        completionTokens: length,
-        end: 'limit',
-      });
+    const bos = firstControl + 2;
+    for (const { body, prompt: given = prompt, kept, slides = false, want } of cases) {
+      forget(kept && [bos, ...kept]);
+      script.needsCheckpoints = slides;
+      const { choices, usage } = (await ask('/v1/completions', { prompt: given, ...body })).value;
+      t.match(choices, [{ text: 'a'.repeat(want.text), finish_reason: 'length' }]);
+      t.match(usage, { prompt_tokens: given.length + 1, completion_tokens: want.text });
+      if (want.batches) t.strictSame(batches, want.batches);
+      if (want.batches) t.equal(usage.prompt_tokens_details.cached_tokens, want.cached ?? 0);
+      if (want.checkpoints !== undefined) t.equal(checkpoints(), want.checkpoints, JSON.stringify(want));
     }
   },
 );
 
 t.test('what a request does not ask for is sampled as llama.cpp does', async (t) => {
-  const sampled = async (body: Generating) => {
-    const { sequence, asked } = sequenceOf();
-    const prompt = Array.from({ length: 100 }, (_, index) => index);
-    const model = bytes as unknown as NativeModelHandle;
-    const signal = new AbortController().signal;
-    const options = { model, sequence, window: 200, body, stops: [], grammarState: undefined, signal };
-    await generate(prompt, options).next();
-    const [{ repeatPenalty, ...rest } = {}] = asked;
+  const { start, ask, forget, sampled: seen } = await libraryWith(t);
+  await start({ defaults: {} });
+  const prompt = Array.from({ length: 100 }, (_, index) => index);
+  const sampled = async (body: object) => {
+    forget();
+    await ask('/v1/completions', { prompt, max_tokens: 1, ...body });
+    const [{ repeatPenalty, ...rest } = {}] = seen;
     return { ...rest, ...repeatPenalty } as EvaluateOptions & { readonly punishTokens?: () => Token[] };
   };
   const usual = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05, yieldEogToken: false };
   const { seed, ...open } = await sampled({});
   t.same(open, usual, 'nothing that is said again is avoided');
   t.ok(Number.isInteger(seed) && Number(seed) >= 0, 'a seed of its own');
-  t.not((await sampled({ seed: -1 })).seed, (await sampled({})).seed, 'each answer another one');
+  const { seed: other = -1 } = await sampled({ seed: -1 });
+  t.ok(other >= 0 && other !== seed, 'each answer another one');
   const body = { temperature: 0, top_k: 0, top_p: 1, min_p: 0, seed: 0, ignore_eos: true };
   t.same(await sampled(body), { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 0, yieldEogToken: true });
-  const cases = [
+  for (const { body, last = 64, want } of [
     { body: { repeat_penalty: 1.5 }, want: { penalty: 1.5, presencePenalty: 0, frequencyPenalty: 0 } },
     { body: { presence_penalty: 0.5 }, want: { penalty: 1, presencePenalty: 0.5, frequencyPenalty: 0 } },
     { body: { frequency_penalty: 0.5 }, want: { penalty: 1, presencePenalty: 0, frequencyPenalty: 0.5 } },
     { body: { repeat_penalty: 2, repeat_last_n: 0 }, last: 0, want: { penalty: 2 } },
     { body: { repeat_penalty: 2, repeat_last_n: 3 }, last: 3, want: { penalty: 2 } },
-    { body: { repeat_penalty: 2, repeat_last_n: -1 }, last: 100, want: { penalty: 2 } },
-  ];
-  for (const { body, last = 64, want } of cases) {
+    { body: { repeat_penalty: 2, repeat_last_n: -1 }, last: 101, want: { penalty: 2 } },
+  ]) {
     const { punishTokens, ...found } = await sampled(body);
     t.match(found, want);
-    const wanted = Array.from({ length: last }, (_, index) => 100 - last + index);
-    t.same(punishTokens?.(), wanted, `the last ${last} tokens are looked at`);
+    t.equal(punishTokens?.().length, last, `the last ${last} tokens are looked at`);
   }
 });
 
 t.test('each form of an answer has its text, its end and what it took', async (t) => {
-  const tally = { promptTokens: 10, cachedTokens: 4, completionTokens: 6, promptTime: 500, answerTime: 250 };
-  const usage = {
-    prompt_tokens: 10,
-    completion_tokens: 6,
-    total_tokens: 16,
-    prompt_tokens_details: { cached_tokens: 4 },
-  };
+  const infill = { prefix: 1, suffix: 2, middle: 3 };
+  const tokens = { bos: null, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: false, infill };
+  const { start, ask, stream, script } = await libraryWith(t, { model: { tokens } });
+  await start();
+  const cut = { max_tokens: 3 };
+  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
   const timings = {
-    ...{ cache_n: 4, prompt_n: 6, prompt_ms: 500, prompt_per_second: 12 },
-    ...{ predicted_n: 6, predicted_ms: 250, predicted_per_second: 24 },
+    cache_n: Number,
+    prompt_n: Number,
+    prompt_ms: Number,
+    prompt_per_second: Number,
+    predicted_n: 3,
   };
-  const [stopped, cut] = [
-    { ...tally, end: 'word' as const },
-    { ...tally, end: 'limit' as const },
-  ];
-  const model = 'small';
-  for (const includesUsage of [false, true]) {
-    const form = chatForm({ model, includesUsage }, false);
-    const chunk = { object: 'chat.completion.chunk', model };
-    t.match(form.first, {
-      ...chunk,
-      id: /^chatcmpl-/,
-      choices: [{ delta: { role: 'assistant' }, finish_reason: null }],
-    });
-    t.match(form.piece('a'), {
-      ...chunk,
-      choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
-    });
-    const ended = { ...chunk, choices: [{ delta: {}, finish_reason: 'length' }] };
-    const last = form.last('a', cut);
-    t.match(
-      last,
-      includesUsage ? [ended, { ...chunk, choices: [], usage, timings }] : [{ ...ended, timings }],
-    );
-    t.equal(last.length, includesUsage ? 2 : 1);
-    t.match(form.whole('a', stopped), {
-      ...{ object: 'chat.completion', created: Number, model, usage, timings },
-      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
-    });
-  }
-  const calls = chatForm({ model, includesUsage: false }, true);
-  t.equal(calls.piece('{'), undefined, 'a call is not shown in pieces');
-  const cases = [
-    { text: '{"name":"look","arguments":{"at":1}}', name: 'look', given: '{"at":1}' },
-    { text: '{"name":"look"}', name: 'look', given: '{}' },
-    { text: '{"name" : "look","argu', name: 'look', given: '{"name" : "look","argu' },
-    { text: 'oh', name: '', given: 'oh' },
-  ];
-  for (const { text, name, given } of cases) {
-    const call = { id: /^[0-9a-f]{32}$/, type: 'function', function: { name, arguments: given } };
-    const [streamed, end] = calls.last(text, stopped);
-    t.match(streamed, { choices: [{ delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }] });
-    t.match(end, { choices: [{ finish_reason: 'tool_calls' }] });
-    const whole = { message: { role: 'assistant', content: null, tool_calls: [call] } };
-    t.match(calls.whole(text, stopped), { choices: [{ ...whole, finish_reason: 'tool_calls' }] });
-    t.match(calls.whole(text, cut), { choices: [{ ...whole, finish_reason: 'length' }] });
-  }
-  const completion = completionForm({ model, includesUsage: false });
-  const part = { id: /^cmpl-/, object: 'text_completion', model };
-  t.match(completion.piece('a'), { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] });
-  t.match(completion.last('a', cut), [
-    { ...part, choices: [{ text: '', finish_reason: 'length' }], usage, timings },
-  ]);
-  t.match(completion.whole('a', stopped), {
-    ...part,
-    choices: [{ text: 'a', finish_reason: 'stop' }],
-    usage,
+  const messages = [{ role: 'user', content: 'hi' }];
+  const chunk = { object: 'chat.completion.chunk', model: 'small', id: /^chatcmpl-/ };
+  const delta = (content: string) => ({
+    ...chunk,
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
   });
-  const infill = infillForm({ model, includesUsage: false });
-  t.match(infill.piece('a'), { index: 0, content: 'a', stop: false });
-  const figures = { tokens_predicted: 6, tokens_evaluated: 10, tokens_cached: 16, truncated: false, timings };
-  t.match(infill.last('a', cut), [{ content: '', stop: true, stop_type: 'limit', model, ...figures }]);
-  t.match(infill.whole('a', stopped), { index: 0, content: 'a', stop: true, stop_type: 'word', ...figures });
-  t.same(
-    [calls, completion, infill].map(({ isMarked }) => isMarked),
-    [true, true, false],
-  );
+  const ended = { ...chunk, choices: [{ delta: {}, finish_reason: 'length' }] };
+  const begun = { ...chunk, choices: [{ delta: { role: 'assistant' }, finish_reason: null }] };
+  const pieces = [begun, delta('a'), delta('a'), delta('a')];
+  const chat = '/v1/chat/completions';
+  const asked = { messages, ...cut };
+  t.match(await stream(chat, asked), [...pieces, { ...ended, timings }, 'data: [DONE]']);
+  const told = await stream(chat, { ...asked, stream_options: { include_usage: true } });
+  t.match(told, [...pieces, ended, { ...chunk, choices: [], usage, timings }, 'data: [DONE]']);
+  t.equal(told.length, 7);
+  script.says = Buffer.from('ok');
+  t.match((await ask(chat, { messages })).value, {
+    ...{ object: 'chat.completion', created: Number, model: 'small', id: /^chatcmpl-/ },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+    usage: { ...usage, completion_tokens: 2, total_tokens: 11 },
+  });
+  script.says = undefined;
+  const { created, timings: took } = (await ask(chat, asked)).value;
+  t.ok(Math.abs(Date.now() / 1_000 - created) < 3_600, 'in seconds');
+  t.equal(Math.round(took.predicted_per_second), Math.round((3 / took.predicted_ms) * 1_000));
+  const part = { object: 'text_completion', model: 'small', id: /^cmpl-/ };
+  const text = { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] };
+  const last = {
+    ...part,
+    choices: [{ text: '', finish_reason: 'length' }],
+    usage: { completion_tokens: 3 },
+    timings,
+  };
+  const completion = { prompt: 'x', ...cut };
+  t.match(await stream('/v1/completions', completion), [text, text, text, last, 'data: [DONE]']);
+  const gap = { input_prefix: 'a', input_suffix: 'z', ...cut };
+  const piece = { index: 0, content: 'a', stop: false };
+  const figures = { tokens_predicted: 3, tokens_evaluated: 5, tokens_cached: 8, truncated: false, timings };
+  const filled = { index: 0, stop: true, stop_type: 'limit', model: 'small', ...figures };
+  const events = await stream('/infill', gap);
+  t.match(events, [piece, piece, piece, { ...filled, content: '' }]);
+  t.equal(events.length, 4, 'without a mark');
+  t.match((await ask('/infill', gap)).value, { ...filled, content: 'aaa' });
+});
+
+t.test('an answer is held to the format or the call that is asked for', async (t) => {
+  const { start, ask, stream, forget, grammars, sampled, script } = await libraryWith(t);
+  await start();
+  const messages = [{ role: 'user', content: 'hi' }];
+  const parameters = { type: 'object', properties: { at: { type: 'integer' } } };
+  const tools = [
+    { type: 'function', function: { name: 'look' } },
+    { type: 'function', function: { name: 'see', parameters } },
+  ];
+  const call = (name: string, given: object) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: given },
+  });
+  const [look, see] = [call('look', { type: 'object' }), call('see', parameters)];
+  const schema = { type: 'object' };
+  const cases: readonly (readonly [body: object, want: unknown])[] = [
+    [{}, undefined],
+    [{ response_format: { type: 'text', schema } }, undefined],
+    [{ response_format: { type: 'json_object' } }, 'root ::= object'],
+    [{ response_format: { type: 'json_object', schema } }, schema],
+    [{ response_format: { type: 'json_schema', schema } }, schema],
+    [
+      { response_format: { type: 'json_schema', json_schema: { schema: { type: 'array' } }, schema } },
+      { type: 'array' },
+    ],
+    [{ tools }, undefined],
+    [{ tools, tool_choice: 'auto' }, undefined],
+    [{ tools, tool_choice: 'none' }, undefined],
+    [{ tools, tool_choice: 'required' }, { oneOf: [look, see] }],
+    [{ tools, tool_choice: { type: 'function', function: { name: 'see' } } }, { oneOf: [see] }],
+  ];
+  for (const [body, want] of cases) {
+    forget();
+    await ask('/v1/chat/completions', { messages, max_tokens: 1, ...body });
+    t.strictSame(grammars, want === undefined ? [] : [want], JSON.stringify(body));
+    t.equal('grammarEvaluationState' in (sampled[0] ?? {}), want !== undefined);
+  }
+  const must = { messages, tools, tool_choice: 'required' };
+  for (const [text, name, given, end = 'tool_calls'] of [
+    ['{"name":"look","arguments":{"at":1}}', 'look', '{"at":1}'],
+    ['{"name":"look"}', 'look', '{}'],
+    ['{"name" : "look","argu', 'look', '{"name" : "look","argu'],
+    ['oh', '', 'oh'],
+    ['oh and more', '', 'oh and', 'length'],
+  ] as const) {
+    script.says = Buffer.from(text);
+    const body = { ...must, ...(end === 'length' ? { max_tokens: 6 } : {}) };
+    const made = { id: /^[0-9a-f]{32}$/, type: 'function', function: { name, arguments: given } };
+    t.match((await ask('/v1/chat/completions', body)).value.choices, [
+      { message: { role: 'assistant', content: null, tool_calls: [made] }, finish_reason: end },
+    ]);
+    const events = await stream('/v1/chat/completions', body);
+    t.equal(events.length, 4, 'a call is not shown in pieces');
+    t.match(events[1].choices, [{ delta: { tool_calls: [{ index: 0, ...made }] }, finish_reason: null }]);
+    t.match(events[2].choices, [{ finish_reason: end }]);
+  }
 });
 
 t.test('a gap is filled between its tokens, behind what else is there', async (t) => {
-  const infill = { prefix: -1, suffix: -2, middle: -3 };
-  const loadedWith = (infill: NativeModelHandle['tokens']['infill'], begins = false) => {
-    const model = { ...tokenizer, tokens: { bos: -9, shouldPrependBosToken: begins, infill } };
-    return { model, tokens: new PromptTokens(model) } as unknown as LoadedModel;
-  };
   const codes = (text: string) => [...text].map((unit) => unit.codePointAt(0));
-  const body = {
-    ...{ input_prefix: 'a<s>', input_suffix: 'z', prompt: 'b' },
-    input_extra: [{ filename: 'x', text: 'one' }, { text: 'two' }],
-  };
-  const { prompt, form } = await readInfill(JSON.stringify(body), loadedWith(infill), 'alias');
-  t.same(prompt, [...codes('one\ntwo\n'), -1, ...codes('a<s>b'), -2, ...codes('z'), -3]);
-  t.match(form.whole('', { end: 'eos' } as Tally), { model: 'alias', stop_type: 'eos' });
-  const plain = JSON.stringify({ input_prefix: 'a', input_suffix: '' });
-  t.same((await readInfill(plain, loadedWith(infill, true), 'm')).prompt, [-9, -1, 97, -2, -3]);
-  for (const missing of ['prefix', 'suffix', 'middle'])
-    await t.rejects(readInfill(plain, loadedWith({ ...infill, [missing]: null }), 'm'), {
-      message: /^Infill is not supported/,
-    });
-
-  const complete = (prompt: unknown, begins = false) =>
-    readCompletion(JSON.stringify({ prompt }), loadedWith(infill, begins), 'm');
-  t.same((await complete(['a<s>', firstControl])).prompt, [97, firstControl + 2, firstControl]);
-  t.same((await complete('', true)).prompt, [-9]);
-  await t.rejects(complete(''), { message: /is empty/ });
-  for (const token of [-1, firstControl + controls.length])
-    await t.rejects(complete([token]), { message: /a token that the model does not know/ });
-  t.same((await complete([firstControl + controls.length - 1, 0])).prompt.length, 2);
-});
-
-t.test('a cancelled answer ends after the batch that is being read', async (t) => {
-  const { sequence, batches } = sequenceOf();
-  const leaving = new AbortController();
-  const evaluate = sequence.evaluateWithoutGeneratingNewTokens;
-  const stopping: Sequence = Object.create(sequence, {
-    evaluateWithoutGeneratingNewTokens: {
-      value: async (tokens: readonly Token[]) => {
-        await evaluate(tokens);
-        leaving.abort(new Error('left'));
-      },
-    },
-  });
-  const prompt = Array.from({ length: 1_000 }, () => 1);
-  const model = bytes as unknown as NativeModelHandle;
-  const options = {
-    model,
-    sequence: stopping,
-    window: 2_000,
-    body: {},
-    stops: [],
-    grammarState: undefined,
-    signal: leaving.signal,
-  };
-  await t.rejects(generate(prompt, options).next(), /left/);
-  t.same(batches, [64]);
-});
-
-t.test('a prompt that fills the window is refused with both figures', async (t) => {
-  t.doesNotThrow(() => requireFit(255, 256));
-  try {
-    requireFit(256, 256);
-    t.fail('It fits.');
-  } catch (error) {
-    t.ok(error instanceof ApiError);
-    t.match(error, {
-      status: 400,
-      body: { error: { type: 'exceed_context_size_error', n_prompt_tokens: 256, n_ctx: 256, code: 400 } },
-    });
+  const all = { prefix: 1, suffix: 2, middle: 3 };
+  for (const begins of [false, true]) {
+    const tokens = { bos: 9, bosString: '', eosString: '', shouldPrependBosToken: begins, infill: all };
+    const { start, ask, forget, state } = await libraryWith(t, { model: { tokens } });
+    await start();
+    const read = async (path: string, body: object) => {
+      forget();
+      const { status, value } = await ask(path, { ...body, n_predict: 1 });
+      return status === 200 ? state() : value.error.message;
+    };
+    const beginning = begins ? [9] : [];
+    const body = {
+      ...{ input_prefix: 'a<s>', input_suffix: 'z', prompt: 'b' },
+      input_extra: [{ filename: 'x', text: 'one' }, { text: 'two' }],
+    };
+    const gap = [1, ...codes('a<s>b'), 2, ...codes('z'), 3];
+    t.strictSame(await read('/infill', body), [...beginning, ...codes('one\ntwo\n'), ...gap]);
+    const plain = { input_prefix: 'a', input_suffix: '' };
+    t.strictSame(await read('/infill', plain), [...beginning, 1, 97, 2, 3]);
+    const mixed = { prompt: ['a<s>', firstControl] };
+    t.strictSame(await read('/v1/completions', mixed), [...beginning, 97, firstControl + 2, firstControl]);
+    t.match(await read('/v1/completions', { prompt: '' }), begins ? [9] : /is empty/);
+  }
+  for (const missing of ['prefix', 'suffix', 'middle']) {
+    const infill = { ...all, [missing]: null };
+    const tokens = { bos: 9, bosString: '', eosString: '', shouldPrependBosToken: false, infill };
+    const { start, ask } = await libraryWith(t, { model: { tokens } });
+    await start();
+    const message = 'Infill is not supported by this model: it lacks the tokens for it.';
+    const refused = failure(501, 'not_supported_error', message);
+    t.match(await ask('/infill', { input_prefix: 'a', input_suffix: '' }), refused, missing);
   }
 });
 
-/** What a client gets; it reads on only where a test lets it. */
-function createResponse(isFull = false) {
-  const sent: string[] = [];
-  const response = Object.assign(new EventEmitter(), {
-    writeHead: (status: number, headers: object) => void sent.push(`${status} ${JSON.stringify(headers)}`),
-    flushHeaders: () => undefined,
-    write: (text: string) => {
-      sent.push(text);
-      return !isFull;
-    },
-    end: (text = '') => void sent.push(`${text}END`),
+t.test('an answer that is cancelled ends after the batch that is being read', async (t) => {
+  let go: () => void = () => undefined;
+  const whenGone = new Promise<void>((resolve) => {
+    go = resolve;
   });
-  return { sent, response };
-}
-
-/** Answers with a stream, as the sequence generates it. */
-async function streamed(
-  sequence: Sequence,
-  { response }: ReturnType<typeof createResponse>,
-  { isMarked = true, opened = '', signal = new AbortController().signal } = {},
-) {
-  const form = {
-    first: { first: true },
-    isMarked,
-    piece: (text: string) => ({ piece: text }),
-    last: (text: string) => [{ last: text }],
-    whole: (text: string) => ({ whole: text }),
-  };
-  const loaded = { model: bytes, sequence, window: 99 } as unknown as LoadedModel;
-  const task = { prompt: [1, 2], body: { stream: true, max_tokens: 3 }, form, opened };
-  return answerTask(task as never, loaded, { response, signal } as never);
-}
-
-const head = '200 {"Content-Type":"text/event-stream"}';
-const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
-
-t.test('a stream has what the template opened, its pieces, and its end', async (t) => {
-  const begin = [head, event({ first: true })];
-  const pieces = ['a', 'a', 'a'].map((piece) => event({ piece }));
-  for (const [given, want] of [
-    [{}, [...begin, ...pieces, event({ last: 'aaa' }), 'data: [DONE]\n\nEND']],
-    [{ isMarked: false }, [...begin, ...pieces, event({ last: 'aaa' }), 'END']],
-    [
-      { isMarked: false, opened: '<think>' },
-      [...begin, event({ piece: '<think>' }), ...pieces, event({ last: '<think>aaa' }), 'END'],
-    ],
-  ] as const) {
-    const client = createResponse();
-    t.equal(await streamed(sequenceOf().sequence, client, given), undefined);
-    t.strictSame(client.sent, want);
-  }
+  const engine = await libraryWith(t, { whenRead: () => whenGone });
+  const server = await engine.start();
+  const connected = once(server, 'connection');
+  const leaving = engine.send('/v1/completions', { prompt: Array.from({ length: 500 }, () => 1) });
+  const [socket] = await connected;
+  await poll(
+    async () => engine.batches.length,
+    (length) => length === 1,
+  );
+  const closed = once(socket, 'close');
+  leaving.destroy();
+  await closed;
+  go();
+  t.match((await engine.ask('/v1/completions', { prompt: 'c', max_tokens: 1 })).value, { usage: {} });
+  t.strictSame(engine.batches, [64, 1]);
 });
 
-t.test('an answer that fails in its middle says so in an event, and ends without a mark', async (t) => {
-  const { sequence } = sequenceOf();
-  const failing: Sequence = Object.create(sequence, {
-    evaluate: {
-      async *value() {
-        yield 97;
-        throw new Error('no memory');
-      },
-    },
-  });
-  const client = createResponse();
-  await streamed(failing, client);
-  t.strictSame(client.sent.slice(2), [
-    event({ piece: 'a' }),
-    event({ error: { code: 500, message: 'Error: no memory', type: 'server_error' } }),
-    'END',
+t.test('a stream that fails in its middle says so in an event, and ends without a mark', async (t) => {
+  async function* failing() {
+    yield 97;
+    throw new Error('no memory');
+  }
+  const { start, stream } = await libraryWith(t, { says: failing() });
+  await start();
+  const events = await stream('/v1/completions', { prompt: 'x' });
+  t.match(events, [
+    { choices: [{ text: 'a' }] },
+    { error: { code: 500, message: 'Error: no memory', type: 'server_error' } },
   ]);
+  t.equal(events.length, 2);
 });
 
 t.test('an answer is generated no faster than its client reads, and not for one that has left', async (t) => {
-  const client = createResponse(true);
-  const leaving = new AbortController();
-  let isFreed = false;
-  const { sequence } = sequenceOf();
-  const watched: Sequence = Object.create(sequence, {
-    evaluate: {
-      async *value() {
-        try {
-          for (;;) yield 97;
-        } finally {
-          isFreed = true;
-        }
-      },
-    },
-  });
-  const answer = streamed(watched, client, { signal: leaving.signal });
-  t.strictSame(client.sent, [head, event({ first: true })], 'nothing more before it has read that');
-  client.response.emit('drain');
-  await poll(
-    async () => client.sent.length,
-    (length) => length === 3,
-  );
-  t.equal(client.sent.at(-1), event({ piece: 'a' }));
-  leaving.abort(new Error('left'));
-  await t.rejects(answer);
-  t.ok(isFreed, 'what it held is free');
-  t.equal(client.sent.length, 3, 'nothing is sent to nobody');
-});
-
-/** Renders a conversation as the JSON of its messages. */
-class JsonTemplate {
-  render(values: { readonly messages: unknown }): string {
-    return JSON.stringify(values.messages);
+  let [made, isFreed] = [0, false];
+  async function* endless() {
+    try {
+      for (;;) {
+        made += 1;
+        yield 97;
+      }
+    } finally {
+      isFreed = true;
+    }
   }
-}
-
-t.test('a template gets roles and texts as it knows them', async (t) => {
-  const model = { ...tokenizer, fileInfo: { metadata: { tokenizer: { chat_template: 'any' } } } };
-  const library = { Template: JsonTemplate } as unknown as NativeLibrary;
-  const prompts = new ChatPrompts(
-    library,
-    model as unknown as NativeModelHandle,
-    new PromptTokens(tokenizer),
-  );
-  const messages = [
-    { role: 'developer', content: 'Be brief.' },
-    {
-      ...{ role: 'user', name: 'Ada' },
-      content: [{ type: 'text', text: 'one' }, { type: 'text' }, { type: 'text', text: 'two' }],
+  const { start, send } = await libraryWith(t, {
+    says: endless(),
+    context: { contextSize: 1e9 },
+    model: { trainContextSize: 1e9 },
+  });
+  await start();
+  const request = send('/v1/completions', { prompt: 'x', stream: true });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.pause();
+  let before = -1;
+  await poll(
+    async () => made,
+    (now) => {
+      const isStill = now === before;
+      before = now;
+      return isStill;
     },
-    { role: 'assistant', content: null, name: null },
-    { role: 'assistant' },
-  ];
-  t.same(JSON.parse(prompts.prompt({ messages } as never).text), [
-    { role: 'system', content: 'Be brief.' },
-    { name: 'Ada', role: 'user', content: 'one\n\ntwo' },
-    { role: 'assistant', content: '' },
-    { role: 'assistant', content: '' },
-  ]);
+  );
+  request.destroy();
+  await poll(
+    async () => isFreed,
+    (is) => is,
+  );
+  t.ok(made < 200_000, `${made} tokens`);
 });
 
 interface Rendered {
@@ -778,275 +848,92 @@ t.test('what a template can do is found out, and it gets a conversation in that 
 
 t.test('what a conversation leaves open', async (t) => {
   const user = { role: 'user', content: 'hi' };
-  const read = (defaults: object, more: object, messages: readonly object[] = [user]) => {
-    const {
-      messages: found,
-      temperature,
-      top_p,
-    } = readConversation(JSON.stringify({ messages, ...more }), {
+  const own = { role: 'system', content: 'Own.' };
+  const defaults = { system: 'Be brief.', temperature: 0.2, top_p: 0.9, repeat_penalty: 1.5, max_tokens: 9 };
+  for (const [given, messages, body, want, sampled, length] of [
+    [{}, [user], { max_tokens: 2 }, 'user: hi\n', { temperature: 0.8, topP: 0.95 }, 2],
+    [defaults, [user], {}, 'system: Be brief.\nuser: hi\n', { temperature: 0.2, topP: 0.9 }, 9],
+    [
       defaults,
-    });
-    return [found, temperature, top_p];
-  };
-  const defaults = { system: 'Be brief.', temperature: 0.2, top_p: 0.9 };
-  const [system, other] = [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'developer', content: 'Be kind.' },
-  ];
-  t.strictSame(read({}, {}), [[user], undefined, undefined]);
-  t.strictSame(read(defaults, {}), [[system, user], 0.2, 0.9]);
-  t.strictSame(read(defaults, { temperature: 0, top_p: 1 }), [[system, user], 0, 1]);
-  t.strictSame(read(defaults, {}, [user, other]), [[user, other], 0.2, 0.9], 'it has its own');
-  const limits = { repeat_penalty: 1.1, max_tokens: 9 };
-  const limited = (more: object) =>
-    readConversation(JSON.stringify({ messages: [user], ...more }), { defaults: limits });
-  t.match(limited({}), limits);
-  t.match(limited({ repeat_penalty: 1, n_predict: 5 }), { repeat_penalty: 1, max_tokens: 5 });
-  t.strictSame(read(defaults, {}, [{ ...other, role: 'system' }])[0], [{ ...other, role: 'system' }]);
-});
-
-t.test('an answer is held to the format that is asked for', async (t) => {
-  const grammarFor = async (body: object) => {
-    const asked: unknown[] = [];
-    const loaded = {
-      library: { LlamaGrammarEvaluationState: class {} },
-      llama: {
-        async createGrammarForJsonSchema(schema: unknown) {
-          asked.push(schema);
-          return { grammar: '' };
-        },
-        createGrammar: async ({ grammar }: { readonly grammar: string }) => {
-          asked.push(grammar.split('\n')[0]);
-          return {};
-        },
-      },
-    } as unknown as LoadedModel;
-    const state = await grammarState(loaded, { messages: [], ...body } as never);
-    return state === undefined ? undefined : asked[0];
-  };
-  const schema = { type: 'object' };
-  for (const [format, want] of [
-    [undefined, undefined],
-    [{ type: 'text' }, undefined],
-    [{ type: 'text', schema }, undefined],
-    [{ type: 'json_object' }, 'root ::= object'],
-    [{ type: 'json_object', schema }, schema],
-    [{ type: 'json_schema', schema }, schema],
-    [{ type: 'json_schema', json_schema: { schema: { type: 'array' } }, schema }, { type: 'array' }],
-  ] as const)
-    t.strictSame(await grammarFor({ response_format: format }), want, JSON.stringify(format));
-  await t.rejects(grammarFor({ response_format: { type: 'json_schema' } }), {
-    ...{ status: 400, message: /"response_format\.json_schema" is missing/ },
-  });
-});
-
-t.test('a call that must come is held to the parameters of its tool', async (t) => {
-  const asked: unknown[] = [];
-  const loaded = {
-    library: { LlamaGrammarEvaluationState: class {} },
-    llama: {
-      async createGrammarForJsonSchema(schema: unknown) {
-        asked.push(schema);
-        return { grammar: '' };
-      },
-      createGrammar: async () => ({}),
-    },
-  } as unknown as LoadedModel;
-  const parameters = { type: 'object', properties: { at: { type: 'integer' } } };
-  const tools = [
-    { type: 'function', function: { name: 'a' } },
-    { type: 'function', function: { name: 'b', parameters } },
-  ];
-  await grammarState(loaded, { messages: [], tools, tool_choice: 'required' } as never);
-  const call = (name: string, given: object) => ({
-    type: 'object',
-    properties: { name: { const: name }, arguments: given },
-  });
-  t.strictSame(asked, [{ oneOf: [call('a', { type: 'object' }), call('b', parameters)] }]);
-  t.equal(await grammarState(loaded, { messages: [], tools } as never), undefined);
-});
-
-t.test('a model whose memory slides keeps where the prompt ended', async (t) => {
-  for (const [needsCheckpoints, kept, length, want] of [
-    [true, [], 200, 1],
-    [false, [], 200, 0],
-    [true, [], 64, 0],
-    [true, [], 65, 1],
-    [true, Array.from({ length: 199 }, () => 1), 200, 0],
+      [user, own],
+      { temperature: 0, top_p: 1, repeat_penalty: 1, n_predict: 5 },
+      'user: hi\nsystem: Own.\n',
+      { temperature: 0, topP: 1, repeatPenalty: undefined },
+      5,
+    ],
+    [defaults, [{ ...own, role: 'developer' }], {}, 'system: Own.\n', { repeatPenalty: { penalty: 1.5 } }, 9],
   ] as const) {
-    let taken = 0;
-    const { sequence } = sequenceOf(kept);
-    const sliding: Sequence = Object.create(sequence, {
-      needsCheckpoints: { value: needsCheckpoints },
-      takeCheckpoint: { value: async () => void (taken += 1) },
-    });
-    const prompt = Array.from({ length }, () => 1);
-    const signal = new AbortController().signal;
-    const options = { sequence: sliding, window: 999, body: {}, stops: [], grammarState: undefined, signal };
-    await generate(prompt, { ...options, model: bytes as unknown as NativeModelHandle }).next();
-    t.equal(taken, want, `${length} tokens, ${kept.length} of them kept`);
+    const { start, ask, sampled: seen } = await libraryWith(t);
+    await start({ defaults: given });
+    t.equal((await ask('/apply-template', { messages })).value.prompt, want);
+    const { value } = await ask('/v1/chat/completions', { messages, ...body });
+    t.equal(value.choices[0].message.content.length, length);
+    t.match(seen[0], sampled);
   }
 });
 
-const standIns = globalThis as { engineLibrary?: object };
-
-/** A folder with a library that does what the test says, and with weights that it loads. */
-async function libraryWith(
-  t: Test,
-  { llama = {}, model = {}, context = {}, sequence = sequenceOf().sequence, said = [] as string[] } = {},
-) {
-  const esm = '{"type":"module","main":"index.js"}';
-  const folder = await temporaryFolder(t, {
-    'node_modules/node-llama-cpp/package.json': esm,
-    'node_modules/node-llama-cpp/dist/index.js':
-      'export const getLlama = (options) => globalThis.engineLibrary.getLlama(options);\nexport class LlamaGrammarEvaluationState {}\n',
-    'node_modules/@huggingface/jinja/package.json': esm,
-    'node_modules/@huggingface/jinja/index.js':
-      'export class Template { render({ messages }) { return messages.map(({ role, content }) => role + ": " + content + "\\n").join(""); } }\n',
-    'small.gguf': 'GGUF and so on',
-    'page.gguf': '<html>',
-    'short.gguf': 'GG',
-  });
-  const asked: unknown[] = [];
-  const loadedModel = {
-    ...tokenizer,
-    tokens: {
-      ...{ bos: firstControl + 2, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: true },
-      infill: { prefix: null, suffix: null, middle: null },
-    },
-    fileInfo: {
-      metadata: { tokenizer: { chat_template: 'any' } },
-      fullTensorInfo: [{ dimensions: [2, 3n] }, { dimensions: [4] }],
-    },
-    typeDescription: 'llama 256M Q4_1 mixed',
-    ...{ trainContextSize: 1_000, embeddingVectorSize: 64, size: 12_345 },
-    async createContext(options: object) {
-      asked.push(options);
-      return {
-        contextSize: 600,
-        getSequence(shift: { contextShift: { strategy: () => never } }) {
-          t.throws(shift.contextShift.strategy, { message: 'The context window is full.' });
-          return sequence;
-        },
-        dispose: async () => void said.push('context disposed'),
-        ...context,
-      };
-    },
-    dispose: async () => void said.push('model disposed'),
-    ...model,
-  };
-  standIns.engineLibrary = {
-    async getLlama({ logger, ...options }: { logger: (level: string, message: string) => void }) {
-      asked.push(options);
-      return {
-        ...{ cpuMathCores: 5, llamaCppRelease: { release: 'b1' }, setRamCap: async () => undefined },
-        async loadModel({ onLoadProgress, ...loading }: { onLoadProgress: (share: number) => void }) {
-          asked.push(loading);
-          for (const share of [0, 0.001, 0.5, 0.505, 0.4, 1]) onLoadProgress(share);
-          return loadedModel;
-        },
-        ...(typeof llama === 'function' ? llama(logger) : llama),
-      };
-    },
-  };
-  t.teardown(() => delete standIns.engineLibrary);
-  const listener = {
-    loading: (percent: number) => void said.push(`${percent} %`),
-    ready: ({ window }: LoadedModel) => void said.push(`a window of ${window}`),
-    unloaded: () => void said.push('unloaded'),
-  };
-  const path = (name: string) => join(folder, name);
-  const engine = (options: Partial<NativeModelOptions> = {}, more: object = {}) =>
-    new NativeModel({ library: folder, model: path('small.gguf'), ...options }, { ...listener, ...more });
-  return { asked, said, engine, path };
-}
-
-t.test('a model is loaded once for all that use it, as it was asked for', async (t) => {
-  const { asked, said, engine, path } = await libraryWith(t);
-  const model = engine();
-  t.equal(model.state, 'unloaded');
-  const uses = [model.use(({ window }) => window), model.use(async ({ defaults }) => defaults)];
-  t.equal(model.state, 'loading');
-  t.strictSame(await Promise.all(uses), [600, {}]);
-  t.equal(model.state, 'loaded');
-  await t.rejects(
-    model.use(() => Promise.reject(new Error('lost'))),
-    { message: 'lost' },
-  );
-  t.equal(model.state, 'loaded', 'a request that fails is not the fault of the model');
-  t.strictSame(said, ['0 %', '50 %', '100 %', 'a window of 600']);
-  const small = path('small.gguf');
+t.test('a model is loaded once, as it was asked for', async (t) => {
+  const { asked, said, start, path } = await libraryWith(t);
+  await start();
+  t.strictSame(said, ['listening PORT', 'loading 0', 'loading 50', 'loading 100', 'ready PORT 600 1000']);
+  const library = { gpu: false, build: 'never', skipDownload: true, progressLogs: false };
   t.strictSame(asked.splice(0), [
-    {
-      ...{ gpu: false, build: 'never', skipDownload: true, progressLogs: false },
-      ...{ maxThreads: 0, logLevel: 'error' },
-    },
-    { modelPath: small, gpuLayers: 0 },
+    { ...library, maxThreads: 0, logLevel: 'error' },
+    { modelPath: path('small.gguf'), gpuLayers: 0 },
     { contextSize: { max: 1_000 }, batchSize: 64, threads: 4 },
   ]);
-  const defaults = { system: 'Be brief.' };
-  t.equal(await engine({ context: 300, threads: 2, defaults }).use((loaded) => loaded.defaults), defaults);
+  await start({ context: 300, threads: 2 });
   t.strictSame(asked.at(-1), { contextSize: { max: 300 }, batchSize: 64, threads: 2 });
   const one = await libraryWith(t, { llama: { cpuMathCores: 1 }, model: { trainContextSize: 500 } });
-  t.equal(await one.engine().use(({ window }) => window), 500, 'never more than it was trained for');
+  await one.start();
+  t.equal(one.said.at(-1), 'ready PORT 500 500', 'never more than it was trained for');
   t.strictSame(one.asked.at(-1), { contextSize: { max: 500 }, batchSize: 64, threads: 1 });
   const large = await libraryWith(t, {
     model: { trainContextSize: 100_000 },
     context: { contextSize: 8_192 },
   });
-  t.equal(await large.engine().use(({ window }) => window), 8_192);
+  await large.start();
   t.match(large.asked.at(-1), { contextSize: { max: 8_192 } });
+  for (const wrong of [{ key: 'short' }, { context: 0 }, { threads: 0.5 }])
+    await t.rejects(start(wrong), { message: new RegExp(Object.keys(wrong)[0] ?? '') });
 });
 
 t.test('an idle model leaves the memory after its time, and the next use loads it again', async (t) => {
-  const { said, engine } = await libraryWith(t);
-  const seconds = (keepAliveSeconds?: number) => engine({ keepAliveSeconds });
-  const once = seconds(5);
-  await once.use(() => undefined);
+  const { said, start, ask } = await libraryWith(t);
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
-  await once.use(() => undefined);
+  const state = async () => (await ask('/v1/models')).value.data[0].status.value;
+  const use = () => ask('/tokenize', { content: 'a' });
+  await start({ keepAliveSeconds: 5 });
   said.splice(0);
   mock.timers.tick(4_999);
-  await once.use(() => mock.timers.tick(5_000));
+  await use();
   mock.timers.tick(4_999);
-  t.equal(once.state, 'loaded', 'it is used, and was used just now');
+  t.equal(await state(), 'loaded', 'it was used just now');
   mock.timers.tick(1);
-  t.equal(once.state, 'unloaded');
-  await once.use(() => undefined);
-  t.strictSame(said.splice(0), [
-    ...['context disposed', 'model disposed', 'unloaded'],
-    ...['0 %', '50 %', '100 %', 'a window of 600'],
-  ]);
-  for (const [keepAlive, left] of [
+  t.equal(await state(), 'unloaded');
+  t.strictSame(said.splice(0), ['context disposed', 'model disposed', 'unloaded']);
+  await use();
+  t.equal(await state(), 'loaded');
+  t.match(said.splice(0), ['loading 0', 'loading 50', 'loading 100', /^ready PORT/]);
+  for (const [keepAliveSeconds, left] of [
     [0, 'unloaded'],
     [2_000_000, 'unloaded'],
     [2_000_001, 'loaded'],
     [-1, 'loaded'],
     [undefined, 'loaded'],
   ] as const) {
-    const model = seconds(keepAlive);
-    await model.use(() => undefined);
+    await start(keepAliveSeconds === undefined ? {} : { keepAliveSeconds });
     mock.timers.tick(2_000_001_000);
-    t.equal(model.state, left, String(keepAlive));
+    t.equal(await state(), left, String(keepAliveSeconds));
   }
 });
 
-t.test('a model that cannot be loaded says why, and may be loaded later', async (t) => {
+t.test('a model that cannot be loaded says why', async (t) => {
   class InsufficientMemoryError extends Error {}
-  let failure: Error | undefined = new Error('boom.\nand more');
-  let complaints: string[] = [];
-  const llama = (logger: (level: string, message: string) => void) => ({
-    async loadModel() {
-      for (const complaint of complaints) logger('error', complaint);
-      throw failure ?? new Error('none');
-    },
-  });
-  const { said, engine, path } = await libraryWith(t, { llama });
   const around = (why: string) =>
     `The model cannot be loaded: ${why}. The file may be damaged, or of a kind that this engine does not know: get it again, or choose another one.`;
-  const model = engine();
-  for (const [error, said, message] of [
+  for (const [error, complaints, message] of [
     [new Error('boom.\nand more'), [], around('boom')],
     [new TypeError('undefined is no function'), [], around('its header cannot be read')],
     [new TypeError('x'), ['llama_model_load: error loading model: it is cut.', 'x'], around('it is cut')],
@@ -1057,92 +944,61 @@ t.test('a model that cannot be loaded says why, and may be loaded later', async 
       'There is not enough free memory for this model. Close other programs, or choose a smaller model.',
     ],
   ] as const) {
-    [failure, complaints] = [error, [...said]];
-    await t.rejects(
-      model.use(() => undefined),
-      { name: 'LoadError', message },
-    );
-    t.equal(model.state, 'unloaded');
+    const llama = (logger: (level: string, message: string) => void) => ({
+      async loadModel() {
+        for (const complaint of complaints) logger('error', complaint);
+        throw error;
+      },
+    });
+    const { start, said } = await libraryWith(t, { llama });
+    await t.rejects(start(), { name: 'LoadError', message });
+    t.strictSame(said, ['listening PORT'], 'nobody was told that it is ready');
   }
-  for (const [file, message] of [
-    ['none.gguf', /none\.gguf cannot be read: .*ENOENT.*\. Choose another model file\.$/],
-    ['node_modules', /node_modules cannot be read: it is not a regular file\. Choose another model file\.$/],
-    ['page.gguf', /page\.gguf is not a model in the GGUF format\. Choose a \.gguf file\.$/],
-    ['short.gguf', /short\.gguf is not a model in the GGUF format/],
+  const { start, path } = await libraryWith(t);
+  for (const [options, message] of [
+    [{ model: path('none.gguf') }, /none\.gguf cannot be read: .*ENOENT.*\. Choose another model file\.$/],
+    [
+      { model: path('node_modules') },
+      /node_modules cannot be read: it is not a regular file\. Choose another/,
+    ],
+    [{ model: path('page.gguf') }, /page\.gguf is not a model in the GGUF format\. Choose a \.gguf file\.$/],
+    [{ model: path('short.gguf') }, /short\.gguf is not a model in the GGUF format/],
+    [
+      { library: path('none') },
+      /^The engine's library cannot be loaded on this machine: .*\. Install the engine again, or use another runner\.$/,
+    ],
   ] as const)
-    await t.rejects(
-      engine({ model: path(file) }).use(() => undefined),
-      { name: 'LoadError', message },
-    );
-  await t.rejects(
-    engine({ library: path('none') }).use(() => undefined),
-    {
-      name: 'LoadError',
-      message:
-        /^The engine's library cannot be loaded on this machine: .*\. Install the engine again, or use another runner\.$/,
-    },
-  );
-  t.strictSame(said, [], 'nobody was told that it is ready');
+    await t.rejects(start(options), { name: 'LoadError', message });
   const refusing = await libraryWith(t, {
     model: { createContext: () => Promise.reject(new Error('no room')) },
   });
-  const other = refusing.engine();
-  await t.rejects(
-    other.use(() => undefined),
-    { message: around('no room') },
-  );
-  t.strictSame(refusing.said.splice(0), ['0 %', '50 %', '100 %', 'model disposed'], 'what it held is free');
-  await libraryWith(t);
-  const later = engine();
-  t.equal(await later.use(({ window }) => window), 600);
+  await t.rejects(refusing.start(), { message: around('no room') });
+  t.equal(refusing.said.at(-1), 'model disposed', 'what it held is free');
 });
 
 t.test('the engine answers as the server of llama.cpp does', async (t) => {
-  const { sequence } = sequenceOf();
   let whenOpen: Promise<unknown> = Promise.resolve();
   let begun = 0;
-  const gated: Sequence = Object.create(sequence, {
-    evaluate: {
-      async *value() {
+  let load: () => void = () => undefined;
+  const mayLoad = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  const engine = await libraryWith(t, {
+    says: {
+      async *[Symbol.asyncIterator]() {
         begun += 1;
         await whenOpen;
         for (;;) yield 97;
       },
     },
+    whenLoaded: mayLoad,
   });
-  const { engine } = await libraryWith(t, { sequence: gated });
-  let facts: ModelFacts | undefined;
-  const model = engine({}, { ready: (loaded: LoadedModel) => void (facts ??= factsOf(loaded, 'small')) });
-  const key = 'a-key-for-tests-alone';
-  const broken = async () => Promise.reject(new Error('no luck'));
-  const server = await listen({
-    key,
-    isReady: () => facts !== undefined,
-    routes: new Map([...createRoutes(model, 'small', () => facts), ['GET /broken', broken]]),
-  });
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port, address } = server.address() as AddressInfo;
-  t.equal(address, '127.0.0.1');
-  const ask = async (path: string, body?: unknown, headers: OutgoingHttpHeaders = {}) => {
-    const method = body === undefined ? 'GET' : 'POST';
-    const sent = { authorization: `Bearer ${key}`, ...headers };
-    for (const [name, value] of Object.entries(sent)) if (value === '') Reflect.deleteProperty(sent, name);
-    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers: sent, agent: false });
-    request.on('error', () => undefined);
-    request.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
-    const [response] = await once(request, 'response');
-    t.match(response.headers, { server: 'llama.cpp', 'content-type': 'application/json; charset=utf-8' });
-    let text = '';
-    for await (const piece of response.setEncoding('utf8')) text += piece;
-    return { status: response.statusCode as number, value: JSON.parse(text), headers: response.headers };
-  };
-  const failure = (code: number, type: string, message: string, more: object = {}) => ({
-    status: code,
-    value: { error: { code, message, type, ...more } },
-  });
+  const { ask, send, said } = engine;
+  const starting = engine.start();
+  await poll(
+    async () => said,
+    (events) => events.length > 0,
+  );
   const same = async (asked: ReturnType<typeof ask>, want: { status?: number; value: object }) => {
     const { status, value } = await asked;
     t.strictSame({ status, value }, { status: 200, ...want });
@@ -1156,7 +1012,10 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   await same(ask('/health'), loading);
   await same(ask('/nowhere'), loading);
   await same(ask('/v1/models', undefined, { authorization: 'Bearer wrong' }), unknown);
-  await model.use(() => undefined);
+  load();
+  const server = await starting;
+  const { port, address } = server.address() as AddressInfo;
+  t.equal(address, '127.0.0.1');
   for (const [headers, want] of [
     [{ authorization: '' }, unknown],
     [{ authorization: `Bearer ${key}x` }, unknown],
@@ -1174,7 +1033,6 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   await same(ask('/health', undefined, { host: 'evil.example' }), refused);
   await same(ask('/nowhere'), failure(404, 'not_found_error', 'File Not Found'));
   await same(ask('/health', {}), failure(404, 'not_found_error', 'File Not Found'));
-  await same(ask('/broken'), failure(500, 'server_error', 'no luck'));
 
   const { created, ...entry } = (await ask('/v1/models')).value.data[0];
   t.ok(Math.abs(Date.now() / 1_000 - created) < 3_600 && Number.isInteger(created), 'in seconds');
@@ -1260,10 +1118,7 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
   t.strictSame(busy.value, [{ id: 0, n_ctx: 600, is_processing: true }]);
   await same(ask('/slots?fail_on_no_slot=1'), failure(503, 'unavailable_error', 'no slot available'));
   const connected = once(server, 'connection');
-  const sent = { host: '127.0.0.1', port, path: '/v1/completions', method: 'POST', agent: false };
-  const leaving = httpRequest({ ...sent, headers: { authorization: `Bearer ${key}` } });
-  leaving.on('error', () => undefined);
-  leaving.end('{"prompt":"b"}');
+  const leaving = send('/v1/completions', { prompt: 'b' });
   const [socket] = await connected;
   // It has arrived when a later request is answered.
   t.equal((await ask('/slots')).status, 200);

@@ -1,23 +1,12 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Practice } from '../../daemon/practice/exchange.ts';
-import { answerLoaded, parseKeepAlive, readInference, thinks } from '../../daemon/practice/inference.ts';
-import { installedEntry, modelfileOf, runningEntry, shownModel } from '../../daemon/practice/listing.ts';
-import { blobPath, layersOf, manifestDigest, practiceModel } from '../../daemon/practice/model.ts';
-import { tryModelName } from '../../daemon/practice/modelName.ts';
-import { createLoadedModels, createModelStore } from '../../daemon/practice/modelStore.ts';
-import { findSections, quoteSection, readPages, splitPage, wordsOf } from '../../daemon/practice/pages.ts';
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
-import { answerProgress, pullLines } from '../../daemon/practice/pull.ts';
-import { encodeJson } from '../../daemon/practice/server.ts';
-import { createSpeaker } from '../../daemon/practice/speaker.ts';
-import { countTokens, type PracticePrompt, splitTokens } from '../../daemon/practice/speech.ts';
-import { callFor, sampleOf } from '../../daemon/practice/toolChoice.ts';
+import { countTokens } from '../../daemon/practice/speech.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import { createRequestLog } from '../support/runner/requestLog.ts';
@@ -538,107 +527,6 @@ t.test('close ends running answers and leaves nothing behind', async (t) => {
   t.same(resources(), before);
 });
 
-t.test('small parts', async (t) => {
-  t.equal(encodeJson({ a: '<b>&\u2028' }), '{"a":"\\u003cb\\u003e\\u0026\\u2028"}');
-  for (const [system, want] of [
-    ['two words', 'two words'],
-    ['with "quotes"', 'with "quotes"'],
-    ['two\nlines', '"two\nlines"'],
-    [' blanks ', '" blanks "'],
-    ['"two"\nlines', '""""two"\nlines"""'],
-  ] as const)
-    t.match(modelfileOf(practiceModel({ name: 'm', system })), `\nSYSTEM ${want}\n`, want);
-  for (const [value, want] of [
-    [0, 0],
-    [1.5, 1_500],
-    ['1h30m', 5_400_000],
-    ['1m2s3ms', 62_003],
-    ['-1s', Infinity],
-    [-1, Infinity],
-    ['0', 0],
-  ] as const)
-    t.equal(parseKeepAlive(value), want, String(value));
-  for (const value of ['300', 'soon', true, '']) t.throws(() => parseKeepAlive(value), String(value));
-  const names = {
-    llama: 'llama:latest',
-    'hf.co/a/B:Q4': 'hf.co/a/B:Q4',
-    'registry.ollama.ai/library/m': 'm:latest',
-    'a/m': 'a/m:latest',
-  };
-  for (const [name, want] of Object.entries(names)) {
-    t.equal(tryModelName(name)?.short, want);
-  }
-  for (const name of ['', 'a/', ':x', 'm:', 'a b', 'a/b/c/d', 'm@sha256:1'])
-    t.notOk(tryModelName(name), name);
-  t.equal(tryModelName('m:20b')?.full, 'registry.ollama.ai/library/m:20b');
-  for (const [schema, question, want] of [
-    [{ type: 'integer' }, 'How many?', 1],
-    [{ type: 'number' }, 'About -2.5, please', -2.5],
-    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 3', 5],
-    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 30', 9],
-    [{ type: 'boolean' }, 'Is it?', true],
-    [{ type: ['null', 'array'], items: { const: 'x' } }, 'A list', ['x']],
-    [{ anyOf: [{ type: 'boolean' }, { type: 'string' }] }, 'Any', true],
-    [{ oneOf: [{ default: 7 }] }, 'One', 7],
-    [{ enum: ['red', 'green'] }, 'Is it Green?', 'green'],
-    [{ enum: ['', 'red'] }, 'Is it blue?', ''],
-    [{ enum: ['only'] }, 'Is it blue?', 'only'],
-    [
-      {
-        type: 'object',
-        properties: { days: { type: 'integer' }, share: { type: 'number' }, word: { type: 'string' }, x: 5 },
-      },
-      'Take 3',
-      { days: 3, share: 3 },
-    ],
-    [{ type: 'string' }, ' Say "well done" now ', 'well done'],
-    [{ type: 'string' }, ' Say it ', 'Say it'],
-    [{ type: 'string' }, 'x'.repeat(300), 'x'.repeat(200)],
-    [{ properties: {} }, 'Nothing', {}],
-  ] as const)
-    t.same(sampleOf(schema, question), want, `${JSON.stringify(schema)} ${question}`);
-  for (const [name, question, want] of [
-    ['url', 'Read https://a.example/b now', 'https://a.example/b'],
-    ['link', 'Read it', 'https://example.org/'],
-    ['path', 'Open docs/USAGE.md', 'docs/USAGE.md'],
-    ['folder', 'List "all of it"', 'all of it'],
-    ['file', 'Open it', 'README.md'],
-    ['city', 'How warm is it in San José?', 'San José'],
-    ['city', 'How warm is "it"?', 'it'],
-    ['town', 'How warm is it?', 'Cologne'],
-    ['town', 'Which is warm, Rome or Oslo?', 'Oslo'],
-  ] as const)
-    t.equal(sampleOf({ type: 'string' }, question, name), want, question);
-  t.same(sampleOf(weather.function.parameters, 'in Oslo, unit F'), { city: 'Oslo', unit: 'F' });
-  t.same(sampleOf(weather.function.parameters, 'Weather in Oslo, says Anna'), { city: 'Oslo' });
-  t.same(sampleOf(weather.function.parameters, 'What about Oslo?'), { city: 'Oslo' });
-});
-
-t.test('a document is split at its headings, and fences stay whole', async (t) => {
-  const sections = splitPage(
-    '---\ntitle: x\n---\n# One\nfirst\n\n```sh\n# no heading\n\nls\n```\n## Two\n\nsecond pull\n',
-    'a.md',
-  );
-  t.same(
-    sections.map(({ heading, paragraphs }) => [heading, paragraphs.length]),
-    [
-      ['One', 2],
-      ['Two', 1],
-    ],
-  );
-  const [best] = findSections('pulling?', sections);
-  t.equal(best?.section.heading, 'Two');
-  t.equal(best && quoteSection('pulling?', best.section), '> second pull');
-  t.same(findSections('', sections), []);
-  const guide = splitPage('# A\n\npull\n', 'guide.md');
-  const reference = splitPage('---\ntype: reference\n---\n\n# A\n\npull\n', 'page.md');
-  const found = findSections('pull', [...reference, ...guide]).map(({ section }) => section.file);
-  t.same(found, ['guide.md', 'page.md'], 'a guide comes before a reference');
-  const long = ['pull '.repeat(100), 'pull it '.repeat(100)].map((text) => text.trim());
-  const [both] = splitPage(`# Pulls\n\n${long.join('\n\n')}\n`, 'a.md');
-  t.equal(both && quoteSection('pull', both), `> ${long[0]}`, 'of two that fit alike, the first');
-});
-
 async function start(t: Tap, options: StandInOptions = {}) {
   const standIn = await startStandIn(options);
   t.teardown(() => standIn.close());
@@ -669,6 +557,8 @@ interface Said {
   readonly response?: string;
   readonly eval_count?: number;
   readonly models: readonly { readonly name: string; readonly expires_at: string }[];
+  readonly error?: string;
+  readonly modelfile?: string;
 }
 
 type Tap = Pick<typeof t, 'teardown'>;
@@ -740,12 +630,31 @@ t.test('only the newest requests are remembered', async (t) => {
   t.equal(log.requests.filter(({ body }) => body !== undefined).length, 1_000);
 });
 
+/** The answers of the practice model about two pages, in JSON where that is asked for. */
+async function startWithPages(t: Tap) {
+  const docs = await emptyFolder(t);
+  await mkdir(join(docs, 'sub'));
+  await writeFile(join(docs, 'pets.md'), pets);
+  const birds = '---\r\ntype: reference\r\n---\r\n# Birds\r\n\r\nBirds sing. Cats hunt them.\r\n';
+  await writeFile(join(docs, 'sub', 'birds.md'), birds);
+  const { chat, ask } = await start(t, { docs });
+  const said = async (content: string, more: object = {}) => {
+    const { message } = await chat({ messages: [{ role: 'user', content }], ...more });
+    return message;
+  };
+  return { said, ask, chat };
+}
+
 t.test('a question calls the tool that it names, or the one that fits it best', async (t) => {
-  const tool = (name: string, description = '') => ({ name, description, parameters: {} });
+  const { said } = await startWithPages(t);
+  const tool = (name: string, description = '') => ({
+    type: 'function',
+    function: { name, description, parameters: {} },
+  });
   const tools = [
     tool('list_tabs', 'Lists the open tabs.'),
     tool('get_weather', 'The weather in a city today.'),
-    ...[tool('countLines', 'Counts.'), tool('_run'), tool('ping'), tool(''), tool('.')],
+    ...[tool('countLines', 'Counts.'), tool('_run'), tool('ping')],
   ];
   for (const [question, want] of [
     ['What is the weather in the city today?', 'get_weather'],
@@ -755,17 +664,54 @@ t.test('a question calls the tool that it names, or the one that fits it best', 
     ['count and list the tabs', 'list_tabs'],
     ['Use any tool.', 'list_tabs'],
     ['Use the abacus.', undefined],
-    ['Fetch what is open.', 'list_tabs'],
-    ['Fetch tabs.', 'list_tabs'],
-    ['Count. Lines!', 'countLines'],
     ['Now _run it.', '_run'],
     ['Ping', 'ping'],
     ['Is it pinging?', undefined],
     ['How is your city?', undefined],
+  ] as const) {
+    const { tool_calls: calls = [] } = await said(question, { tools });
+    t.match(calls, want === undefined ? [] : [{ function: { name: want } }], question);
+    t.equal(calls.length, want === undefined ? 0 : 1, question);
+  }
+});
+
+t.test('what must have a form is made of the question', async (t) => {
+  const { said } = await startWithPages(t);
+  const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) });
+  const text = (name: string) => object({ [name]: { type: 'string' } });
+  const { parameters } = weather.function;
+  for (const [format, question, want] of [
+    ['json', 'cats', { note: 'Practice runner, not a language model.' }],
+    [{ type: 'integer' }, 'How many?', 1],
+    [{ type: 'integer' }, 'Take 3', 3],
+    [{ type: 'number' }, 'About -2.5, please', -2.5],
+    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 3', 5],
+    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 30', 9],
+    [{ type: 'boolean' }, 'Is it?', true],
+    [{ type: ['null', 'array'], items: { const: 'x' } }, 'A list', ['x']],
+    [{ anyOf: [{ type: 'boolean' }, { type: 'string' }] }, 'Any', true],
+    [{ oneOf: [{ default: 7 }] }, 'One', 7],
+    [{ enum: ['red', 'green'] }, 'Is it Green?', 'green'],
+    [{ enum: ['', 'red'] }, 'Is it blue?', ''],
+    [{ type: 'string' }, ' Say "well done" now ', 'well done'],
+    [{ type: 'string' }, 'x'.repeat(300), 'x'.repeat(200)],
+    [
+      { type: 'object', properties: { days: { type: 'integer' }, word: { type: 'string' } } },
+      'Take 3',
+      { days: 3 },
+    ],
+    [parameters, 'in Oslo, unit F', { city: 'Oslo', unit: 'F' }],
+    [parameters, 'Weather in Oslo, says Anna', { city: 'Oslo' }],
+    [text('url'), 'Read https://a.example/b now', { url: 'https://a.example/b' }],
+    [text('link'), 'Read it', { link: 'https://example.org/' }],
+    [text('path'), 'Open docs/USAGE.md', { path: 'docs/USAGE.md' }],
+    [text('folder'), 'List "all of it"', { folder: 'all of it' }],
+    [text('file'), 'Open it', { file: 'README.md' }],
+    [text('city'), 'How warm is it in San José?', { city: 'San José' }],
+    [text('town'), 'How warm is it?', { town: 'Cologne' }],
+    [text('town'), 'Which is warm, Rome or Oslo?', { town: 'Oslo' }],
   ] as const)
-    t.equal(callFor(question, tools)?.name, want, question);
-  t.equal(callFor('Use any tool.', []), undefined);
-  t.match(callFor('Use any tool.', tools)?.id, /^call_[0-9a-f]{8}$/);
+    t.strictSame(JSON.parse((await said(question, { format })).content), want, question);
 });
 
 const pets = `---
@@ -779,7 +725,7 @@ Cats sleep a lot:
 
 - at night
 - at noon
-
+  
 Cats eat fish.
 
 ~~~sh
@@ -796,498 +742,157 @@ Dogs bark at cats.
 
 ### Empty
 `;
-const sections = [
-  ...splitPage(pets, 'pets.md'),
-  ...splitPage(
-    '---\r\ntype: reference\r\n---\r\n# Birds\r\n\r\nBirds sing. Cats hunt them.\r\n',
-    'sub/birds.md',
-  ),
-];
-
-t.test('a page is its headings, with paragraphs that belong together', async (t) => {
-  const page = { file: 'pets.md', title: 'Cats purr', isGuide: true };
-  t.strictSame(sections, [
-    { ...page, heading: 'pets.md', paragraphs: ['Before any heading.'] },
-    {
-      ...{ ...page, heading: 'Cats purr' },
-      paragraphs: [
-        'Cats sleep a lot:\n\n- at night\n- at noon',
-        'Cats eat fish.',
-        '~~~sh\n# no heading\n```\n\nfeed cats\n~~~~',
-      ],
-    },
-    { ...page, heading: 'Dogs', paragraphs: ['Dogs bark at cats.\n####### no heading'] },
-    {
-      ...{ file: 'sub/birds.md', title: 'Birds', isGuide: false, heading: 'Birds' },
-      paragraphs: ['Birds sing. Cats hunt them.'],
-    },
-  ]);
-  const found = (question: string) =>
-    findSections(question, sections).map(({ section, share, score }) => [
-      section.heading,
-      Number(share.toFixed(4)),
-      Number(score.toFixed(4)),
-    ]);
-  t.strictSame(found('cats'), [
-    ['Cats purr', 1, 2.4155],
-    ['Dogs', 1, 1.333],
-    ['Birds', 1, 0.7998],
-  ]);
-  t.strictSame(found('Do dogs bark?'), [['Dogs', 1, 6.4227]]);
-  t.strictSame(found('cats hunt birds'), [
-    ['Birds', 1, 4.6534],
-    ['Cats purr', 0.3333, 1.6103],
-    ['Dogs', 0.3333, 0.8887],
-  ]);
-  t.strictSame(found('purring'), [['Cats purr', 1, 1.831]]);
-  t.strictSame(found('fish zebra'), [['Cats purr', 0.5, 1.4981]]);
-  t.strictSame(found('what is it?'), []);
-  t.strictSame([...wordsOf('Ponies, a PONY x boxing boxed foxes? is 7 42')], ['poni', 'box', 'fox', '42']);
-  const plain = splitPage('One word\n  \ntwo\n   ```\nx\n\n```\nthree\n', 'plain.md');
-  const file = { file: 'plain.md', title: 'plain.md', isGuide: true, heading: 'plain.md' };
-  t.strictSame(plain, [{ ...file, paragraphs: ['One word', 'two\n   ```\nx\n\n```\nthree'] }]);
-  t.equal(findSections('wordtwo', plain).length, 0, 'paragraphs are apart');
-  const quoted = (question: string, ...paragraphs: readonly string[]) =>
-    quoteSection(question, { ...file, paragraphs });
-  t.equal(quoted('red green blue', 'red', 'red green', 'blue'), '> red\n>\n> red green\n>\n> blue');
-  t.equal(quoted('red green blue', 'red', 'red green blue', 'x'), '> red green blue\n>\n> x');
-  const half = 'x'.repeat(450);
-  t.equal(quoted('red', half, half, 'y'), `> ${half}\n>\n> ${half}`);
-  t.equal(quoted('red', half, `${half}y`), `> ${half}`);
+t.test('what the practice model says, word for word', async (t) => {
+  const { said, ask, chat } = await startWithPages(t);
+  const cats =
+    '> Cats sleep a lot:\n>\n> - at night\n> - at noon\n>\n> Cats eat fish.\n>\n> ~~~sh\n> # no heading\n> ```\n>\n> feed cats\n> ~~~~';
+  const more = '\n\nThere is more in `pets.md`, “Dogs” and `sub/birds.md`, “Birds”.';
+  const quote = `From \`pets.md\`, “Cats purr”:\n\n${cats}${more}`;
+  const birds = 'From `sub/birds.md`, “Birds”:\n\n> Birds sing. Cats hunt them.';
+  const looking = (words: string) => `Looking for ${words} in 2 documents with 4 sections.`;
+  const guides = 'Ask me about:\n\n- Cats purr';
+  for (const [question, content, thinking] of [
+    [
+      'Tell me about cats',
+      quote,
+      `${looking('"cat"')} Best match: \`pets.md\`, “Cats purr” with 2.4 points, before \`pets.md\`, “Dogs” with 1.3.\n`,
+    ],
+    ['cat zebra', quote],
+    [
+      'cat fish zebra unicorn yeti',
+      `The closest match that I can quote, from \`pets.md\`, “Cats purr”:\n\n${cats}${more}`,
+    ],
+    [
+      'Do dogs bark?',
+      'From `pets.md`, “Dogs”:\n\n> Dogs bark at cats.\n> ####### no heading',
+      `${looking('"dog", "bark"')} Best match: \`pets.md\`, “Dogs” with 6.4 points.\n`,
+    ],
+    [
+      'heading',
+      'From `pets.md`:\n\n> Before any heading.\n\nThere is more in `pets.md`, “Dogs” and `pets.md`, “Cats purr”.',
+    ],
+    [
+      'zebra',
+      `I can only quote this project's documents, and found nothing in them for that. ${guides}`,
+      `${looking('"zebra"')} Nothing fits.\n`,
+    ],
+    [
+      'hello you',
+      `Hello. I quote this project's documents, so that you see how an answer streams before you install anything. ${guides}`,
+      'That has no word that I could look for.\n',
+    ],
+    ['<ctx a="b">dogs</ctx> birds', birds],
+    ['<a>birds</a>', birds],
+  ] as const) {
+    const found = await said(question, { think: thinking !== undefined });
+    t.strictSame([found.content, found.thinking], [`${label}${content}`, thinking], question);
+  }
+  for (const [content, name, want] of [
+    ['ok', undefined, 'The tool answered:\n\n> ok'],
+    ['one\n\ntwo', 'look', 'The tool `look` answered:\n\n> one\n>\n> two'],
+    ['x'.repeat(1_000), undefined, `The tool answered:\n\n> ${'x'.repeat(1_000)}`],
+    ['x'.repeat(1_001), undefined, `The tool answered:\n\n> ${'x'.repeat(1_000)} …`],
+    [' \n', 'look', 'The tool `look` answered nothing.'],
+  ] as const) {
+    const result = { role: 'tool', content, ...(name && { tool_name: name }) };
+    const { message } = await chat({ messages: [{ role: 'user', content: 'cats' }, result] });
+    t.equal(message.content, `${label}${want}`);
+  }
+  for (const [prompt, suffix, want] of [
+    ['let total = sum(a);\nlet total', '\n', ' = sum(a);'],
+    ['  let total = 1;\n  let total = 2;\nlet t', '\n', 'otal = 2;'],
+    ['abcd\n ab', '\n', 'cd'],
+    ['measure mea', '\n', ''],
+    ['measure\nmea', '\n', 'sure'],
+    ['mea', 'measure', 'sure'],
+    ['$ab größer\ngrö', '\n', 'ßer'],
+    ['a = ', 'b', ''],
+    ['ab = 1\nab', '\n', ''],
+    ['abc = 1\nabc', '\n', ' = 1'],
+  ] as const)
+    t.equal(
+      (await ask('/api/generate', { model: 'practice', prompt, suffix, stream: false })).response,
+      want,
+      prompt,
+    );
 });
 
 t.test('a folder of pages is read once, within bounds', async (t) => {
   const docs = await emptyFolder(t);
   for (let at = 0; at <= 200; at += 1)
-    await writeFile(join(docs, `${String(at).padStart(3, '0')}.md`), `# ${at}\n\nIt.\n`);
-  await writeFile(join(docs, '000.txt'), '# no page\n\nIt.\n');
-  const most = 512 * 1024;
+    await writeFile(join(docs, `${String(at).padStart(3, '0')}.md`), `# ${at}\n\nWord${at}.\n`);
+  await writeFile(join(docs, '000.txt'), '# no page\n\nUnicorn.\n');
   const heading = '# Long\n\n';
-  const long = 'y'.repeat(most - heading.length);
-  await writeFile(join(docs, '001.md'), `${heading}${long}z`);
-  const read = readPages(docs);
-  const pages = await read();
-  t.equal(await read(), pages);
-  t.equal(pages.length, 200);
-  t.strictSame([pages[0]?.heading, pages[2]?.heading, pages.at(-1)?.heading], ['0', '2', '199']);
-  t.ok(pages[1]?.paragraphs[0] === long, 'the end of a long one is left out');
-  t.strictSame(await readPages(join(docs, 'none'))(), []);
+  await writeFile(join(docs, '001.md'), `${heading}${'y '.repeat(262_140)}zebra`);
+  const { chat } = await start(t, { docs });
+  const thought = async (content: string) =>
+    (await chat({ messages: [{ role: 'user', content }], think: true })).message.thinking;
+  t.match(await thought('word199'), /in 200 documents .* Best match: `199\.md`/);
+  t.match(await thought('word200'), /Nothing fits/);
+  t.match(await thought('unicorn'), /Nothing fits/, 'no page');
+  t.match(await thought('zebra'), /Nothing fits/, 'the end of a long one is left out');
+  await rm(join(docs, '199.md'));
+  t.match(await thought('word199'), /Best match: `199\.md`/, 'once');
 });
 
-t.test('what the practice model says, word for word', async (t) => {
-  const speak = createSpeaker(async () => sections);
-  const said = async (more: Partial<PracticePrompt>, content = '') => {
-    const user = { role: 'user', content, images: 0, toolName: '' };
-    const prompt = { messages: [user], think: false, tools: [], signal: AbortSignal.abort(), ...more };
-    const parts: Record<string, string> = {};
-    for await (const piece of speak(prompt as unknown as PracticePrompt)) {
-      const words = piece.kind === 'calls' ? JSON.stringify(piece.calls) : piece.text;
-      parts[piece.kind] = (parts[piece.kind] ?? '') + words.replace(/call_[0-9a-f]{8}/, 'call_1');
+t.test('what a request may say of memory, and how a model is shown', async (t) => {
+  const { ask, running } = await start(t);
+  for (const [value, seconds] of [
+    [1.5, 1.5],
+    ['1h30m', 5_400],
+    ['1m2s3ms', 62.003],
+    ['5m', 300],
+    ['-1s', Number.POSITIVE_INFINITY],
+    [-1, Number.POSITIVE_INFINITY],
+    [0, 0],
+    ['0', 0],
+  ] as const) {
+    const reason = seconds === 0 ? 'unload' : 'load';
+    for (const body of [{}, { messages: [] }]) {
+      const path = 'messages' in body ? '/api/chat' : '/api/generate';
+      const said = await ask(path, { model: 'practice', keep_alive: value, ...body });
+      t.match(said, { done: true, done_reason: reason }, `${path} ${value}`);
     }
-    return parts;
-  };
-  const cats =
-    '> Cats sleep a lot:\n>\n> - at night\n> - at noon\n>\n> Cats eat fish.\n>\n> ~~~sh\n> # no heading\n> ```\n>\n> feed cats\n> ~~~~';
-  const more = '\n\nThere is more in `pets.md`, “Dogs” and `sub/birds.md`, “Birds”.';
-  const looking = (words: string) => `Looking for ${words} in 2 documents with 4 sections.`;
-  const guides = 'Ask me about:\n\n- Cats purr';
-  const think = { think: true };
-  for (const [content, given, want] of [
-    ['Tell me about cats', {}, { text: `${label}From \`pets.md\`, “Cats purr”:\n\n${cats}${more}` }],
-    [
-      'cats',
-      think,
-      {
-        thinking: `${looking('"cat"')} Best match: \`pets.md\`, “Cats purr” with 2.4 points, before \`pets.md\`, “Dogs” with 1.3.\n`,
-        text: `${label}From \`pets.md\`, “Cats purr”:\n\n${cats}${more}`,
-      },
-    ],
-    [
-      'cat fish zebra unicorn yeti',
-      {},
-      {
-        text: `${label}The closest match that I can quote, from \`pets.md\`, “Cats purr”:\n\n${cats}${more}`,
-      },
-    ],
-    [
-      'Dogs bark',
-      think,
-      {
-        thinking: `${looking('"dog", "bark"')} Best match: \`pets.md\`, “Dogs” with 6.4 points.\n`,
-        text: `${label}From \`pets.md\`, “Dogs”:\n\n> Dogs bark at cats.\n> ####### no heading`,
-      },
-    ],
-    [
-      'heading',
-      {},
-      {
-        text: `${label}From \`pets.md\`:\n\n> Before any heading.\n\nThere is more in \`pets.md\`, “Dogs” and \`pets.md\`, “Cats purr”.`,
-      },
-    ],
-    [
-      'zebra',
-      think,
-      {
-        thinking: `${looking('"zebra"')} Nothing fits.\n`,
-        text: `${label}I can only quote this project's documents, and found nothing in them for that. ${guides}`,
-      },
-    ],
-    [
-      'hello you',
-      think,
-      {
-        thinking: 'That has no word that I could look for.\n',
-        text: `${label}Hello. I quote this project's documents, so that you see how an answer streams before you install anything. ${guides}`,
-      },
-    ],
-    [
-      '<ctx a="b">dogs</ctx> birds',
-      {},
-      { text: `${label}From \`sub/birds.md\`, “Birds”:\n\n> Birds sing. Cats hunt them.` },
-    ],
-    [
-      '<a>birds</a>',
-      {},
-      { text: `${label}From \`sub/birds.md\`, “Birds”:\n\n> Birds sing. Cats hunt them.` },
-    ],
-    [
-      '<a>birds</a> ',
-      {},
-      { text: `${label}From \`sub/birds.md\`, “Birds”:\n\n> Birds sing. Cats hunt them.` },
-    ],
-    ['cat zebra', {}, { text: `${label}From \`pets.md\`, “Cats purr”:\n\n${cats}${more}` }],
-    ['cats', { format: 'json' }, { text: '{"note":"Practice runner, not a language model."}' }],
-    ['Take 3', { format: { type: 'integer' } }, { text: '3' }],
-    [
-      'Use the tool look',
-      { tools: [{ name: 'look', description: '', parameters: {} }] },
-      {
-        text: `${label}I call the tool \`look\` with arguments from your question.`,
-        calls: '[{"id":"call_1","name":"look","arguments":{}}]',
-      },
-    ],
-  ] as const)
-    t.strictSame(await said(given as Partial<PracticePrompt>, content), want, content);
-  const tool = (content: string, toolName = '') => {
-    return { messages: [{ role: 'tool', content, toolName, images: 0 }] };
-  };
-  const after = {
-    messages: [{ role: 'user', content: 'cats', toolName: '', images: 0 }, ...tool('ok').messages],
-  };
-  for (const [given, want] of [
-    [after, 'The tool answered:\n\n> ok'],
-    [tool('one\n\ntwo', 'look'), 'The tool `look` answered:\n\n> one\n>\n> two'],
-    [tool('x'.repeat(1_000)), `The tool answered:\n\n> ${'x'.repeat(1_000)}`],
-    [tool('x'.repeat(1_001)), `The tool answered:\n\n> ${'x'.repeat(1_000)} …`],
-    [tool(' \n', 'look'), 'The tool `look` answered nothing.'],
-  ] as const)
-    t.strictSame(await said(given), { text: `${label}${want}` });
-  for (const [prefix, suffix, want] of [
-    ['let total = sum(a);\nlet total', '', ' = sum(a);'],
-    ['  let total = 1;\n  let total = 2;\nlet t', '', 'otal = 2;'],
-    ['abcd\n ab', '', 'cd'],
-    ['measure mea', '', ''],
-    ['measure\nmea', '', 'sure'],
-    ['mea', 'measure', 'sure'],
-    ['x\nx', 'xy', ''],
-    ['$ab größer\ngrö', '', 'ßer'],
-    ['a = ', 'b', ''],
-    ['ab = 1\nab', '', ''],
-    ['abc = 1\nabc', '', ' = 1'],
-    ['ab = 1\nab ', '', ''],
-    ['abc1\nabc\nabc', '', '1'],
-  ] as const)
-    t.equal((await said({ hole: { prefix, suffix } })).text ?? '', want, prefix);
-  t.strictSame(splitTokens(' one two\n three '), [' one', ' two', '\n three', ' ']);
-  t.strictSame(splitTokens(''), []);
+    const [model] = await running();
+    const left = model ? (Date.parse(model.expires_at) - Date.now()) / 1_000 : 0;
+    if (seconds === Number.POSITIVE_INFINITY) t.ok(left > 1e9, String(value));
+    else t.ok(Math.abs(left - seconds) < 5, `${value}: ${left}`);
+  }
+  for (const value of ['300', 'soon', true, ''])
+    t.type(
+      (await ask('/api/generate', { model: 'practice', keep_alive: value })).error,
+      'string',
+      String(value),
+    );
+  for (const [system, want] of [
+    ['two words', 'two words'],
+    ['with "quotes"', 'with "quotes"'],
+    ['two\nlines', '"two\nlines"'],
+    [' blanks ', '" blanks "'],
+    ['"two"\nlines', '""""two"\nlines"""'],
+  ] as const) {
+    await ask('/api/create', { model: 'mine', from: 'practice', system, stream: false });
+    t.match(
+      (await ask('/api/show', { model: 'Registry.ollama.ai/library/MINE:latest' })).modelfile,
+      `\nSYSTEM ${want}\n`,
+    );
+  }
+  for (const name of ['a/', ':x', 'm:', 'a b', 'a/b/c/d', 'm@sha256:1'])
+    t.match((await ask('/api/show', { model: name })).error, /invalid|not found/, name);
 });
 
-const model = practiceModel({
-  ...{ name: 'm', capabilities: ['completion', 'thinking'], contextLength: 2_048, size: 100 },
-  ...{ template: 'T', system: 'S', license: ['MIT', 'BSD'], parent: 'base:latest' },
-  parameters: { num_ctx: 1_024, stop: ['a', 'b'] },
-  messages: [{ role: 'user', content: 'Hi\nyou' }],
-});
-
-t.test('a practice model is listed and shown as a real one is', async (t) => {
-  const installed = { ...model, modifiedAt: Date.parse('2026-11-22T00:00:00Z') };
-  const details = {
-    ...{ parent_model: 'base:latest', format: 'gguf', family: 'practice', families: ['practice'] },
-    ...{ parameter_size: '0', quantization_level: 'unknown' },
-  };
-  const layers = layersOf(model);
-  t.strictSame(
-    layers.map(({ size }) => size),
-    [100, 1, 7, 1, 33, 37, 31],
-    'the weights, template, license, system, parameters, messages and configuration',
-  );
-  t.equal(new Set(layers.map(({ digest }) => digest)).size, 7);
-  for (const { digest } of layers) t.match(digest, /^sha256:[0-9a-f]{64}$/);
-  t.strictSame(
-    layersOf(practiceModel({ name: 'plain' })).map(({ size }) => size),
-    [65_536, 13, 24],
-  );
-  const digest = manifestDigest(model);
-  t.match(digest, /^[0-9a-f]{64}$/);
-  t.not(manifestDigest({ ...model, template: 'U' }), digest);
-  const both = { name: 'm', model: 'm', digest };
-  t.strictSame(installedEntry(installed), {
-    ...{ ...both, modified_at: '2026-11-22T00:00:00.000Z', size: 210 },
-    details: { ...details, context_length: 2_048, embedding_length: 320 },
-    capabilities: ['completion', 'thinking'],
-  });
-  t.strictSame(
-    runningEntry({ model: installed, window: 512, expiresAt: Date.parse('2026-11-23T00:00:00Z') }),
-    {
-      ...{ ...both, size: 420, details: { ...details, parent_model: '' } },
-      ...{ expires_at: '2026-11-23T00:00:00.000Z', size_vram: 0, context_length: 512 },
-    },
-  );
-  const path = blobPath(model.weights);
-  t.match(path, /^\/models\/blobs\/sha256-[0-9a-f]{64}$/);
-  t.strictSame(shownModel(installed), {
-    license: 'MIT\nBSD',
-    modelfile: `# Modelfile generated by "ollama show"
-# To build a new Modelfile based on this, replace FROM with:
-# FROM m
-
-FROM ${path}
-TEMPLATE T
-SYSTEM S
-PARAMETER num_ctx 1024
-PARAMETER stop a
-PARAMETER stop b
-LICENSE MIT
-LICENSE BSD
-MESSAGE user "Hi
-you"
-`,
-    parameters: [
-      'num_ctx                        1024',
-      'stop                           "a"',
-      'stop                           "b"',
-    ].join('\n'),
-    ...{ template: 'T', system: 'S', details, messages: [{ role: 'user', content: 'Hi\nyou' }] },
-    model_info: {
-      ...{ 'general.architecture': 'practice', 'general.parameter_count': 0 },
-      ...{ 'practice.context_length': 2_048, 'practice.embedding_length': 320 },
-    },
-    ...{ capabilities: ['completion', 'thinking'], modified_at: '2026-11-22T00:00:00.000Z' },
-  });
-  const plain = shownModel({ ...practiceModel({ name: 'plain' }), modifiedAt: 0 });
-  t.strictSame(
-    [plain['license'], plain['parameters'], plain['system'], plain['messages']],
-    [undefined, undefined, undefined, undefined],
-  );
-  t.match(plain['details'], {
-    parent_model: blobPath(`${layersOf(practiceModel({ name: 'plain' }))[0]?.digest}`),
-  });
-});
-
-/** What a practice runner is made of, with a clock that is moved by hand. */
-function practiceOf(...models: readonly ReturnType<typeof practiceModel>[]) {
-  let now = 1_000_000;
-  const waits: number[] = [];
-  const practice: Practice = {
-    store: createModelStore(models, () => now),
-    loaded: createLoadedModels(() => now),
-    catalog: models,
-    speak: () => [],
-    clock: {
-      now: () => now,
-      async delay(milliseconds, signal) {
-        signal.throwIfAborted();
-        waits.push(milliseconds);
-      },
-    },
-  };
-  return { practice, waits, pass: (milliseconds: number) => void (now += milliseconds) };
-}
-
-t.test('what a request to a practice model asks for', async (t) => {
-  const { practice } = practiceOf(model, practiceModel({ name: 'plain' }));
-  const read = (fields: object) => {
-    const { model: found, ...inference } = readInference(practice, { model: 'm', ...fields });
-    t.equal(found, practice.store.find(inference.name));
-    return inference;
-  };
-  const usual = {
-    ...{ name: 'm', stream: true, think: undefined, keepAlive: undefined, truncate: true, shift: true },
-    ...{ format: undefined, window: 1_024, limit: Number.POSITIVE_INFINITY, stop: ['a', 'b'] },
-  };
-  for (const [fields, want] of [
-    [{}, {}],
-    [{ stream: null, think: null, keep_alive: null, format: null, truncate: null, shift: null }, {}],
-    [
-      { stream: false, truncate: false, shift: false },
-      { stream: false, truncate: false, shift: false },
-    ],
-    [
-      { think: false, format: 'json', keep_alive: 0 },
-      { think: false, format: 'json', keepAlive: 0 },
-    ],
-    [{ keep_alive: '5m' }, { keepAlive: 300_000 }],
-    [{ options: { num_ctx: 1 } }, { window: 4 }],
-    [{ options: { num_ctx: 5 } }, { window: 5 }],
-    [{ options: { num_ctx: 9_999 } }, { window: 2_048 }],
-    [{ options: { num_ctx: 'all' } }, { window: 2_048 }],
-    [{ options: { num_predict: 1 } }, { limit: 1 }],
-    [{ options: { num_predict: 0 } }, {}],
-    [{ options: { num_predict: -1 } }, {}],
-    [{ options: { stop: 'x' } }, { stop: ['x'] }],
-    [{ options: { stop: ['x', '', 7] } }, { stop: ['x'] }],
-    [{ model: 'plain' }, { name: 'plain', window: 4_096, stop: [] }],
-  ] as const)
-    t.strictSame(read(fields), { ...usual, ...want }, JSON.stringify(fields));
-  t.throws(() => read({ model: 'a b' }), { status: 400, message: 'invalid model name' });
-  t.throws(() => read({ model: 'none' }), { status: 404, message: "model 'none' not found" });
-  const thinking = (name: string, think: unknown) => thinks(readInference(practice, { model: name, think }));
-  t.strictSame(
-    [thinking('m', undefined), thinking('m', 'low'), thinking('m', false), thinking('plain', true)],
-    [true, true, false, false],
-  );
-});
-
-t.test('practice models stand in their order, each a second older than the one before', (t) => {
-  let now = 1_000_999;
-  const names = ['plain', 'able', 'other'];
-  const { list } = createModelStore(
-    names.map((name) => practiceModel({ name })),
-    () => now++,
-  );
-  t.strictSame(
-    list().map(({ name, modifiedAt }) => [name, Math.floor(modifiedAt / 1_000)]),
-    [
-      ['plain:latest', 1_000],
-      ['able:latest', 999],
-      ['other:latest', 998],
-    ],
-  );
-  t.end();
-});
-
-t.test('practice models are known by every spelling, and stay in memory for their time', async (t) => {
-  const { practice, pass } = practiceOf(model, practiceModel({ name: 'plain' }));
-  const { store, loaded } = practice;
-  const names = () => store.list().map(({ name, modifiedAt }) => [name, modifiedAt]);
-  t.strictSame(names(), [
-    ['m:latest', 1_000_000],
-    ['plain:latest', 999_000],
-  ]);
-  t.equal(store.find('registry.ollama.ai/library/M:LATEST')?.name, 'm:latest');
-  t.equal(store.find('a b'), undefined);
-  pass(5);
-  store.install(practiceModel({ name: 'PLAIN' }));
-  store.install(practiceModel({ name: 'a/new' }), 7);
-  t.strictSame(names(), [
-    ['plain:latest', 1_000_005],
-    ['m:latest', 1_000_000],
-    ['a/new:latest', 7],
-  ]);
-  for (const { digest } of layersOf(model)) t.ok(store.blobs.has(digest));
-  t.throws(() => store.install(practiceModel({ name: 'a b' })), { message: '"a b" is no model name.' });
-  t.strictSame([store.remove('M'), store.remove('m'), store.remove('a b')], [true, false, false]);
-  t.equal(names().length, 2);
-
-  const [one, two] = store.list();
-  if (!one || !two) throw new Error('There are two.');
-  loaded.load(one, 512);
-  loaded.load(two, 256, 60_000);
-  loaded.load({ ...two, name: 'endless' }, 1, Number.POSITIVE_INFINITY);
-  const running = () =>
-    loaded.list().map(({ model: { name }, window, expiresAt }) => [name, window, expiresAt]);
-  const [endless, ...others] = running();
-  t.strictSame(others, [
-    ['plain:latest', 512, 1_300_005],
-    ['a/new:latest', 256, 1_060_005],
-  ]);
-  t.strictSame(endless, ['endless', 1, 1_000_005 + 2 ** 63 / 1e6], 'no date is beyond it');
-  pass(59_999);
-  t.equal(running().length, 3);
-  pass(1);
-  t.equal(running().length, 2, 'its time is over');
-  loaded.unload(one);
-  t.strictSame(running(), [endless]);
-
-  const answered = (keepAlive: unknown) =>
-    answerLoaded(practice, readInference(practice, { model: 'plain', keep_alive: keepAlive }), { x: 1 });
-  const at = { model: 'plain', created_at: '1970-01-01T00:17:40.005Z', x: 1, done: true };
-  t.strictSame(answered('1m'), { json: { ...at, done_reason: 'load' } });
-  t.strictSame(running()[1], ['plain:latest', 4_096, 1_120_005]);
-  t.strictSame(answered(0), { json: { ...at, done_reason: 'unload' } });
-  t.strictSame(running(), [endless]);
-});
-
-t.test('a pull goes layer after layer, in steps, from where an earlier one ended', async (t) => {
-  const large = practiceModel({ name: 'large', size: 600_000, license: ['MIT'] });
-  const { practice, waits } = practiceOf();
-  const { store, clock, ...rest } = practice;
-  const pulling = { ...rest, store, clock, catalog: [large] };
-  const name = tryModelName('a/large');
-  const own = tryModelName('LARGE');
-  if (!name || !own) throw new Error('These are names.');
-  const all = async (lines: AsyncIterable<object>) => {
-    const found: object[] = [];
-    for await (const line of lines) found.push(line);
-    return found;
-  };
-  const never = new AbortController().signal;
-  await t.rejects(all(pullLines(pulling, name, never)), {
-    ...{ status: 500, message: 'pull model manifest: file does not exist' },
-  });
-  const [weights, ...others] = layersOf(large);
-  if (!weights) throw new Error('It has weights.');
-  store.parts.set(weights.digest, 100_000);
-  store.blobs.add(others[0]?.digest ?? '');
-  const lineOf = ({ digest, size }: typeof weights, completed?: number) => ({
-    ...{ status: `pulling ${digest.slice(7, 19)}`, digest, total: size },
-    ...(completed === undefined ? {} : { completed }),
-  });
-  const end = [
-    ...others.map((layer) => lineOf(layer, layer.size)),
-    { status: 'verifying sha256 digest' },
-    { status: 'writing manifest' },
-    { status: 'success' },
-  ];
-  t.strictSame(await all(pullLines(pulling, own, never)), [
-    { status: 'pulling manifest' },
-    lineOf(weights, 362_144),
-    lineOf(weights, 600_000),
-    ...end,
-  ]);
-  t.strictSame(waits, [60, 60, 60, 60], 'what is there already takes no time');
-  t.equal(store.find('large')?.name, 'LARGE:latest');
-  t.equal(store.parts.size, 0);
-  const again = await all(pullLines(pulling, own, never));
-  t.strictSame(again, [{ status: 'pulling manifest' }, lineOf(weights, 600_000), ...end]);
-  store.blobs.clear();
-  const whole = await all(pullLines(pulling, own, never));
-  t.strictSame(whole.slice(0, 3), [
-    { status: 'pulling manifest' },
-    lineOf(weights),
-    lineOf(weights, 262_144),
-  ]);
-  const aborted = AbortSignal.abort(new Error('left'));
-  store.blobs.clear();
-  await t.rejects(all(pullLines(pulling, own, aborted)), { message: 'left' });
-  const [one, other] = [pullLines(pulling, own, never), pullLines(pulling, own, never)];
-  const next = async (lines: AsyncGenerator<object>) => (await lines.next()).value;
-  for (const wanted of [{ status: 'pulling manifest' }, lineOf(weights), lineOf(weights, 262_144)])
-    t.strictSame(await next(one), wanted);
-  for (const wanted of [{ status: 'pulling manifest' }, lineOf(weights, 524_288)])
-    t.strictSame(await next(other), wanted, 'two share what is there');
-  t.strictSame(await next(one), lineOf(weights, 600_000));
-  await next(one);
-  await one.return(undefined);
-  t.strictSame((await all(pullLines(pulling, own, never)))[1], lineOf(weights, 600_000), 'it is whole');
-  const exact = practiceModel({ name: 'exact', size: 262_144 });
-  const exactly = tryModelName('exact');
-  const small = exactly ? await all(pullLines({ ...pulling, catalog: [exact] }, exactly, never)) : [];
-  t.match(small[1], { total: 262_144, completed: 262_144 });
-  const lines = async function* () {
-    yield* [{ a: 1 }, { b: 2 }];
-  };
-  t.strictSame(await answerProgress({ stream: false }, lines()), { json: { b: 2 } });
-  const given = lines();
-  t.strictSame(await answerProgress({}, given), { lines: given });
-});
+t.test(
+  'an answer ends before the first of its stops, and a model leaves once its time is over',
+  async (t) => {
+    const clock = handClock();
+    const { standIn, chat, running } = await start(t, { now: clock.now });
+    standIn.say(['one ', 'two b a', ' three']);
+    const options = { stop: ['a', 'b'] };
+    const messages = [{ role: 'user', content: 'x' }];
+    t.equal((await chat({ messages, options, keep_alive: '1m' })).message.content, 'one two ');
+    clock.advance(59_000);
+    t.equal((await running()).length, 1);
+    clock.advance(1_001);
+    t.strictSame(await running(), []);
+  },
+);

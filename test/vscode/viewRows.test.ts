@@ -28,7 +28,6 @@ import {
   timeLeft,
   toRowName,
 } from '../../client/vscode/views/modelRows.ts';
-import { type SortOrder, sortRows, toSortOrder } from '../../client/vscode/views/sorting.ts';
 import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { adviceCodes } from '../../protocol/messages/advice.ts';
@@ -44,23 +43,6 @@ t.test('rows are grouped by family, and a family of one is no folder', async (t)
   const rows = ['a', 'b', 'a', 'c'].map((family, index) => ({ family, index }));
   t.strictSame(groupByFamily(rows), [{ family: 'a', rows: [rows[0], rows[2]] }, rows[1], rows[3]]);
   t.strictSame(groupByFamily([]), []);
-});
-
-t.test('rows by date, name or size', async (t) => {
-  const remote = { host: 'https://x', model: 'far' };
-  const rows = [
-    model('b:14b', { size: 9e9 }),
-    model('far', { size: 400, remote }),
-    model('B:4b', { size: 3e9 }),
-    model('a'),
-    model('c', { size: 9e9 }),
-  ].map(localRow);
-  const sorted = (order: SortOrder) => sortRows(rows, order).map((row) => row.model);
-  t.strictSame(sorted('date'), ['b:14b', 'far', 'B:4b', 'a', 'c'], 'as they come');
-  t.strictSame(sorted('name'), ['a', 'B:4b', 'b:14b', 'c', 'far'], 'numbers by their value');
-  t.strictSame(sorted('size'), ['b:14b', 'c', 'B:4b', 'far', 'a'], 'what runs elsewhere takes no space here');
-  t.equal(toSortOrder('size'), 'size');
-  for (const kept of [undefined, 'weight', 1]) t.equal(toSortOrder(kept), 'date');
 });
 
 t.test('the texts of a local row', async (t) => {

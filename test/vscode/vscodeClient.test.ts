@@ -3,30 +3,25 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
-import type { CancellationToken, InputBox, Uri } from 'vscode';
-import { adviseOnAddress, askForAddress } from '../../client/vscode/address/addressBox.ts';
-import { createCancelWarning } from '../../client/vscode/chat/cancelWarning.ts';
+import type { CancellationToken, Uri } from 'vscode';
+import { adviseOnAddress } from '../../client/vscode/address/addressBox.ts';
 import {
   type CommitFile,
   changesIn,
   type ReadNewFile,
   type Repository,
   readNewFile,
-  repositoryAt,
   toCommitMessage,
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
 
-import { describeAnswer, followUps, isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
+import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
-import { toModelInformation, toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
+import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
-  attachedOnce,
   findNamedModel,
-  isTriedAgain,
   namesCodebase,
   withoutCodebase,
-  withoutRetryMark,
   withPrompt,
   withRetryMark,
 } from '../../client/vscode/chat/prompt.ts';
@@ -38,138 +33,30 @@ import {
 } from '../../client/vscode/chat/promptChoices.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
-import { largestOf, windowChoices } from '../../client/vscode/chat/windowChoices.ts';
-import { createSnooze } from '../../client/vscode/completion/snooze.ts';
-import { createSwitchCommands } from '../../client/vscode/completion/switchCommands.ts';
 import {
   contextSizeOf,
   createTokenCounter,
   createUsualContextSizes,
   isAssumedSize,
 } from '../../client/vscode/convert/contextSizes.ts';
-import { errorDataOf } from '../../client/vscode/convert/failure.ts';
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
-import { questionBefore, wayChoices, whyNothing } from '../../client/vscode/engine/engineWords.ts';
-import { isSameModel, type ModelRow, worksOn } from '../../client/vscode/models/modelRow.ts';
+import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
-import {
-  inEditorWords,
-  openNamedSetting,
-  remediesFor,
-  withTryAgain,
-} from '../../client/vscode/ui/remedies.ts';
-import { firstSentence, plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
+import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
+import { plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
 import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
-import type { EngineWay } from '../../protocol/messages/engine.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-
-t.test('the ways to a model on this machine, and what is asked before', async (t) => {
-  const fetchable = {
-    isThere: false,
-    bytes: 85e6,
-    packages: 117,
-    licenses: 'MIT',
-    from: 'npm',
-    folder: '/e',
-  };
-  const library = { what: 'library', bytes: 85e6, description: 'This fetches the engine.' } as const;
-  const sample = { what: 'sample', bytes: 93e6, description: 'This fetches the model.' } as const;
-  const small: EngineWay = {
-    label: 'a small real model here, now (178 MB)',
-    fetches: [library, sample],
-    warning: 'It is small.',
-    start: { product: 'runner-engine', model: '/e/small.gguf' },
-  };
-  const ollama: EngineWay = {
-    label: 'start Ollama 0.31.4, which is installed',
-    fetches: [],
-    start: { product: 'ollama' },
-  };
-  const labels = (...ways: readonly EngineWay[]) => wayChoices({ ways }).map(({ label }) => label);
-  t.strictSame(labels(small), ['A small real model here, now (178 MB)', 'Get Ollama']);
-  t.strictSame(labels(ollama), ['Start Ollama 0.31.4, which is installed'], 'Ollama is there');
-  t.strictSame(labels(), ['Get Ollama']);
-  t.match(wayChoices({ ways: [small, ollama] }), [
-    { detail: /^Fetches 178 MB first/, way: small },
-    { detail: /on this machine/, way: ollama },
-  ]);
-  t.strictSame(
-    questionBefore(small, undefined),
-    {
-      message: 'Fetch 178 MB, and start a model here?',
-      detail: [
-        'It is small.',
-        'This fetches the engine.',
-        'This fetches the model.',
-        '"Runner: Delete What Was Fetched" deletes all of it again.',
-      ].join('\n\n'),
-      yes: 'Fetch and Start',
-    },
-    'all that is fetched is said',
-  );
-  t.equal(questionBefore(ollama, undefined), undefined, 'the choice itself was the yes');
-  const cleared = /The setting runner\.host names http:\/\/box\. It is cleared/;
-  t.match(questionBefore(ollama, 'http://box'), { detail: cleared, yes: 'Start' });
-  t.match(questionBefore(small, 'http://box'), { detail: cleared, yes: 'Fetch and Start' });
-  const offers = { programs: [], library: fetchable, sample: fetchable };
-  for (const [changed, want] of [
-    [{ ways: [small] }, undefined],
-    [{ ways: [ollama], library: { ...fetchable, problem: 'No npm.' } }, undefined],
-    [{ ways: [], library: { ...fetchable, problem: 'No npm.' } }, 'No npm.'],
-    [{ ways: [], sample: { ...fetchable, problem: 'No pip.' } }, 'No pip.'],
-    [{ ways: [ollama] }, undefined],
-  ] as const)
-    t.equal(whyNothing({ ...offers, ...changed }), want);
-});
-
-t.test('the entries of the picker', async (t) => {
-  const models = [
-    model('able:8b', { context: { allocated: 4096, maximum: 131_072 } }, { tools: unknown, vision: yes }),
-    model('embedder', {}, { completion: no, embedding: yes }),
-    model('old-embedder', {}, { completion: unknown, embedding: yes }),
-    model('plain', { server: 'box' }),
-    model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' }, context: { maximum: 262_144 } }),
-  ];
-  const sizing = { contextLength: 0, usual: () => undefined };
-  const [able, plain, cloudy, ...more] = toModelInformation(models, { isStale: () => false, sizing });
-  t.strictSame(more, []);
-  t.match(able, {
-    id: 'able:8b',
-    maxInputTokens: 3072,
-    maxOutputTokens: 1024,
-    capabilities: { toolCalling: true, imageInput: true },
-    model: { name: 'able:8b', server: 'default' },
-  });
-  t.match(plain, { id: 'box/plain', detail: 'box', capabilities: { toolCalling: false, imageInput: false } });
-  t.match(cloudy, { detail: 'remote', maxInputTokens: 262_144 - 4096, maxOutputTokens: 4096 });
-  for (const offered of [able, plain, cloudy]) {
-    const { maxInputTokens = 0, maxOutputTokens = 0 } = offered ?? {};
-    t.ok(maxInputTokens >= (maxInputTokens + maxOutputTokens) / 2, 'never under half of the window');
-  }
-  t.match(toModelInformation(models, { isStale: () => true, sizing })[0], { detail: 'offline' });
-  t.equal(able?.tooltip, 'able:8b, a window of 4,096 of at most 131,072 tokens');
-  t.equal(plain?.tooltip, 'plain, a window of 32,768 tokens once loaded, assumed');
-  t.equal(cloudy?.tooltip, 'cloudy, a window of 262,144 tokens');
-  const running = { expiresAt: '', size: 1, sizeVram: 1 };
-  const details = { parameterSize: '8B', quantization: 'Q4_K_M', family: 'x', format: 'gguf' };
-  const loaded = model('loaded', { running, details, context: { maximum: 40_960 } });
-  t.equal(
-    toModelInformation([loaded], { isStale: () => false, sizing })[0]?.tooltip,
-    'loaded 8B Q4_K_M, a window of at most 40,960 tokens, assumed',
-    'nobody knows what a loaded one has',
-  );
-});
 
 t.test('which model answers @runner, and why it is not the one in the picker', async (t) => {
   const [near, other] = [
@@ -334,55 +221,6 @@ t.test('the context size of a model', async (t) => {
   }
 });
 
-t.test('the windows to choose from begin at what is needed, and end at what the model holds', async (t) => {
-  const labels = (needs: Parameters<typeof windowChoices>[0], now = 0) =>
-    windowChoices(needs, now).map(({ label, description }) => [label, description].join(' ').trim());
-  const small = "the editor's agent summarises at each step";
-  t.strictSame(labels({}, 16_384).slice(0, 3), [
-    'The runner decides often 4,096 tokens',
-    `8,192 tokens ${small}`,
-    `16,384 tokens now · ${small}`,
-  ]);
-  t.match(labels({}), [/^The runner decides often 4,096 tokens · now$/]);
-  t.strictSame(labels({}).slice(-3), [
-    "65,536 tokens for the editor's agent",
-    '131,072 tokens',
-    '262,144 tokens',
-  ]);
-  t.strictSame(labels({ fitting: 20_480, maximum: 40_960 }), [
-    `20,480 tokens the smallest that fits · ${small}`,
-    `32,768 tokens ${small}`,
-    "40,960 tokens the most that the model holds · for the editor's agent",
-  ]);
-  t.strictSame(labels({ maximum: 8192 }), [
-    'The runner decides often 4,096 tokens · now',
-    `8,192 tokens the most that any of your models holds · ${small}`,
-  ]);
-  t.strictSame(labels({ maximum: 8192 }, 20_000), [
-    'The runner decides often 4,096 tokens',
-    `8,192 tokens the most that any of your models holds · ${small}`,
-    `20,000 tokens now · ${small}`,
-  ]);
-  t.strictSame(labels({ fitting: 8192, maximum: 8192 }), [
-    `8,192 tokens the smallest that fits · the most that the model holds · ${small}`,
-  ]);
-});
-
-t.test(
-  'the largest window is that of the installed models that can chat, if all of them say it',
-  async (t) => {
-    const [near, far] = [
-      model('near', { context: { maximum: 8_192 } }),
-      model('far', { context: { maximum: 40_960 } }),
-    ];
-    const cloudy = model('c', { remote: { host: 'https://x', model: 'c' }, context: { maximum: 262_144 } });
-    const embedder = model('e', {}, { completion: no, embedding: yes });
-    t.strictSame(largestOf([near, far, cloudy, embedder]), { maximum: 40_960 });
-    t.strictSame(largestOf([near, model('silent')]), {});
-    t.strictSame(largestOf([cloudy]), {});
-  },
-);
-
 t.test('the messages of a turn are kept if it used tools, small enough to be written to disk', async (t) => {
   const call = { id: 'a', name: 'f', arguments: {} };
   const asked: Message = { role: 'assistant', content: '', thinking: 'hm', toolCalls: [call] };
@@ -400,30 +238,6 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
     [false, true, true, false],
     'so is what was sent in place of the words',
   );
-});
-
-t.test('an editor that may lose a cancel says so once, also in the next window', async (t) => {
-  const said = (version: string) => {
-    const kept = new Map<string, unknown>();
-    const memory = {
-      keys: () => [...kept.keys()],
-      get: (key: string) => kept.get(key) as never,
-      update: async (key: string, value: unknown) => void kept.set(key, value),
-    };
-    const sentences: string[] = [];
-    const show = (sentence: string) => void sentences.push(sentence);
-    for (const _window of [1, 2]) {
-      const warn = createCancelWarning({ version, memory, show });
-      warn();
-      warn();
-    }
-    return sentences;
-  };
-  for (const version of ['1.127.0', '1.139.1', '2.0.0-insider', '2'])
-    t.strictSame(said(version), [], version);
-  for (const version of ['1.106.0', '1.126.2', '0.200.0'])
-    t.match(said(version), [`VS Code ${version} does not always stop`], version);
-  t.equal(said('1.106.0').length, 1);
 });
 
 t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
@@ -580,14 +394,6 @@ t.test('names of the same model are recognised in every form', async (t) => {
   for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
     t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));
   t.ok(isSameModel({ model: 'box:8080/me/mine' }, { model: 'box:8080/me/mine:latest' }));
-});
-
-t.test('a model that is being pulled can be cancelled, and its name copied', async (t) => {
-  const pull = { model: 'q', cancel: () => undefined };
-  const commands = ['deleteModel', 'copyModelName', 'duplicateModel', 'showModel', 'updateModel'];
-  const works = (row: ModelRow) => commands.filter((name) => worksOn(`runner.${name}`, row));
-  t.strictSame(works(pull), ['deleteModel', 'copyModelName']);
-  t.strictSame(works({ model: 'q' }), commands);
 });
 
 t.test("a server's sentence cannot become a link in a notification", async (t) => {
@@ -775,162 +581,35 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
     t.strictSame(problemsOf(value, schemas[`runner.${key}`]), want, `${key}: ${JSON.stringify(value)}`);
 });
 
-t.test('what failed can be tried again, unless a remedy leads there', async (t) => {
-  const titles = (failure: Partial<ErrorData> & Pick<ErrorData, 'kind'>) =>
-    withTryAgain(remediesFor({ retryable: true, ...failure })).map(({ title }) => title);
-  t.strictSame(titles({ kind: 'busy' }), ['Try Again']);
-  t.strictSame(titles({ kind: 'timeout' }), ['Try Again', 'What Is Wrong?']);
-  t.strictSame(titles({ kind: 'model-not-found', model: 'q' }), ['Pull q']);
-});
-
-t.test('each kind of failure has its remedies', async (t) => {
-  const cases: readonly (readonly [Partial<ErrorData> & Pick<ErrorData, 'kind'>, readonly unknown[]])[] = [
-    [{ kind: 'server-unreachable', server: 'box' }, ['Set Address runner.setAddress box']],
-    [{ kind: 'timeout' }, ['What Is Wrong? runner.doctor']],
-    [{ kind: 'unauthorized', server: 'box' }, ['Set Token runner.setAccessToken box']],
-    [{ kind: 'unauthorized', signinUrl: 'https://x/y' }, ['Sign In vscode.open https://x/y']],
-    [{ kind: 'model-not-found' }, ['Pull a Model runner.pullModel']],
-    [
-      { kind: 'model-not-found', model: 'q', server: 'box' },
-      ['Pull q runner.pullModel {"model":"q","server":"box"}'],
-    ],
-    [{ kind: 'context-exceeded' }, ['Set a Larger Context Window runner.setContextLength']],
-    [{ kind: 'busy' }, []],
-    [{ kind: 'bad-response', server: 'box' }, ['What Is Wrong? runner.doctor', 'Show Log runner.showLog']],
-    [{ kind: 'runner-failed' }, ['Show Log runner.showLog']],
-    [
-      { kind: 'runner-failed', outOfMemory: true, model: 'q' },
-      ['Stop Other Models runner.stopOtherModels {"model":"q"}'],
-    ],
-    [
-      { kind: 'runner-failed', outOfMemory: true, server: 'box' },
-      ['Stop Other Models runner.stopOtherModels {"server":"box"}'],
-    ],
-    [{ kind: 'invalid-modelfile' }, []],
-  ];
-  for (const [failure, want] of cases) {
-    const remedies = remediesFor({ retryable: false, ...failure }).map(
-      ({ title, command, arguments: given = [] }) =>
-        [title, command, ...given.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))].join(
-          ' ',
-        ),
-    );
-    t.strictSame(remedies, want, JSON.stringify(failure));
-  }
-  t.match(remediesFor(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
-  const known = new Set(manifest().contributes.commands.map(({ command }) => command));
-  for (const kind of Object.keys(errorCodes) as ErrorKind[])
-    for (const { command } of remediesFor({ kind, retryable: false })) t.ok(known.has(command), command);
-  for (const code of adviceCodes)
-    for (const { command } of remediesFor({ kind: 'busy', retryable: true, advice: adviceLike(code) }))
-      t.ok(known.has(command), `${code}: ${command}`);
-});
-
 /** As the daemon sends it, with generic words. */
 function adviceLike(code: AdviceCode): Advice {
   return { code, problem: 'It failed.', text: 'Do something.' };
 }
 
-t.test('a setting that the daemon refused can be opened, also below another error', async (t) => {
-  const refused = Object.assign(new Error('x'), { data: { path: 'initializationOptions.keepAlive' } });
-  const open = [
-    { title: 'Open the Setting', command: 'runner.openSetting', arguments: ['runner.keepAlive'] },
+t.test('what mends a failure is a command of the manifest, and advice counts before the kind', async (t) => {
+  const known = new Set(manifest().contributes.commands.map(({ command }) => command));
+  const failures: readonly ErrorData[] = [
+    ...(Object.keys(errorCodes) as ErrorKind[]).map((kind) => ({ kind, retryable: false })),
+    ...adviceCodes.map((code) => ({ kind: 'busy' as const, retryable: true, advice: adviceLike(code) })),
   ];
-  t.strictSame(openNamedSetting(refused), open);
-  t.strictSame(openNamedSetting(new Error('The daemon does not start.', { cause: refused })), open);
-  for (const data of [undefined, null, 'text', {}, { path: 1 }, { path: 'textDocument.uri' }])
-    t.equal(openNamedSetting(Object.assign(new Error('x'), { data })), undefined, JSON.stringify(data));
-  t.equal(openNamedSetting({ data: refused.data }), undefined, 'no error');
-  for (const data of [undefined, null, 'text', {}])
-    t.equal(errorDataOf(Object.assign(new Error('x'), { data })), undefined, JSON.stringify(data));
-  t.equal(errorDataOf({ data: { kind: 'busy' } }), undefined, 'no error');
-  t.match(errorDataOf(Object.assign(new Error('x'), { data: { kind: 'busy' } })), { kind: 'busy' });
-});
-
-t.test(
-  'the advice of the daemon decides on the remedies and the words, and the kind only without it',
-  async (t) => {
-    const titles = (failure: Omit<ErrorData, 'retryable'>) =>
-      remediesFor({ retryable: false, ...failure }).map(({ title, arguments: given = [] }) =>
-        [title, ...given].join(' '),
-      );
-    const cases: readonly (readonly [
-      AdviceCode,
-      ErrorKind,
-      server: string,
-      readonly string[],
-      words: RegExp,
-    ])[] = [
-      ['start-runner', 'server-unreachable', 'box', ['Set Address box', 'What Is Wrong?'], /set its address/],
-      ['start-runner', 'timeout', 'box', ['Set Address box', 'What Is Wrong?'], /ollama serve/],
-      [
-        'start-runner',
-        'server-unreachable',
-        'default',
-        ['Start a Model Here', 'Set Address default', 'What Is Wrong?'],
-        /set its address/,
-      ],
-      ['check-address', 'server-unreachable', 'box', ['Set Address box', 'Show Log'], /runner\.servers/],
-      ['check-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /runner\.host/],
-      ['check-proxy', 'bad-response', 'box', ['Set Address box', 'Show Log'], /a proxy/],
-      ['set-address', 'bad-response', 'default', ['Set Address default', 'Show Log'], /Set runner\.host/],
-      [
-        'name-ca-file',
-        'server-unreachable',
-        'default',
-        ['Open the Setting runner.caFile', 'Set Address default'],
-        /runner\.caFile/,
-      ],
-      [
-        'name-ca-file',
-        'server-unreachable',
-        'box',
-        ['Open the Setting runner.servers', 'Set Address box'],
-        /runner\.servers/,
-      ],
-      ['set-token', 'unauthorized', 'box', ['Set Token box'], /Set an Access Token/],
-      ['set-password', 'unauthorized', 'box', ['Set Token box'], /Store its "user:password" with/],
-      ['use-https', 'unauthorized', 'box', ['Set Token box', 'Set Address box'], /https/],
-      ['shorten-prompt', 'context-exceeded', 'box', ['Set a Larger Context Window'], /Shorten it/],
-      ['offer-fewer-tools', 'context-exceeded', 'box', ['Set a Larger Context Window'], /fewer tools/],
-      ['make-room', 'context-exceeded', 'box', ['Set a Larger Context Window'], /new chat/],
-      ['log-in', 'unauthorized', 'box', [], /Do something/],
-      ['wait-for-restart', 'busy', 'box', [], /Do something/],
-      ['check-network', 'server-unreachable', 'box', ['Set Address'], /runner\.catalogUrl/],
-      ['set-catalog', 'bad-response', 'box', ['Set Address', 'Show Log'], /runner\.catalogUrl/],
-    ];
-    t.strictSame([...new Set(cases.map(([code]) => code))].sort(), [...adviceCodes].sort(), 'each code');
-    for (const [code, kind, server, want, words] of cases) {
-      const advice = adviceLike(code);
-      t.strictSame(titles({ kind, server, advice }), want, `${code} ${server}`);
-      const sentence = inEditorWords({ message: 'It failed. Do something.', advice }, server);
-      t.ok(sentence.startsWith('It failed. '), code);
-      t.match(sentence, words, code);
-    }
-    const sized = (advice: Partial<Advice>, maximum?: number) =>
-      remediesFor({
-        ...{ kind: 'context-exceeded', retryable: false, ...(maximum === undefined ? {} : { maximum }) },
-        advice: { ...adviceLike('make-room'), ...advice },
-      }).map(({ arguments: given }) => given);
-    t.strictSame(sized({}), [undefined]);
-    t.strictSame(sized({ contextLength: 12_288 }), [[{ fitting: 12_288 }]]);
-    t.strictSame(sized({ contextLength: 12_288 }, 40_960), [[{ fitting: 12_288, maximum: 40_960 }]]);
-    const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
-    t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
-    const fitting = inEditorWords({ message: 'It failed.', advice: { ...full, contextLength: 12_288 } });
-    t.match(fitting, /a larger context window of 12,288 tokens/);
-    t.notMatch(inEditorWords({ message: 'It failed.', advice: full }), /larger/);
-    const newer = { ...adviceLike('log-in'), code: 'of-a-newer-daemon' as AdviceCode };
-    t.strictSame(
-      titles({ kind: 'server-unreachable', advice: newer }),
-      ['Set Address'],
-      'falls back to the kind',
+  for (const failure of failures)
+    for (const { command } of remediesFor(failure)) t.ok(known.has(command), JSON.stringify(failure));
+  t.match(remediesFor(undefined), [{ title: 'Show Log' }], 'a mistake of ours');
+  const titles = (failure: Omit<ErrorData, 'retryable'>) =>
+    remediesFor({ retryable: false, ...failure }).map(({ title, arguments: given = [] }) =>
+      [title, ...given].join(' '),
     );
-    const message = 'It failed. Do something.';
-    t.equal(inEditorWords({ message, advice: newer }), message);
-    t.equal(inEditorWords({ message }), message, 'without advice');
-  },
-);
+  const start = adviceLike('start-runner');
+  const unreachable = { kind: 'server-unreachable', advice: start } as const;
+  t.strictSame(titles({ ...unreachable, server: 'box' }), ['Set Address box', 'What Is Wrong?']);
+  const here = ['Start a Model Here', 'Set Address default', 'What Is Wrong?'];
+  t.strictSame(titles({ ...unreachable, server: 'default' }), here);
+  const full = { ...adviceLike('shorten-prompt'), contextLength: 0 };
+  t.strictSame(titles({ kind: 'context-exceeded', advice: full }), [], 'no larger window is possible');
+  const newer = { ...start, code: 'of-a-newer-daemon' as AdviceCode };
+  t.strictSame(titles({ ...unreachable, advice: newer }), ['Set Address'], 'falls back to the kind');
+  t.equal(inEditorWords({ message: 'It failed.', advice: newer }), 'It failed.');
+});
 
 t.test('the address of the document service', async (t) => {
   const cases: readonly (readonly [text: string, want: object])[] = [
@@ -970,83 +649,6 @@ t.test('an address is checked while it is typed', async (t) => {
     ['http://', '', { kind: 'wrong', message: /This address cannot be used/ }],
   ];
   for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
-});
-
-t.test('an address is tried before it is kept', async (t) => {
-  const open = (problems: readonly (string | undefined)[], value = '') => {
-    const events: Record<string, () => void> = {};
-    const asked: string[] = [];
-    const left = [...problems];
-    const box = {
-      ...{ value, enabled: true, busy: false, validationMessage: undefined as unknown },
-      onDidChangeValue: (listener: () => void) => (events['type'] = listener),
-      onDidAccept: (listener: () => void) => (events['enter'] = listener),
-      onDidHide: (listener: () => void) => (events['hide'] = listener),
-      isShown: false,
-      show: () => {
-        box.isShown = true;
-      },
-      hide: () => events['hide']?.(),
-      dispose: () => asked.push('disposed'),
-    };
-    const result = askForAddress(box as unknown as InputBox, {
-      ...{ title: 'T', prompt: 'P', value, placeholder: 'http://there' },
-      advise: (text) => adviseOnAddress(text, ''),
-      probe: async (url) => {
-        t.match(box, { busy: true, enabled: false }, 'nothing is typed meanwhile');
-        asked.push(url);
-        return left.shift();
-      },
-    });
-    const type = (text: string) => {
-      box.value = text;
-      events['type']?.();
-    };
-    const enter = async (text = box.value) => {
-      type(text);
-      events['enter']?.();
-      await new Promise(setImmediate);
-    };
-    return { box, asked, result, enter, type, leave: () => events['hide']?.() };
-  };
-
-  const fine = open([undefined], 'ftp://old');
-  const { title, prompt, value, placeholder, ignoreFocusOut, isShown } = fine.box as unknown as InputBox & {
-    readonly isShown: boolean;
-  };
-  t.strictSame(
-    { title, prompt, value, placeholder, ignoreFocusOut, isShown },
-    {
-      ...{ title: 'T', prompt: 'P', value: 'ftp://old', placeholder: 'http://there' },
-      ...{ ignoreFocusOut: true, isShown: true },
-    },
-  );
-  t.match(fine.box.validationMessage, { message: /scheme/, severity: 3 }, 'what is set is checked at once');
-  await fine.enter(' box ');
-  t.equal(await fine.result, 'box');
-  t.strictSame(fine.asked, ['http://box:11434', 'disposed']);
-
-  const wrong = open([]);
-  wrong.type('http://far:1');
-  t.match(wrong.box.validationMessage, { message: /Without https/, severity: 1 }, 'while it is typed');
-  await wrong.enter('ftp://box');
-  t.match(wrong.box.validationMessage, { message: /scheme/, severity: 3 });
-  wrong.leave();
-  t.equal(await wrong.result, undefined);
-  t.strictSame(wrong.asked, ['disposed'], 'what is no address is not tried');
-
-  const stubborn = open(['Nobody is there.', 'It is a web page.', 'Nobody is there.']);
-  await stubborn.enter('gone');
-  t.match(stubborn.box.validationMessage, {
-    message: 'Nobody is there. Press Enter again to keep the address all the same.',
-    severity: 2,
-  });
-  t.match(stubborn.box, { busy: false, enabled: true });
-  await stubborn.enter('proxy');
-  t.match(stubborn.box.validationMessage, { message: /^It is a web page\. Press Enter/ });
-  stubborn.box.validationMessage = undefined;
-  await stubborn.enter();
-  t.equal(await stubborn.result, 'proxy', 'a second Enter keeps it');
 });
 
 t.test(
@@ -1105,64 +707,6 @@ t.test(
   },
 );
 
-t.test('the repository of a commit message', async (t) => {
-  const uriOf = (path: string) => ({ toString: () => `file://${path}` }) as Uri;
-  const repository = (path: string): Repository => ({
-    ...{ rootUri: uriOf(path), inputBox: { value: '' } },
-    state: { indexChanges: [], mergeChanges: [], workingTreeChanges: [], untrackedChanges: [] },
-    status: async () => undefined,
-    diffIndexWithHEAD: async () => '',
-    diffWithHEAD: async () => '',
-  });
-  const [one, two] = [repository('/one'), repository('/two')];
-  const chosen = async (root: string | undefined, repositories: readonly Repository[]) => {
-    let isAsked = false;
-    const found = await repositoryAt(root === undefined ? undefined : uriOf(root), repositories, async () => {
-      isAsked = true;
-      return two;
-    });
-    return [found?.rootUri.toString(), isAsked];
-  };
-  t.strictSame(await chosen('/one', [one, two]), ['file:///one', false], 'that of the button');
-  t.strictSame(await chosen(undefined, [one]), ['file:///one', false], 'the only one');
-  t.strictSame(
-    await chosen(undefined, [one, two]),
-    ['file:///two', true],
-    'of several, the one that is picked',
-  );
-  t.strictSame(await chosen('/gone', [one, two]), ['file:///two', true]);
-  t.strictSame(await chosen(undefined, []), [undefined, false]);
-});
-
-t.test('the follow-ups after an answer', async (t) => {
-  const offeredAfter = (metadata: object) =>
-    followUps.provideFollowups(
-      { metadata: { model: 'm', ...metadata } },
-      undefined as never,
-      undefined as never,
-    );
-  for (const ended of ['length', 'rounds'])
-    t.match(
-      await offeredAfter({ ended }),
-      [{ command: '', label: /^Go on/ }],
-      'no command is asked for twice',
-    );
-  const again = await offeredAfter({ ended: 'failed', prompt: '' });
-  t.match(again, [{ command: undefined, label: 'Try Again' }], 'the editor adds the command of the question');
-  const [{ prompt = '' } = {}] = again ?? [];
-  t.ok(isTriedAgain(prompt), 'it differs from the same words typed again');
-  t.equal(withoutRetryMark(prompt), '');
-  t.notOk(isTriedAgain(withoutRetryMark(prompt)));
-  t.strictSame(await offeredAfter({ ended: 'failed', prompt }), again, 'the mark is there once');
-  t.strictSame(await offeredAfter({}), []);
-  for (const metadata of [undefined, null, 'text', {}, { model: 1, ended: 'length' }])
-    t.strictSame(
-      await followUps.provideFollowups({ metadata } as never, undefined as never, undefined as never),
-      [],
-      'of an older version',
-    );
-});
-
 t.test('the model that /model names', async (t) => {
   const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
   const cases = [
@@ -1177,30 +721,6 @@ t.test('the model that /model names', async (t) => {
     const found = findNamedModel(name, models);
     t.equal(found && `${found.server}/${found.name}`, want, name);
   }
-});
-
-t.test('the line below a finished answer', async (t) => {
-  const model = 'qwen3:8b';
-  const cases = [
-    [
-      { promptTokens: 100, completionTokens: 84, contextLength: 4096 },
-      2_000,
-      'qwen3:8b · 42 tokens/s · 4 % of a window of 4,096 tokens',
-    ],
-    [{ promptTokens: 100, completionTokens: 18 }, 4_000, 'qwen3:8b · 4.5 tokens/s'],
-    [{ promptTokens: 100, completionTokens: 20 }, 2_000, 'qwen3:8b · 10 tokens/s'],
-    [
-      { promptTokens: 0, completionTokens: 1, contextLength: 100 },
-      0,
-      'qwen3:8b · 1 % of a window of 100 tokens',
-    ],
-    [{ promptTokens: 1, completionTokens: 3 }, 5, 'qwen3:8b'],
-    [{ promptTokens: 1, completionTokens: 84 }, 200, 'qwen3:8b'],
-    [{ promptTokens: 1, completionTokens: 10 }, 2_000, 'qwen3:8b'],
-    [{ promptTokens: 0, completionTokens: 0, contextLength: 4096 }, 0, 'qwen3:8b'],
-  ] as const;
-  for (const [usage, milliseconds, want] of cases)
-    t.equal(describeAnswer({ model, usage, milliseconds }), want);
 });
 
 t.test(
@@ -1308,101 +828,6 @@ t.test('a text has no icons, and is cut between characters', async () => {
       },
     ),
   );
-});
-
-t.test('a repeated attachment is sent once', async (t) => {
-  const lines = { path: 'a.ts', lines: '3-6', text: 'let a;' };
-  const others = [
-    { path: 'a.ts', text: 'let a;' },
-    { path: 'b.ts', lines: '3-6', text: 'let a;' },
-    { path: 'a.ts', lines: '4-6', text: 'let a;' },
-  ];
-  t.strictSame(attachedOnce([lines, ...others, { ...lines }]), [lines, ...others]);
-  const automatic = { ...lines, automatic: true };
-  t.strictSame(attachedOnce([lines, automatic]), [lines], 'what the user attached counts');
-  t.strictSame(attachedOnce([automatic, lines]), [lines]);
-  t.strictSame(attachedOnce([automatic]), [automatic]);
-});
-
-t.test('the first sentence of a text', async (t) => {
-  t.equal(
-    firstSentence('No runner at http://1.2.3.4:5. Start it. Or not.'),
-    'No runner at http://1.2.3.4:5.',
-  );
-  t.equal(firstSentence('Version 0.31.4'), 'Version 0.31.4');
-  t.equal(firstSentence('. x'), '.');
-});
-
-t.test('snoozed completion wakes by itself, or by a command', async (t) => {
-  const clock = handClock();
-  const turns: boolean[] = [];
-  const snooze = createSnooze(clock, () => turns.push(snooze.until !== undefined));
-  snooze.end();
-  t.strictSame(turns, [], 'it was awake');
-  snooze.begin(1_000);
-  t.equal(snooze.until, clock.now() + 1_000);
-  clock.turn();
-  t.equal(snooze.until, undefined);
-  snooze.begin(1_000);
-  clock.pass(1_500);
-  t.equal(snooze.until, undefined, 'also where the timer is late');
-  snooze.begin(1_000);
-  snooze.end();
-  t.strictSame([snooze.until, clock.next], [undefined, undefined]);
-  t.strictSame(turns, [true, false, true, true, false]);
-});
-
-t.test('completion that was snoozed and switched off works after it is switched on', async (t) => {
-  const snooze = createSnooze(handClock(), () => undefined);
-  const said: string[] = [];
-  let [name, kept]: [string, string | undefined] = ['coder', undefined];
-  const commands = createSwitchCommands({
-    snooze,
-    model: {
-      get: () => name,
-      set: async (to) => {
-        await new Promise(setImmediate);
-        said.push(`completionModel: ${to}`);
-        name = to;
-      },
-    },
-    lastModel: {
-      get: () => kept,
-      set: async (to) => {
-        await new Promise(setImmediate);
-        said.push(`kept: ${to}`);
-        kept = to;
-      },
-    },
-    choose: async () => said.push('asked'),
-    say: (sentence) => said.push(sentence),
-    timeOf: () => '14:05',
-  });
-  const state = () => [name, snooze.until === undefined ? 'awake' : 'asleep'];
-  commands['runner.completion.snooze']();
-  t.strictSame(state(), ['coder', 'asleep']);
-  await commands['runner.completion.off']();
-  t.strictSame(state(), ['', 'awake'], 'what is off does not sleep');
-  commands['runner.completion.snooze']();
-  await commands['runner.completion.on']();
-  t.strictSame(state(), ['coder', 'awake']);
-  commands['runner.completion.snooze']();
-  commands['runner.completion.wake']();
-  t.strictSame(state(), ['coder', 'awake']);
-  kept = undefined;
-  await commands['runner.completion.on']();
-  t.strictSame(said, [
-    'Completion is snoozed until 14:05.',
-    'kept: coder',
-    'completionModel: ',
-    'Completion is off.',
-    'Completion is snoozed until 14:05.',
-    'completionModel: coder',
-    'Completion is on: coder.',
-    'Completion is snoozed until 14:05.',
-    'Completion is awake.',
-    'asked',
-  ]);
 });
 
 t.test('the list of prompts: what can be used comes first, and each other row says why not', async (t) => {

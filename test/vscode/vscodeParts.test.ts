@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import type { CancellationToken, Event, MarkdownString, Memento, SecretStorage } from 'vscode';
-import { asideOf, createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
+import type { Event, MarkdownString, Memento, SecretStorage } from 'vscode';
+import { createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
 import {
   createKeptChanges,
@@ -12,13 +12,8 @@ import {
   summarizes,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
-import { placeOf, searchFolders } from '../../client/vscode/chat/excerpts.ts';
 import { createNotices, isChat } from '../../client/vscode/chat/notices.ts';
-import { modelChoices } from '../../client/vscode/completion/modelChoices.ts';
 import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
-import { explained, notStarted } from '../../client/vscode/daemon/explained.ts';
-import { createKnownServers, refusalFor } from '../../client/vscode/daemon/knownServers.ts';
-import { followStatus } from '../../client/vscode/daemon/statusTurns.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
 import {
   adviseOnToken,
@@ -27,22 +22,8 @@ import {
   refuses,
 } from '../../client/vscode/documents/docsTokens.ts';
 import { hunksOf } from '../../client/vscode/edit/hunks.ts';
-import { fetchAndStart, makeUsual, refuseBesideEnvironment } from '../../client/vscode/engine/startedWay.ts';
-import {
-  installedNames,
-  isRunning,
-  listEverywhere,
-  othersLoaded,
-  pageOf,
-} from '../../client/vscode/models/modelLists.ts';
-import type { ModelRow } from '../../client/vscode/models/modelRow.ts';
-import { describeSize } from '../../client/vscode/models/pullChoices.ts';
-import { createProgressSteps, offerInterrupted } from '../../client/vscode/models/pulls.ts';
 import { countingValue, schemaOf } from '../../client/vscode/settingSchema.ts';
 import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts';
-import { createErrorReporter } from '../../client/vscode/ui/errorReporter.ts';
-import { catalogSource, loadLocal, loadRunning } from '../../client/vscode/views/rowSources.ts';
-import type { EngineWay } from '../../protocol/messages/engine.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Status } from '../../protocol/messages/status.ts';
 import { handClock } from '../support/handClock.ts';
@@ -82,9 +63,6 @@ function daemonLike(answers: Readonly<Record<string, Answer>>) {
   };
   return { asked, daemon: { request } as unknown as Pick<DaemonConnection, 'request'> };
 }
-
-const failureLike = (kind: string, more: object = {}) =>
-  Object.assign(new Error('It failed.'), { data: { kind, retryable: false, ...more } });
 
 /** The user's settings, and the defaults of this version of the editor. */
 function settingsLike(defaults: Readonly<Record<string, unknown>>, set: Record<string, unknown> = {}) {
@@ -267,51 +245,6 @@ const thoughtLine = (time: string, thought: string) =>
     .replaceAll('(', '%28')
     .replaceAll(')', '%29')})\n\n`;
 
-t.test('an answer is written as it arrives, with the thinking above it', async (t) => {
-  const { shown, writer, write, pass } = writerLike();
-  t.equal(writer.elapsed, 0, 'nothing has come yet');
-  pass(700);
-  t.equal(writer.elapsed, 0);
-  write('thinking', ' hm');
-  t.strictSame(shown.splice(0), ['Thinking …']);
-  pass(500);
-  write('thinking', ' (so)\n');
-  t.strictSame(shown.splice(0), []);
-  pass(499);
-  write('text', 'One, ');
-  write('text', 'two.');
-  t.strictSame(shown.splice(0), [thoughtLine('a moment', 'hm (so)'), 'One, ', 'two.']);
-  t.equal(writer.elapsed, 999, 'from the first part');
-  write('thinking', 'again');
-  pass(1_000);
-  writer.write({
-    streamId: 's',
-    seq: 0,
-    kind: 'notice',
-    notice: { code: 'x', message: 'Of $(x).' },
-  } as never);
-  t.strictSame(shown.splice(0), [
-    'Thinking …',
-    thoughtLine('1 s', 'again'),
-    'ours: \n\n> $(info) Of $\u2060(x).\n\n',
-  ]);
-  writer.write({ streamId: 's', seq: 0, kind: 'toolCall', toolCall: { id: 'c', name: 'f', arguments: {} } });
-  writer.end();
-  t.strictSame(shown, [], 'a call is no text, and what was shown is not shown again');
-  t.equal(asideOf('No.', 'error'), '\n\n> $(error) No.\n\n');
-
-  const blank = writerLike();
-  blank.write('thinking', '\n \n');
-  blank.write('text', 'Hi.');
-  t.strictSame(blank.shown, ['Thinking …', 'Hi.'], 'a thought without words has no line');
-
-  const line = writerLike();
-  line.write('thinking', 'hm');
-  line.pass(2_600);
-  line.writer.end();
-  t.strictSame(line.shown, ['Thinking …', thoughtLine('3 s', 'hm')], 'also where the answer failed');
-});
-
 t.test('thinking is shown in steps that end with a sentence, and is kept up to a limit', async (t) => {
   const { shown, kept, write, writer, pass } = writerLike();
   const line =
@@ -389,49 +322,6 @@ t.test('a notice is a quote where a chat shows the answer, and a notification on
       ],
       content,
     );
-});
-
-t.test('the folders of a workspace share the room for excerpts', async (t) => {
-  const token = {} as CancellationToken;
-  const attachment = (path: string) => ({ path, text: 'x' });
-  const search = async (window: number, folders: readonly string[], files: readonly object[] = []) => {
-    const { asked, daemon } = daemonLike({
-      'files/search': ({ cwd }) => ({ files, notes: [`${cwd} is large.`] }),
-    });
-    return { ...(await searchFolders(daemon, folders, { text: 'peas', window, token })), asked };
-  };
-  const asks = (cwd: string, tokens: number) => ['files/search', { text: 'peas', cwd, tokens }];
-  const none = 'No file of the workspace has the words of this question.';
-  t.strictSame(await search(9_001, ['/a', '/b'], [{ attachment: attachment('p') }, { image: 'AA' }]), {
-    found: [attachment('p'), attachment('p')],
-    notes: ['/a is large.', '/b is large.'],
-    asked: [asks('/a', 1_500), asks('/b', 1_500)],
-  });
-  t.strictSame(await search(4_096, ['/a']), {
-    found: [],
-    notes: [none, '/a is large.'],
-    asked: [asks('/a', 1_365)],
-  });
-  t.strictSame((await search(131_072, ['/a'])).asked, [asks('/a', 12_000)]);
-  t.strictSame((await search(2, ['/a'])).asked, [asks('/a', 1)]);
-  t.strictSame(await search(4_096, []), { found: [], notes: [none], asked: [] });
-  const places = [
-    [
-      { uris: ['file:///a'], lines: '3-9' },
-      { uri: 'file:///a', first: 2, last: 8 },
-    ],
-    [
-      { uris: ['file:///a', 'file:///b'], lines: '1-1' },
-      { uri: 'file:///a', first: 0, last: 0 },
-    ],
-    [{ uris: ['file:///a'], lines: '7' }, undefined],
-    [{ uris: ['file:///a'], lines: 'x-2' }, undefined],
-    [{ uris: ['file:///a'] }, undefined],
-    [{ lines: '3-9' }, undefined],
-    [{ uris: [], lines: '3-9' }, undefined],
-  ] as const;
-  for (const [of, want] of places)
-    t.strictSame(placeOf({ path: 'a', text: '', ...of }), want, JSON.stringify(of));
 });
 
 /** The editor's secret storage. */
@@ -645,77 +535,6 @@ t.test('the value of a setting that counts', async (t) => {
   });
 });
 
-t.test('what failed in the daemon is said in the words of the editor', async (t) => {
-  const advice = { code: 'set-token', problem: 'It failed.', text: 'Set a token.' };
-  const advised = failureLike('unauthorized', { server: 'box', advice });
-  const said = async (error: unknown) => explained(Promise.reject(error)).catch((reason) => reason);
-  t.equal(await explained(Promise.resolve(7)), 7);
-  const worded = await said(advised);
-  t.match(worded, { message: /^It failed\. .*Set an Access Token/, cause: advised, data: { server: 'box' } });
-  for (const error of [failureLike('busy'), new Error('x'), 'text', { data: { advice } }])
-    t.equal(await said(error), error, 'as it came');
-  for (const code of [-32096, -32097, -32098, -32099]) {
-    const lost = Object.assign(new Error('x'), { code });
-    t.match(await said(lost), { message: /^The daemon of Runner ended unexpectedly/, cause: lost });
-  }
-  for (const other of [Object.assign(new Error('x'), { code: -32095 }), { code: -32099 }])
-    t.equal(await said(other), other);
-  const cause = new Error('keepAlive is wrong.');
-  t.match(notStarted(cause), { message: 'The daemon of Runner does not start. keepAlive is wrong.', cause });
-});
-
-t.test('a server that lacks what a command needs refuses with a sentence', async (t) => {
-  const names = ['default', 'box'];
-  const known = createKnownServers(() => names);
-  t.equal(refusalFor(known, 'runner.createModel'), undefined, 'nobody has answered yet');
-  const status = { state: 'online', kind: 'ok', message: '' } as const;
-  known.take('box', { ...status, product: 'llama.cpp', can: ['chat', 'load'] });
-  t.match(refusalFor(known, 'runner.deleteModel', 'box'), /^llama\.cpp cannot delete models\./);
-  t.equal(refusalFor(known, 'runner.runModel', 'box'), undefined);
-  t.equal(refusalFor(known, 'runner.createModel'), undefined, 'the other one may');
-  known.take('default', { ...status, product: 'vllm' });
-  t.equal(known.product(), undefined, 'what it can do is not known yet');
-  known.take('default', { ...status, product: 'vllm', can: ['chat'] });
-  t.match(refusalFor(known, 'runner.createModel'), /^vLLM cannot create models/);
-  t.equal(refusalFor(known, 'runner.runModel'), undefined, 'box can');
-});
-
-t.test('a turn of the status, and the end of a piece of work', async (t) => {
-  const seen: string[] = [];
-  let take: (status: Status) => void = () => undefined;
-  const daemon = {
-    onNotification: (_: unknown, listener: typeof take) => {
-      take = listener;
-      return { dispose: () => seen.push('disposed') };
-    },
-  } as unknown as DaemonConnection;
-  const following = followStatus(daemon, {
-    onDidTurn: () => seen.push('turn'),
-    onDidAnswer: () => seen.push('answer'),
-  });
-  const steps: readonly (readonly [Status['state'], message: string, want: readonly string[]])[] = [
-    ['checking', 'a', []],
-    ['online', 'a', []],
-    ['checking', 'b', []],
-    ['online', 'a', []],
-    ['busy', 'a', []],
-    ['busy', 'a', ['answer']],
-    ['online', 'a', ['answer']],
-    ['online', 'b', ['turn']],
-    ['busy', 'b', []],
-    ['offline', 'b', ['turn']],
-    ['offline', 'b', []],
-    ['offline', 'c', ['turn']],
-    ['online', 'c', ['turn']],
-  ];
-  for (const [state, message, want] of steps) {
-    take({ state, message, kind: 'ok' });
-    t.strictSame(seen.splice(0), want, `${state} ${message}`);
-  }
-  following.dispose();
-  t.strictSame(seen, ['disposed']);
-});
-
 t.test('a runner that is down is tried again, while the window has the focus', async (t) => {
   const clock = handClock();
   const [changed, focus] = [eventLike<void>(), eventLike<{ readonly focused: boolean }>()];
@@ -800,181 +619,6 @@ t.test('a runner that is down is tried again, while the window has the focus', a
   t.strictSame([changed.listeners.size, focus.listeners.size], [0, 0]);
 });
 
-t.test('what the servers say of their models', async (t) => {
-  const [down, closed] = [failureLike('server-unreachable'), failureLike('unauthorized')];
-  const lists: Record<string, readonly Model[] | Error> = {
-    a: [model('m'), model('n', { server: 'a' })],
-    b: down,
-    c: failureLike('not-supported'),
-    d: closed,
-  };
-  const answer: Answer = ({ server }) => {
-    const models = lists[String(server ?? 'a')];
-    return models instanceof Error ? models : { models };
-  };
-  const { asked, daemon } = daemonLike({ 'models/list': answer, 'models/running': answer });
-  const names = async (...servers: readonly string[]) =>
-    (await listEverywhere(daemon, servers)).map(({ name }) => name);
-  t.strictSame(await names('b', 'a', 'c'), ['m', 'n'], 'those that answer');
-  t.strictSame(
-    asked,
-    ['b', 'a', 'c'].map((server) => ['models/list', { server, refresh: true }]),
-  );
-  await t.rejects(names('b', 'c'), down, 'if none does, the first says why');
-  t.strictSame(await names(), []);
-  t.equal(await isRunning(daemon, { model: 'n' }), true);
-  t.equal(await isRunning(daemon, { model: 'o', server: 'a' }), false);
-  t.equal(await isRunning(daemon, { model: 'n', server: 'c' }), false, 'it does not say it');
-  await t.rejects(isRunning(daemon, { model: 'n', server: 'd' }), closed);
-  t.strictSame(await installedNames(daemon, { model: 'x' }), ['m', 'n']);
-  t.strictSame(await installedNames(daemon, { model: 'x', server: 'b' }), [], 'of the server that pulls');
-  t.strictSame(asked.at(-1), ['models/list', { server: 'b' }]);
-  const others = async (row: Partial<ModelRow>) =>
-    (await othersLoaded(daemon, row)).map(({ model, server }) => `${server} ${model}`);
-  t.strictSame(await others({ model: 'm:latest' }), ['a n']);
-  t.strictSame(await others({ model: 'n', server: 'a' }), ['default m'], 'as the server calls it');
-  t.strictSame(await others({}), ['default m', 'a n']);
-  t.strictSame(asked.slice(-3), [
-    ['models/running', {}],
-    ['models/running', { server: 'a' }],
-    ['models/running', {}],
-  ]);
-});
-
-t.test('the page of a model', async (t) => {
-  const entries = [
-    { name: 'qwen3-coder', url: 'https://l/qwen3-coder' },
-    { name: 'Qwen3:cloud', url: 'https://l/qwen3' },
-  ];
-  const { asked, daemon } = daemonLike({ 'models/library': () => ({ entries }) });
-  const cases: readonly (readonly [ModelRow, string | undefined])[] = [
-    [{ model: 'qwen3', url: 'https://own' }, 'https://own'],
-    [{ model: 'hf.co/me/My.Model-GGUF:Q4' }, 'https://huggingface.co/me/My.Model-GGUF'],
-    [{ model: 'HuggingFace.co/me/x' }, 'https://huggingface.co/me/x'],
-    [{ model: 'qwen3:8b', server: 'box' }, 'https://l/qwen3'],
-    [{ model: 'QWEN3' }, 'https://l/qwen3'],
-    [{ model: 'hf.co/me' }, undefined],
-    [{ model: 'x.hf.co/me/x' }, undefined],
-    [{ model: 'qwen' }, undefined],
-  ];
-  for (const [row, want] of cases) t.equal(await pageOf(daemon, row), want, row.model);
-  t.strictSame(asked.slice(0, 2), [
-    ['models/library', { server: 'box' }],
-    ['models/library', {}],
-  ]);
-  t.equal(asked.length, 5, 'the catalog is asked only where nothing else is known');
-});
-
-t.test('the models that can complete, the best first', async (t) => {
-  const models = [
-    model('plain', { size: 1e9 }),
-    model('large', { size: 9e9 }, { insert: yes }),
-    model('unsized', {}, { insert: yes }),
-    model('small', { size: 2e9 }, { insert: yes }),
-    model('none', { size: 2e9 }, { completion: no, insert: yes }),
-    model('far', { server: 'box' }, { insert: yes }),
-    model('cloudy', { remote: { host: 'https://x', model: 'c' } }, { insert: yes }),
-  ];
-  const cannot = '$(warning) cannot fill in the middle';
-  t.strictSame(
-    modelChoices(models, 'small').map(({ label, description, model }) => [label, description, model]),
-    [
-      ['unsized', 'fills in the middle', 'unsized'],
-      ['small', '2.0 GB, fills in the middle, now', 'small'],
-      ['large', '9.0 GB, fills in the middle', 'large'],
-      ['plain', `1.0 GB, ${cannot}`, 'plain'],
-      ['$(circle-slash) None', 'completion is off', ''],
-    ],
-  );
-});
-
-t.test('the rows of each view, and how old they are', async (t) => {
-  let isStale = false;
-  const running = { expiresAt: '', size: 1e9, sizeVram: 1e9 };
-  const entry = { name: 'q', model: 'q:1b', url: 'https://l/q', family: 'q', installed: false };
-  const fetchedAt = '2026-11-21T12:00:00Z';
-  const catalog = (name: string) => () => ({
-    entries: [{ ...entry, name }],
-    fetchedAt,
-    ...(isStale && { stale: true }),
-  });
-  const { asked, daemon } = daemonLike({
-    'models/list': () => ({ models: [model('m')], ...(isStale && { stale: true }) }),
-    'models/running': () => ({ models: [model('r', { running })] }),
-    'models/library': catalog('l'),
-    'models/cloud': catalog('c'),
-    status: () => ({ state: 'offline', kind: 'error', message: 'No runner answers.' }),
-  });
-  const facts = { those: () => ['box'] };
-  const [library, cloud] = (['library', 'cloud'] as const).map((kind) =>
-    catalogSource(daemon, facts, { kind, language: 'en-GB' }),
-  );
-  const shown = async (loading: ReturnType<typeof loadLocal> | undefined) => {
-    const { rows, note } = (await loading) ?? { rows: [] };
-    return [
-      ...rows.map(({ model, context }) => `${context} ${model}`),
-      ...(note === undefined ? [] : [note]),
-    ];
-  };
-  t.strictSame(await shown(loadLocal(daemon, 'box')), ['local m']);
-  t.strictSame(await shown(loadRunning(daemon, 'box')), ['running r']);
-  t.strictSame([library?.name, cloud?.name], ['library', 'cloud']);
-  t.strictSame(await shown(library?.load(false)), ['library q:1b']);
-  t.strictSame(await shown(cloud?.load(true)), ['cloud q:1b']);
-  t.strictSame(asked.splice(0), [
-    ['models/list', { server: 'box', refresh: true }],
-    ['models/running', { server: 'box' }],
-    ['models/library', { server: 'box', refresh: false }],
-    ['models/cloud', { server: 'box', refresh: true }],
-  ]);
-  isStale = true;
-  t.strictSame(await shown(loadLocal(daemon, 'box')), [
-    'local m',
-    'No runner answers. This is the last known list.',
-  ]);
-  t.strictSame(asked.at(-1), ['status', { server: 'box' }]);
-  t.match(await shown(library?.load(false)), [
-    'library q:1b',
-    /^The catalog does not answer; this is its list as of 2\d Nov 2026, \d\d:00\. Refresh to try again\.$/,
-  ]);
-});
-
-t.test('the steps of a notification: what was done since the last one, and the speed', async (t) => {
-  const sizes: unknown[] = [];
-  const toStep = createProgressSteps({
-    next: (completed, total) => {
-      sizes.push([completed, total]);
-      return completed === 0 ? '' : '1 MB/s';
-    },
-  });
-  const report = { kind: 'report', message: 'Downloading' } as const;
-  const steps = [
-    [{}, { message: 'Downloading', increment: 0 }],
-    [
-      { percentage: 10, completed: 0, total: 9 },
-      { message: 'Downloading', increment: 10 },
-    ],
-    [
-      { percentage: 25, completed: 2, total: 9 },
-      { message: 'Downloading, 1 MB/s', increment: 15 },
-    ],
-    [{ completed: 3 }, { message: 'Downloading', increment: 0 }],
-    [
-      { percentage: 25, total: 9 },
-      { message: 'Downloading', increment: 0 },
-    ],
-    [
-      { percentage: 100, message: '' },
-      { message: '', increment: 75 },
-    ],
-  ] as const;
-  for (const [more, want] of steps) t.strictSame(toStep({ ...report, ...more }), want, JSON.stringify(more));
-  t.strictSame(sizes, [
-    [0, 9],
-    [2, 9],
-  ]);
-});
-
 t.test('an attachment has at most so many characters, and a folder so many names', async (t) => {
   const [fits, long] = ['x'.repeat(100_000), 'x'.repeat(100_001)];
   t.strictSame(toAttachment('a.ts', fits), { path: 'a.ts', text: fits });
@@ -992,193 +636,4 @@ t.test('an attachment has at most so many characters, and a folder so many names
     [`${'x'.repeat(8_192)}\0`, false],
   ] as const)
     t.equal(isBinary(text), is, String(text.length));
-});
-
-/** The editor's windows and commands: what is asked and run, with these answers. */
-function editorLike(answers: (string | undefined)[], result?: unknown) {
-  const [asked, ran]: [unknown[], unknown[]] = [[], []];
-  const registered = new Map<string, (argument?: unknown) => unknown>();
-  const ask = async (...question: readonly unknown[]) => {
-    asked.push(question);
-    await new Promise(setImmediate);
-    return answers.shift();
-  };
-  const editor = {
-    window: { showErrorMessage: ask, showWarningMessage: ask },
-    commands: {
-      executeCommand: async (...command: readonly unknown[]) => {
-        ran.push(command);
-        return result;
-      },
-      registerCommand: (id: string, run: (argument?: unknown) => unknown) => {
-        registered.set(id, run);
-        return { dispose: () => registered.delete(id) };
-      },
-    },
-  };
-  const settled = async () => {
-    for (let ticks = 0; ticks < 6; ticks += 1) await new Promise(setImmediate);
-  };
-  return { asked, ran, registered, settled, editor: editor as never };
-}
-
-t.test('an error is logged whole, and shown once with what mends it', async (t) => {
-  const report = async (
-    error: unknown,
-    options: Parameters<ReturnType<typeof createErrorReporter>['report']>[1],
-    { answers = [], result }: { readonly answers?: (string | undefined)[]; readonly result?: unknown } = {},
-  ) => {
-    const { asked, ran, settled, editor } = editorLike(answers, result);
-    const logged: string[] = [];
-    const reporter = createErrorReporter({
-      ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
-      log: { error: (text: string | Error) => logged.push(String(text)) },
-      offered: (remedies) => remedies.filter(({ title }) => title !== 'Show Log'),
-    });
-    for (const times of [1, 2]) {
-      reporter.report(error, options);
-      if (times === 1) t.equal(asked.length, options?.showToUser ? 1 : 0);
-    }
-    await settled();
-    return { asked, ran, logged: logged.map((text) => text.split('\n')[0]) };
-  };
-  let tries = 0;
-  const again = async () => {
-    tries += 1;
-    if (tries > 2) throw new Error('It failed again.');
-  };
-  const missing = failureLike('model-not-found', { model: 'q' });
-  t.match(await report(missing, {}), { asked: [], ran: [], logged: ['Error: It failed.', /./] });
-  const pulled = { showToUser: true, during: 'Loading', again };
-  const pull = ['runner.pullModel', { model: 'q' }];
-  t.strictSame(await report(missing, pulled, { answers: ['Pull q'] }), {
-    asked: [['Loading: It failed.', 'Pull q']],
-    ran: [pull],
-    logged: ['Loading: Error: It failed.', 'Loading: Error: It failed.'],
-  });
-  t.equal(tries, 1, 'after what mends it, it is tried again');
-  await report(missing, pulled, { answers: ['Pull q'], result: false });
-  await report(missing, pulled, { answers: [undefined] });
-  t.equal(tries, 1, 'unless that failed too, or nothing was chosen');
-  await report(missing, { showToUser: true }, { answers: ['Pull q'] });
-  const busy = failureLike('busy', { retryable: true });
-  t.match(await report(busy, { showToUser: true }), { asked: [['It failed.']] });
-  const retried = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
-  t.match(retried, { asked: [['It failed.', 'Try Again']], ran: [] });
-  t.equal(tries, 2);
-  const failed = await report(busy, { showToUser: true, again }, { answers: ['Try Again'] });
-  t.equal(failed.logged.at(-1), 'Error: It failed again.');
-  const own = { title: 'Pull Another', command: 'runner.pullModel' };
-  t.match(await report(missing, { showToUser: true, remedies: [own] }, { answers: ['Pull Another'] }), {
-    asked: [['It failed.', 'Pull Another']],
-    ran: [['runner.pullModel']],
-  });
-  const named = Object.assign(new Error('x'), { data: { path: 'initializationOptions.keepAlive' } });
-  t.strictSame((await report(named, { showToUser: true })).asked, [['x', 'Open the Setting']]);
-  t.strictSame((await report('[a](b)', { showToUser: true })).asked, [['[a] (b)']], 'a sentence, and no log');
-});
-
-t.test('a command whose error is shown results in false', async (t) => {
-  const { asked, registered, settled, editor } = editorLike([]);
-  const logged: string[] = [];
-  const reporter = createErrorReporter({
-    ...(editor as object as Pick<Parameters<typeof createErrorReporter>[0], 'window' | 'commands'>),
-    log: { error: (text: string | Error) => logged.push(String(text).split('\n')[0] ?? '') },
-    offered: () => [],
-  });
-  reporter.registerCommand('a', async (argument) => `of ${argument}`);
-  const failing = async () => {
-    throw new Error('It failed.');
-  };
-  reporter.registerCommand('b', failing);
-  const registration = reporter.registerCommand('c', failing, 'Pulling');
-  t.equal(await registered.get('a')?.(7), 'of 7');
-  t.equal(await registered.get('b')?.(), false);
-  await settled();
-  t.equal(await registered.get('b')?.(), false);
-  t.equal(await registered.get('c')?.(), false);
-  await settled();
-  t.strictSame(asked, [['It failed.'], ['It failed.'], ['Pulling: It failed.']], 'also once more, later');
-  t.strictSame(logged, ['Error: It failed.', 'Error: It failed.', 'Pulling: Error: It failed.']);
-  registration.dispose();
-  t.strictSame([...registered.keys()], ['a', 'b']);
-});
-
-t.test('what is fetched and started here, and what counts from then on', async (t) => {
-  const start = { product: 'runner-engine', model: '/e/small.gguf' } as const;
-  const part = (what: 'library' | 'sample') => ({ what, bytes: 1, description: '' });
-  const way: EngineWay = { label: '', fetches: [part('library'), part('sample')], start };
-  const begin = async (of: EngineWay, cancelled?: string) => {
-    const ran: unknown[] = [];
-    const result = await fetchAndStart(of, async (title, [{ method }, params]) => {
-      ran.push([title, method, params]);
-      return title === cancelled ? undefined : ({ title } as never);
-    });
-    return [result, ...ran];
-  };
-  const steps = [
-    ['Fetching the engine', 'runner/engine/install', {}],
-    ['Fetching a small model', 'runner/engine/sample', {}],
-    ['Starting a model here', 'runner/engine/start', start],
-  ] as const;
-  const [engine, small, last] = steps;
-  t.strictSame(await begin(way), [{ title: last[0] }, ...steps]);
-  t.strictSame(await begin({ ...way, fetches: [] }), [{ title: last[0] }, last], 'everything is there');
-  t.strictSame(await begin(way, engine[0]), [undefined, engine], 'after a cancel nothing more is fetched');
-  t.strictSame(await begin(way, small[0]), [undefined, engine, small]);
-  t.strictSame(await begin(way, last[0]), [undefined, ...steps]);
-
-  t.throws(() => refuseBesideEnvironment(way, 'box:1'), { message: /^OLLAMA_HOST names box:1,/ });
-  t.doesNotThrow(() => refuseBesideEnvironment(way, ''));
-  t.doesNotThrow(() => refuseBesideEnvironment({ ...way, start: { product: 'ollama' } }, 'box:1'));
-
-  const cleared = async (state: Status['state'], settings: object) => {
-    const { daemon } = daemonLike({ status: () => ({ state }) });
-    const names: string[] = [];
-    await makeUsual(
-      daemon,
-      () => settings,
-      async (name, value) => {
-        await new Promise(setImmediate);
-        names.push(`${name} ${value}`);
-      },
-    );
-    return names;
-  };
-  const host = 'http://box';
-  t.strictSame(await cleared('offline', { host, api: 'openai' }), ['api undefined', 'host undefined']);
-  t.strictSame(await cleared('offline', { host }), ['host undefined']);
-  t.strictSame(await cleared('offline', { api: 'openai' }), [], 'what was started is the usual one already');
-  t.strictSame(await cleared('online', { host, api: 'openai' }), [], 'a runner that answers stays');
-});
-
-t.test('a size with its need, and whether it is installed', async (t) => {
-  const cases = [
-    [{ model: 'q', description: 'the default', isInstalled: false }, 'the default'],
-    [{ model: 'q', description: 'the default', isInstalled: true }, 'the default · installed'],
-    [{ model: 'box:8080/q:8b', description: '', isInstalled: false }, 'about 5.0 GB'],
-    [{ model: 'q:8b', description: '', isInstalled: true }, 'about 5.0 GB · installed'],
-    [{ model: 'q:latest', description: '', isInstalled: true }, 'installed'],
-  ] as const;
-  for (const [choice, want] of cases) t.equal(describeSize(choice, 64e9), want);
-  t.match(describeSize({ model: 'q:8b', description: '', isInstalled: false }, 4e9), /more memory than/);
-});
-
-t.test('downloads that were interrupted go on after a yes', async (t) => {
-  const offered = async (names: readonly string[], answer?: string) => {
-    const [asked, pulled]: [unknown[], string[]] = [[], []];
-    await offerInterrupted(
-      names.map((model) => ({ model })),
-      async (...question) => {
-        asked.push(question);
-        return answer;
-      },
-      async ({ model }) => void pulled.push(model),
-    );
-    return [asked, pulled];
-  };
-  const asks = [['The download of a, [b] (c) was interrupted.', 'Continue']];
-  t.strictSame(await offered(['a', '[b](c)'], 'Continue'), [asks, ['a', '[b](c)']]);
-  t.strictSame(await offered(['a', '[b](c)']), [asks, []]);
-  t.strictSame(await offered([], 'Continue'), [[], []]);
 });

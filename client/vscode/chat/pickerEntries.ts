@@ -64,10 +64,7 @@ export function toPickerEntries(
 }
 
 /** The models that can chat, newest first. */
-export function toModelInformation(
-  models: readonly Model[],
-  options: InformationOptions,
-): RunnerModelInformation[] {
+function toModelInformation(models: readonly Model[], options: InformationOptions): RunnerModelInformation[] {
   return models.filter(canChat).map((model) => toInformation(model, options));
 }
 

@@ -124,7 +124,7 @@ function samplingOf(body: Generating, sequence: Sequence, grammarState: object |
 const maxTokensOfCharacter = 8;
 
 /** Makes text of tokens. It withholds half a character, and what may be the beginning of a text at which to stop. */
-export class AnswerText {
+class AnswerText {
   readonly #model: Pick<NativeModelHandle, 'detokenize'>;
   readonly #stops: readonly string[];
   #before: readonly Token[];

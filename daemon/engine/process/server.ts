@@ -1,24 +1,68 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as z from 'zod/mini';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { exact, validate } from '../../base/validate.ts';
+import { NativeModel } from './engineModel.ts';
+import { factsOf, type ModelFacts } from './modelFacts.ts';
 import { ApiError } from './requests.ts';
-import type { EngineRoute } from './routes.ts';
+import { createRoutes, type EngineRoute } from './routes.ts';
 
-export interface EngineServerOptions {
+/** What the engine is told when it starts. */
+const engineOptions = z.object({
+  library: z.string(),
+  model: z.string(),
+  alias: z.string(),
+  context: z.optional(z.int().check(z.gte(1))),
+  threads: z.optional(z.int().check(z.gte(1))),
+  keepAliveSeconds: z.optional(z.number()),
+  defaults: z.optional(
+    z.object({
+      system: z.optional(z.string()),
+      temperature: z.optional(z.number()),
+      top_p: z.optional(z.number()),
+      repeat_penalty: z.optional(z.number()),
+      max_tokens: z.optional(z.int()),
+    }),
+  ),
+  key: z.string().check(z.minLength(16, 'it is too short')),
+});
+
+/**
+ * Serves one model behind llama.cpp's API on loopback, at a port that the system chooses, and reports what happens to
+ * it. Resolves once it is loaded.
+ * @throws {Error} that says what is wrong with the options, or why the model cannot be loaded.
+ */
+export async function serveEngine(asked: unknown, report: (event: object) => void): Promise<Server> {
+  const { alias, key, ...options } = validate(exact(engineOptions), asked);
+  let facts: ModelFacts | undefined;
+  let port = 0;
+  const engine = new NativeModel(options, {
+    loading: (percent) => report({ event: 'loading', percent }),
+    ready(loaded) {
+      facts ??= factsOf(loaded, alias);
+      report({ event: 'ready', port, context: loaded.window, trainedContext: loaded.model.trainContextSize });
+    },
+    unloaded: () => report({ event: 'unloaded' }),
+  });
+  const isReady = () => facts !== undefined;
+  const routes = createRoutes(engine, alias, () => facts);
+  const server = createServer(
+    (request, response) => void respond(request, response, { key, isReady, routes }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+  report({ event: 'listening', port });
+  await engine.use(() => undefined).finally(() => facts ?? server.close());
+  return server;
+}
+
+interface EngineServerOptions {
   readonly key: string;
   readonly routes: ReadonlyMap<string, EngineRoute>;
   /** Until then, each request is refused as llama.cpp does while it loads. */
   readonly isReady: () => boolean;
-}
-
-/**
- * Listens on loopback, at a port that the system chooses. A page in a browser can reach every port of its machine: it
- * sends an `Origin`, or, with a name of its own that leads here, another `Host`.
- */
-export async function listen(options: EngineServerOptions): Promise<Server> {
-  const server = createServer((request, response) => void respond(request, response, options));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
 }
 
 async function respond(
@@ -46,7 +90,10 @@ async function respond(
   }
 }
 
-/** @throws {ApiError} unless the request comes from a program with the key. */
+/**
+ * A page in a browser can reach every port of its machine: it sends an `Origin`, or, with a name of its own that leads
+ * here, another `Host`. @throws {ApiError} unless the request comes from a program with the key.
+ */
 function guard(request: IncomingMessage, url: URL, key: string): void {
   const { host, origin, authorization = '' } = request.headers;
   const { localPort } = request.socket;
