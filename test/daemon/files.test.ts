@@ -27,6 +27,7 @@ import { failsWith } from '../support/failsWith.ts';
 import { needs } from '../support/parts.ts';
 import { pictures } from '../support/pictures.ts';
 import { closeServer } from '../support/recordings.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 t.test('which words of a text are mentions', async (t) => {
@@ -296,7 +297,7 @@ t.test('a folder counts with the rules of its repository, of which the nearest d
   t.strictSame((await walked(join(top, 'in'), { isWanted })).names, ['a.ts', 'b.ts', 'c.ts'], 'too large');
 });
 
-t.test('links are followed to files within the folder alone', async (t) => {
+t.test('links are followed to files within the folder alone', where('links'), async (t) => {
   const top = realpathSync(
     await temporaryFolder(t, { 'here/a.ts': 'a', 'here/in/b.ts': 'b', 'here2/c.ts': 'c', 'd.ts': 'd' }),
   );
@@ -347,7 +348,7 @@ async function place(
   return { top, cwd, daemon, find, names };
 }
 
-t.test('a file comes with its text, its size and what it would take', async (t) => {
+t.test('a file comes with its text, its size and what it would take', where('modes'), async (t) => {
   const { cwd, find } = await place(t, {
     'src/a.ts': '\ufeffconst a = 1;\n',
     'with blanks.md': '# Hi\n',
@@ -435,6 +436,7 @@ t.test('what a file says is never searched for names', async (t) => {
 
 t.test(
   'folders and patterns leave out what programs make, what is private, and what leads away',
+  where('links'),
   async (t) => {
     const { top, cwd, find, names } = await place(
       t,
@@ -532,7 +534,7 @@ t.test('a prompt takes so many files, so many bytes and so many names', async (t
   t.match(found.at(-1), { word: '@many/050', notes: [/At most 50 names/] });
 });
 
-t.test('what a folder has that cannot be read is counted', async (t) => {
+t.test('what a folder has that cannot be read is counted', where('links'), async (t) => {
   const { cwd, find } = await place(t, { 'b.ts': 'b', 'd.ts': 'd', 'a.ts': 'a', 'e.ts': 'e', 'c.ts': 'c' });
   const socket = createSocketServer();
   await new Promise<void>((resolve) => socket.listen(join(cwd, 'socket'), resolve));
@@ -1040,7 +1042,7 @@ t.test('the excerpts of a search have room for each other', async (t) => {
   t.strictSame(await found(2), all.slice(0, 1));
 });
 
-t.test('how much of a folder is searched', async (t) => {
+t.test('how much of a folder is searched', where('links'), async (t) => {
   for (const cwd of ['/', homedir(), '/no/such/folder'])
     t.match(await searched(cwd, 'retry'), {
       files: [],

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { truncateSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -31,6 +30,7 @@ import { createSessions } from '../../daemon/sessions/sessions.ts';
 import { promptToAddition, replyToAddition } from '../../daemon/sessions/turnRecords.ts';
 import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { spawnSleeper } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const never = new AbortController().signal;
@@ -599,7 +599,7 @@ t.test('work on the same thing is done by one after another, here and in other p
   t.strictSame(done.slice(2), ['first ends', 'second'], 'who does not wait any more has nothing done');
   t.strictSame(await readdir(folder), [], 'nothing is held');
 
-  const other = spawn('sleep', ['600']);
+  const other = spawnSleeper();
   t.teardown(() => other.kill());
   const mark = join(folder, `one.${identityToName(await identityOf(other.pid ?? 0))}`);
   await writeFile(mark, '');

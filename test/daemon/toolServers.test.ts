@@ -24,6 +24,7 @@ import { statusRequest } from '../../protocol/messages/status.ts';
 import { listToolsRequest, toolsDidChange } from '../../protocol/messages/tools.ts';
 import { startDaemonProcess } from '../support/daemonProcess.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import {
   answersOf,
@@ -137,7 +138,7 @@ t.test('a server that writes what is no message on and on is ended, and others a
   t.equal(noisy.length, 1, 'blank lines are not worth a warning');
 });
 
-t.test('how a program ends that is no tool server', async (t) => {
+t.test('how a program ends that is no tool server', where('sh'), async (t) => {
   const groups = createProcessGroups({ platform: process.platform, env: process.env });
   const notRunnable = join(await temporaryFolder(t, { 'tool.sh': 'echo a' }), 'tool.sh');
   const open = (command: string, script: string) => {

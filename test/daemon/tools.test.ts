@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -18,6 +17,7 @@ import {
   toolsDidChange,
 } from '../../protocol/messages/tools.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { spawnSleeper } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import {
   answersOf,
@@ -454,7 +454,7 @@ t.test('"always" adds to what another process writes at the same time', async (t
   const kept = createKeptApprovals(path);
   t.teardown(() => kept.close());
   // Another process that lives has marked the file as its own.
-  const other = spawn('sleep', ['30']);
+  const other = spawnSleeper();
   t.teardown(() => other.kill());
   const mark = join(folder, `approvals.${identityToName(await identityOf(other.pid ?? 0))}`);
   await writeFile(mark, '');

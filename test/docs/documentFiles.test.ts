@@ -19,6 +19,7 @@ import {
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
 import { anyText } from '../support/anyText.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -700,7 +701,7 @@ t.test('every slug can be an address', async (t) => {
     t.notOk(isSlug(bad), JSON.stringify(bad));
 });
 
-t.test('an open file is compared with the path that was checked', async (t) => {
+t.test('an open file is compared with the path that was checked', where('links'), async (t) => {
   const folder = await realpath(await temporaryFolder(t, { 'inside/a.md': 'a', 'outside/a.md': 'b' }));
   const checked = join(folder, 'inside/a.md');
   const opened = async (path: string) => {

@@ -13,6 +13,7 @@ import { finishLoginRequest, loginRequest } from '../../protocol/messages/tools.
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
+import { where } from '../support/systems.ts';
 import { poll, withPatience } from '../support/waiting.ts';
 
 const message = (content: string) => [{ role: 'user' as const, content }];
@@ -337,7 +338,7 @@ async function untilGone(pid: number): Promise<void> {
   await poll(isThere, (is) => !is);
 }
 
-t.test('a planted secret reaches its server and no output', async (t) => {
+t.test('a planted secret reaches its server and no output', where('modes'), async (t) => {
   const seen: (string | undefined)[] = [];
   const { url } = await startRunner((request, response) => {
     seen.push(request.headers.authorization);

@@ -9,6 +9,7 @@ import { startEmbeddings } from '../support/embeddingsStandIn.ts';
 import { needs } from '../support/parts.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { where } from '../support/systems.ts';
 import { openScreen } from '../support/tmux.ts';
 
 const terminalPath = join('dist', 'terminal.cjs');
@@ -207,7 +208,7 @@ t.test('pages are found by their meaning, and the model gets the addresses of th
   t.match(told, /matched[\\":]+(?:meaning|both)/);
 });
 
-t.test('an interrupt cuts the answer, keeps it and ends with 130', async (t) => {
+t.test('an interrupt cuts the answer, keeps it and ends with 130', where('sh'), async (t) => {
   let onClose: (() => void) | undefined;
   const closed = new Promise<void>((resolve) => (onClose = resolve));
   const url = await startRunner((response) => {
