@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path/posix';
+import { basename, dirname, join } from 'node:path/posix';
 import { documentEnding } from './contentFolder.ts';
 import { cleanId } from './headingAnchors.ts';
 import type { LinkRoots, LooseTarget } from './links.ts';
@@ -99,7 +99,8 @@ export class LinkTree {
 
   /** The document of a wikilink: by its path, the end of its path, its name, an alias or its title. */
   tryNamed(name: string, from: string): string | undefined {
-    const written = name.trim().replace(/^\//, '').replace(/\.md$/i, '').normalize('NFC');
+    const whole = /^\s*\.{1,2}\//.test(name) ? join(dirname(from), name.trim()) : name.trim();
+    const written = whole.replace(/^\//, '').replace(/\.md$/i, '').normalize('NFC');
     const found =
       this.#names.get(basename(written).toLowerCase()) ?? this.#names.get(written.toLowerCase()) ?? [];
     const ending = written.toLowerCase();

@@ -69,7 +69,8 @@ export class Reports {
    */
   flushWarnings(fileAt: (path: string) => IndexedFile | undefined): void {
     const isOver = ({ path, kind, message }: ContentWarning) =>
-      kind === 'include' && !fileAt(path)?.warnings.some((one) => one.message === message);
+      (kind === 'include' || kind === 'wikilink') &&
+      !fileAt(path)?.warnings.some((one) => one.message === message);
     const warnings = this.#newWarnings.filter((warning) => !isOver(warning));
     this.#newWarnings = [];
     if (warnings.length > 0) this.#listeners.onWarnings?.(warnings);
