@@ -123,6 +123,8 @@ export interface PreparedCall {
   readonly command?: readonly string[];
   /** The user is asked in every mode, and even if the tool is allowed. */
   readonly isAskedAnyway?: boolean;
+  /** The model copied the text that it changes badly. */
+  readonly isForgiven?: boolean;
   call(signal: AbortSignal, listener?: CallListener): Promise<CallOutcome>;
   /** It was called, or will not be: other calls no longer wait for it. */
   end(): void;
@@ -143,6 +145,8 @@ export interface CallOutcome {
   readonly edit?: AgentEdit;
   /** The same in full, if nobody was asked about it. */
   readonly diff?: FileDiff;
+  /** As in {@link PreparedCall}. */
+  readonly isForgiven?: boolean;
   /** In place of the content, when it is compared with the results of earlier calls. */
   readonly compared?: string;
   /** As in {@link ToolResult}. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { cutText, withoutMiddle } from '../../protocol/base/text.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { FileDiff, Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
+import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
 import type {
   ApproveToolParams,
   ApproveToolResult,
@@ -92,6 +92,7 @@ export async function runCalls(
       compared: _,
       edit: __,
       check: ___,
+      isForgiven: ____,
       ...result
     } = withToolName(outcome, { call, tool, told: options.told });
     const shown = images === undefined ? {} : { images };
@@ -184,7 +185,7 @@ async function outcomeOf(
     await options.onDidAllow?.(call);
     if (!prepared) return await callTool(tool, call, options);
     const outcome = await prepared.call(signal, listenerOf(call, options));
-    return prepared.diff && !outcome.isError ? withEdit(outcome, prepared.diff, permission) : outcome;
+    return outcome.isError ? outcome : withEdit(outcome, prepared, permission);
   } catch (error) {
     if (signal.aborted) return failed(callEndings.cancelled);
     return failed(`The call failed: ${messageOf(error)}`);
@@ -193,11 +194,16 @@ async function outcomeOf(
   }
 }
 
-function withEdit(outcome: CallOutcome, diff: FileDiff, { wasAsked }: Permission): CallOutcome {
+function withEdit(
+  outcome: CallOutcome,
+  { diff, isForgiven }: PreparedCall,
+  { wasAsked }: Permission,
+): CallOutcome {
+  if (!diff) return outcome;
   const lines = diff.unified.split('\n');
   const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
   const edit = { path: diff.name, added: count('+'), removed: count('-') };
-  return { ...outcome, edit, ...(wasAsked ? {} : { diff }) };
+  return { ...outcome, edit, ...(wasAsked ? {} : { diff }), ...(isForgiven ? { isForgiven } : {}) };
 }
 
 function callTool(tool: DaemonTool, call: ToolCall, options: ToolRunOptions): Promise<CallOutcome> {

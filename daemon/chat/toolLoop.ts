@@ -107,6 +107,8 @@ class Loop {
   /** Every message that the turn has added so far, ready to be sent as history. */
   readonly #added: Message[] = [];
   readonly #notices: Notice[] = [];
+  /** The first file of which a badly copied text was found all the same. */
+  #forgiven: string | undefined;
   readonly #ids: Set<string>;
   /** For what the turn changes. */
   #id: string | undefined;
@@ -318,11 +320,18 @@ class Loop {
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
     this.#added.push(...(await runCalls(calls, options)));
+    const forgiven = this.#forgiven;
+    if (forgiven !== undefined && !this.#notices.some(({ code }) => code === 'edit-forgiven'))
+      await this.#say({
+        code: 'edit-forgiven',
+        message: `The model copied a text of ${forgiven} badly, and the one place that it can mean was changed. Look at the edits.`,
+      });
   }
 
-  #note({ edit, check }: CallOutcome): void {
+  #note({ edit, check, isForgiven }: CallOutcome): void {
     if (edit) this.#edits.push(edit);
     if (check) this.#checks.push(check);
+    if (isForgiven) this.#forgiven ??= edit?.path;
   }
 
   /** Undefined if the conversation is not kept. */

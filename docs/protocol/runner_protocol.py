@@ -1223,6 +1223,7 @@ class Notice(TypedDict):
 # - `rules-untrusted`: The rules of the project are left out, because the workspace is not trusted.
 # - `tools-too-large`: The tools take more than a quarter of the window.
 # - `results-removed`: Old results of tools were removed from the prompt, because there was no room for them.
+# - `edit-forgiven`: An edit was made although its model copied the old text badly.
 # - `answer-loops`: The model repeated a text without end, so its answer was stopped.
 # - `thinking-unsupported`: The request asked for thinking, but the model has no thinking mode.
 # - `tool-call-recovered`: A tool call that the model wrote as text was taken as a call.
@@ -1239,7 +1240,7 @@ class Notice(TypedDict):
 # - `private-files-left-out`: The client had added private files by itself: files that look like secrets or are excluded. Only names are sent.
 # - `private-files-sent`: The user attached private files. They are sent.
 # - `session-not-kept`: The turn could not be appended to its conversation on the disk.
-NoticeCode: TypeAlias = "Literal[\"tools-disabled\", \"tool-choice-ignored\", \"images-dropped\", \"context-nearly-full\", \"context-exceeded\", \"context-reduced\", \"window-asked\", \"window-small\", \"rules-cut\", \"rules-untrusted\", \"tools-too-large\", \"results-removed\", \"answer-loops\", \"thinking-unsupported\", \"tool-call-recovered\", \"tool-call-malformed\", \"tool-schemas-simplified\", \"tools-unavailable\", \"waiting-for-slot\", \"model-loading\", \"format-not-held\", \"edit-without-block\", \"history-missing\", \"answer-lost\", \"answer-empty\", \"private-files-left-out\", \"private-files-sent\", \"session-not-kept\"]"
+NoticeCode: TypeAlias = "Literal[\"tools-disabled\", \"tool-choice-ignored\", \"images-dropped\", \"context-nearly-full\", \"context-exceeded\", \"context-reduced\", \"window-asked\", \"window-small\", \"rules-cut\", \"rules-untrusted\", \"tools-too-large\", \"results-removed\", \"edit-forgiven\", \"answer-loops\", \"thinking-unsupported\", \"tool-call-recovered\", \"tool-call-malformed\", \"tool-schemas-simplified\", \"tools-unavailable\", \"waiting-for-slot\", \"model-loading\", \"format-not-held\", \"edit-without-block\", \"history-missing\", \"answer-lost\", \"answer-empty\", \"private-files-left-out\", \"private-files-sent\", \"session-not-kept\"]"
 
 
 ParameterValue: TypeAlias = "Union[str, float, bool]"

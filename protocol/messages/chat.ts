@@ -193,6 +193,8 @@ export type NoticeCode =
   | 'tools-too-large'
   /** Old results of tools were removed from the prompt, because there was no room for them. */
   | 'results-removed'
+  /** An edit was made although its model copied the old text badly. */
+  | 'edit-forgiven'
   /** The model repeated a text without end, so its answer was stopped. */
   | 'answer-loops'
   /** The request asked for thinking, but the model has no thinking mode. */

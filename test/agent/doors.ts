@@ -144,7 +144,8 @@ export const person: Door = async (run) => {
     screen.press('Enter');
     await poll(
       async () => filesOf(folder),
-      (files) => !isAsBefore(files, task),
+      // A file is written beside its place first.
+      (files) => !isAsBefore(files, task) && ![...files.keys()].some((path) => path.endsWith('.tmp')),
     );
     return { answer, isStopped: false, undone };
   } finally {

@@ -853,6 +853,25 @@ async function startInFolder(
   return { ...started, folder, call, read };
 }
 
+t.test('the user learns once a turn that an edit was copied badly', async (t) => {
+  const { ask, read, runner } = await startInFolder(
+    t,
+    { 'a.ts': 'f(1);  \nf(2);  \n', 'b.ts': 'g();\n' },
+    { decide: () => 'once' },
+  );
+  const change = (path: string, old_string: string, new_string: string) =>
+    runner.toolCalls([{ id: path, name: 'edit_file', arguments: { path, old_string, new_string } }]);
+  change('b.ts', 'g()', 'h()');
+  change('a.ts', 'f(1);\nf', 'f(3);\nf');
+  change('a.ts', 'f(3);\nf', 'f(4);\nf');
+  runner.say('done');
+  const { result } = await ask();
+  const forgiven = result.notices.filter(({ code }) => code === 'edit-forgiven');
+  t.match(forgiven, [{ message: /a text of a\.ts badly/ }]);
+  t.equal(forgiven.length, 1);
+  t.match(await read('a.ts'), /^f\(4\);\s+f\(2\)/);
+});
+
 t.test('a model reads and edits a file, and the user sees the difference', async (t) => {
   const { call, questions, read, runner, folder } = await startInFolder(
     t,

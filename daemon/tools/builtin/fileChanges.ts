@@ -35,6 +35,8 @@ export interface PreparedChange {
   readonly diff: FileDiff;
   /** The user is asked even if the tool is allowed. */
   readonly isAskedAnyway: boolean;
+  /** The model copied the text that it changes badly. */
+  readonly isForgiven: boolean;
   write(): Promise<string>;
   /** Other changes of the file no longer wait for this one. */
   end(): void;
@@ -113,6 +115,7 @@ export class FileChanges {
         given: { ...given, path: pathOf(file) },
         isAskedAnyway:
           decidesWhatRuns(file.name) || (isWhole && before !== undefined && leavesLittle(before, after)),
+        isForgiven: change.forgiven.length > 0,
         ...{ diff: change.diff, end, write: () => write().finally(end) },
       };
     } catch (error) {
