@@ -177,8 +177,9 @@ export class DocumentPlaces {
   tryFind(fragment: string): string | undefined {
     const name = fragment.split('#').at(-1) ?? '';
     const found = [name, name.toLowerCase()].find((one) => this.#ids.has(one));
+    if (found !== undefined) return found;
     this.#folded ??= foldedPlaces(this.#ids, this.#headings);
-    return found ?? this.#folded.get(foldOf(name));
+    return this.#folded.get(foldOf(name));
   }
 }
 

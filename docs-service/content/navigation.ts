@@ -5,6 +5,7 @@ import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 import { documentEnding } from './contentFolder.ts';
 import type { ContentWarning, ListedPage } from './document.ts';
 import { tryDecode } from './links.ts';
+import { markdownLines } from './markdownLines.ts';
 
 /** What a list of another program says about a document. */
 export interface ListedPlace {
@@ -152,14 +153,21 @@ function blockOf(text: string, key: string): string {
 /** The pages that the lists of Sphinx and MyST in a document name: a path a line, or `Label <path>`. */
 export function pagesInToctrees(body: string): readonly ListedPage[] {
   if (!body.includes('{toctree}')) return [];
-  const tree = /^([ \t]*(?:`{3,}|:{3,}))\{toctree\}[^\n]*\n((?:(?!\1)[^\n]*\n?)*)/gm;
-  const lines = Array.from(body.slice(0, maxLength).matchAll(tree), ([, , inner = '']) => inner.split('\n'));
-  return lines.flat().flatMap((line): ListedPage[] => {
-    const [, label, path] = /^[ \t]*(.*?)[ \t]*<([^<>]+)>[ \t]*$/.exec(line) ?? [
-      undefined,
-      undefined,
-      line.trim(),
-    ];
+  const inner: string[] = [];
+  let marks: string | undefined;
+  let lastFence: number | undefined;
+  for (const { start, end, fence } of markdownLines(body.slice(0, maxLength))) {
+    const line = body.slice(start, end);
+    // One within other code is an example.
+    const isOwn = fence === undefined || fence !== lastFence;
+    lastFence = fence;
+    const opened = isOwn ? /^[ \t]*(`{3,}|:{3,})\{toctree\}/.exec(line)?.[1] : undefined;
+    if (opened !== undefined) marks = opened;
+    else if (marks !== undefined && line.trimStart().startsWith(marks)) marks = undefined;
+    else if (marks !== undefined) inner.push(line.trim());
+  }
+  return inner.flatMap((line): ListedPage[] => {
+    const [, label, path = line] = /^(.*?)[ \t]*<([^<>]+)>$/.exec(line) ?? [];
     return path === '' || path === 'self' || /^[:-]|\*/.test(path) ? [] : [[path, label]];
   });
 }

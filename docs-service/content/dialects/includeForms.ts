@@ -71,11 +71,7 @@ const forms: readonly IncludeForm[] = [
       /^\{\*\s*(?<path>[^\s{}*]+)(?:[^{}*]*?\bln\[(?<first>\d+)(?::(?<last>\d+))?[^\]]*\])?[^{}*]*\*\}$/,
     ...{ from: 'root', isCode: true },
   },
-  {
-    pattern:
-      /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'](?:[^%]*?\sstart=["'](?<after>[^"']+)["'])?(?:[^%]*?\send=["'](?<before>[^"']+)["'])?[^%]*%\}$/,
-    from: 'file',
-  },
+  { pattern: /^\{%-?\s*include-markdown\s+["'](?<path>[^"']+)["'](?<rest>[^%]*)%\}$/, from: 'file' },
   { pattern: /^\{%-?\s*include\s+["'](?<path>[^"']+)["'][^%]*%\}$/, from: 'file' },
   { pattern: /^\{\{[%<]\s*include\s+["'](?<path>[^"']+)["']\s*[%>]\}\}$/, from: 'file' },
   { pattern: /^\{%-?\s*include_relative\s+(?<path>[\w./-]+)[^%]*%\}$/, from: 'file' },
@@ -89,11 +85,20 @@ export function tryInclude(lines: readonly Line[], at: number, around: Around): 
   const line = text.trim();
   const base = { indent: /^[ \t]*/.exec(text)?.[0] ?? '', lines: 1 };
   for (const { pattern, from, isCode = false, mayBeInCode = false, folder = '' } of forms) {
-    const { path, first, last, language, caption, after, before } =
-      around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
+    const {
+      path,
+      first,
+      last,
+      language,
+      caption,
+      rest = '',
+    } = around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
     if (path === undefined) continue;
     const lines = first === undefined ? {} : { from: Number(first), to: Number(last ?? first) };
     const wanted = pathAndPart(folder + path);
+    const [after, before] = ['start', 'end'].map(
+      (key) => new RegExp(`\\s${key}=["']([^"']+)["']`).exec(rest)?.[1],
+    );
     const part = { ...wanted.part, ...lines, after, before };
     return { ...base, ...wanted, part, from, isCode, language, caption };
   }

@@ -94,7 +94,8 @@ class Includer {
     const isRooted = path.startsWith('/') && `${folder}/` !== this.#dialect.tree.docs;
     const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
     if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
-    const shown = place.replace(/^\.files\//, '').replace(/(^|\/)\.gitbook\//, '$1');
+    const own = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
+    const shown = own.replace(/(^|\/)\.gitbook\//, '$1');
     return shown.split('/').some((part) => part.startsWith('.')) ? undefined : place;
   }
 
