@@ -661,7 +661,7 @@ t.test('tables, lists and figures of raw HTML are kept', async (t) => {
       const html = htmlOf(source);
       return isWellFormed(html) && wordsIn(html) === wordsIn(source);
     }),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   );
   for (const form of [
     '<table>',

@@ -183,7 +183,9 @@ class HtmlWriter {
       heads > 0 ? element('thead', print(rows.slice(0, heads), 'col')) : '',
       rows.length > heads ? element('tbody', print(rows.slice(heads), 'row')) : '',
     ];
-    return rows.length === 0 ? '' : `<div class="table"><table>\n${parts.join('')}</table></div>\n`;
+    return rows.length === 0
+      ? this.#blocks(caption)
+      : `<div class="table"><table>\n${parts.join('')}</table></div>\n`;
   }
 
   #htmlCell({ tokens, isHeader, align, colSpan, rowSpan }: HtmlCell, scope: string): string {

@@ -231,7 +231,7 @@ class BlockBuilder {
     const middle = bodies.filter((row) => !heads.includes(row) && !feet.includes(row));
     const rows = [...heads, ...middle, ...feet].map((row) => row.children.map((cell) => this.#cell(cell)));
     const isHead = heads.length === 0 && rows.length > 1 && rows[0]?.every(({ isHeader }) => isHeader);
-    const caption = children.find(({ name }) => name === 'caption')?.tokens ?? [];
+    const caption = children.flatMap(({ name, tokens }) => (name === 'caption' ? tokens : []));
     const raw = rows.flatMap((row) => row.flatMap(({ tokens }) => tokens.map(textOf))).join('\n');
     return { type: 'htmlTable', raw, caption, rows, heads: isHead ? 1 : heads.length };
   }
