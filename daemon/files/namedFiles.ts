@@ -1,11 +1,11 @@
 import { realpath, stat } from 'node:fs/promises';
 import { extname, relative, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { expandPath, findPath, isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
 import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/messages/files.ts';
-import type { FindPrivacy } from '../base/filePrivacy.ts';
+import { type FindPrivacy, tryPathOf } from '../base/filePrivacy.ts';
 import { createGlob } from '../base/globs.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/tokenEstimate.ts';
@@ -128,7 +128,13 @@ class Finder {
       else if (!isImage && bytes.length > this.#bytes)
         refused(`has ${formatBytes(bytes.length)}, which is too much to attach`);
       else if (!isImage && bytes.includes(0)) refused('is no text');
-      else files.push(await this.#asFile(path, bytes, { uri, private: pathOfUri(uri) }));
+      else
+        files.push(
+          await this.#asFile(path, bytes, {
+            uri,
+            private: uri.startsWith('file:') ? tryPathOf(uri) : undefined,
+          }),
+        );
     }
     return { word, files, notes };
   }
@@ -213,14 +219,6 @@ interface Origin {
   readonly uri: string;
   /** The path by which it may be private. */
   readonly private: string | undefined;
-}
-
-function pathOfUri(uri: string): string | undefined {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return undefined;
-  }
 }
 
 interface Below {

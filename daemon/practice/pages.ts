@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 /** A heading of a page and the paragraphs below it. */
 export interface GuideSection {
@@ -22,9 +22,9 @@ export function readPages(folder: string): () => Promise<readonly GuideSection[]
 
 async function readFolder(folder: string): Promise<readonly GuideSection[]> {
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
-  const files = names.filter((name) => name.endsWith('.md')).sort();
+  const files = names.filter((name) => name.endsWith('.md')).map((name) => name.replaceAll(sep, '/'));
   const sections: GuideSection[] = [];
-  for (const file of files.slice(0, limits.files)) {
+  for (const file of files.sort().slice(0, limits.files)) {
     const text = await readFile(join(folder, file), 'utf8').catch(() => '');
     sections.push(...splitPage(text.slice(0, limits.characters), file));
   }

@@ -12,6 +12,7 @@ import t from 'tap';
 import { startAcpPair } from '../support/acpPair.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { answersOf } from '../support/toolDaemon.ts';
 
 const { session: call } = methods.agent;
@@ -32,7 +33,7 @@ async function start(
   t.teardown(() => runner.close());
   const asked: CreateElicitationRequest[] = [];
   const { agent, log } = await startAcpPair(t, {
-    ...{ host: runner.url, state: t.testdir({}) },
+    ...{ host: runner.url, state: await temporaryFolder(t) },
     ...(elicitation && { capabilities: { elicitation } }),
     decide: () => ({ outcome: 'selected', optionId: 'once' }),
     elicit(question, withdrawn) {

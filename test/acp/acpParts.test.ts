@@ -1,5 +1,5 @@
 import { readdirSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import t from 'tap';
@@ -743,7 +743,7 @@ t.test('kept conversations are listed by pages, continued, described and deleted
   });
   const begun = await kept.begin('/new');
   t.match(begun, /^20261122-[a-z0-9]{8}$/);
-  t.match(await (await sessions.get()).find(begun), { cwd: '/new', turns: 0 });
+  t.match(await (await sessions.get()).find(begun), { cwd: resolve('/new'), turns: 0 });
   await kept.delete(ids[0] ?? '');
   await t.rejects(kept.resume(ids[0] ?? ''), failsWith({ path: 'sessionId' }));
   await t.rejects(kept.delete(ids[0] ?? ''), failsWith({ path: 'sessionId' }));

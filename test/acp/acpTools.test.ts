@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   type McpServer,
@@ -72,7 +72,8 @@ t.test('the servers of eight sessions run; those of the longest idle session end
 async function start(t: Test, more: Partial<AcpPairOptions> = {}) {
   const runner = await startStandIn({ models: [able, seer, plain] });
   t.teardown(() => runner.close());
-  const folder = t.testdir({ runner: {} });
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'runner'));
   const questions: RequestPermissionRequest[] = [];
   const decide = more.decide ?? (() => chosen('once'));
   const acp = await startAcpPair(t, {
@@ -501,7 +502,7 @@ t.test('servers are of one session alone, and end with it', async (t) => {
 t.test('a session that is closed and resumed while its turn ends keeps its servers', async (t) => {
   const runner = await startStandIn({ models: [able] });
   const closed = new AbortController();
-  const folder = t.testdir({});
+  const folder = await temporaryFolder(t);
   const core = createCore(
     {
       ...{ host: runner.url, sessionsFolder: join(folder, 'sessions'), readSecrets: async () => undefined },

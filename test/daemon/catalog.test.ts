@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { mock } from 'node:test';
@@ -16,6 +16,7 @@ import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { cloudRequest, libraryRequest } from '../../protocol/messages/models.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { isModeOf } from '../support/systems.ts';
 
 const hour = 60 * 60 * 1_000;
 const timeouts = { connect: 1_000, list: 5_000, firstByte: 5_000, idle: 5_000 };
@@ -506,8 +507,8 @@ t.test('a listing is kept on disk for the next start', async (t) => {
   const hash = createHash('sha256').update(url).digest('hex').slice(0, 16);
   const names = [`catalog-cloud-${hash}.json`, `catalog-library-${hash}.json`];
   t.strictSame(readdirSync(cacheDir).sort(), names, 'and nothing else');
-  t.equal(statSync(cacheDir).mode & 0o777, 0o700);
-  for (const name of names) t.equal(statSync(join(cacheDir, name)).mode & 0o777, 0o600);
+  t.ok(isModeOf(cacheDir, 0o700));
+  for (const name of names) t.ok(isModeOf(join(cacheDir, name), 0o600), name);
 
   server.count = 0;
   const second = open(t, { cacheDir });

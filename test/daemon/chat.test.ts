@@ -36,6 +36,7 @@ import { portOf } from '../support/recordings.ts';
 import type { Answer } from '../support/runner/answers.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { type RunnerStandIn, type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
+import { has } from '../support/systems.ts';
 
 const models: readonly StandInModel[] = [
   { name: 'plain:latest', capabilities: ['completion'] },
@@ -1155,7 +1156,7 @@ t.test(
 
     const automatic: readonly (readonly [path: string, uris: readonly string[] | undefined])[] = [
       ['.env', [at('.env')]],
-      ['plain.txt', [at('plain.txt')]],
+      ...(has('links') ? [['plain.txt', [at('plain.txt')]] as const] : []),
       ['renamed.txt', [at('renamed.txt'), at('.env')]],
       ['inner/a.ts', [at('inner/a.ts')]],
       ['deep/.env.local', undefined],

@@ -35,6 +35,7 @@ import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { sampleModel } from '../support/engineProcess.ts';
 import { needs, places } from '../support/parts.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -167,26 +168,30 @@ t.test('the engine is run by what can load its library', async (t) => {
   await t.rejects(search(AbortSignal.abort(new Error('It is late.'))), { message: 'It is late.' });
 });
 
-t.test('the library is fetched by npm without running any script, from a lock file', async (t) => {
-  const folder = await temporaryFolder(t);
-  const fake =
-    '#!/bin/sh\nprintf "%s\\n" "$@" > "$ASKED"\nls >> "$ASKED"\necho "npm error no network" >&2\nexit 1\n';
-  await writeFiles(folder, { 'bin/npm': fake });
-  await chmod(join(folder, 'bin/npm'), 0o755);
-  const folders = { home: join(folder, 'home'), fetching: join(folder, 'new'), lock: 'daemon/engine/lock' };
-  const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ASKED: join(folder, 'asked') };
-  const groups = { add: () => undefined, end: async () => undefined } as never;
-  const context = { folders, env, platform, groups, own: process.execPath };
-  await t.rejects(
-    installLibrary(context, () => undefined, new AbortController().signal),
-    { data: { kind: 'runner-failed' }, message: /^npm could not download the engine: .*no network/ },
-  );
-  t.strictSame((await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n'), [
-    ...['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'],
-    ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
-  ]);
-  t.equal(await installedVersion(folders.home), undefined);
-});
+t.test(
+  'the library is fetched by npm without running any script, from a lock file',
+  where('sh'),
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const fake =
+      '#!/bin/sh\nprintf "%s\\n" "$@" > "$ASKED"\nls >> "$ASKED"\necho "npm error no network" >&2\nexit 1\n';
+    await writeFiles(folder, { 'bin/npm': fake });
+    await chmod(join(folder, 'bin/npm'), 0o755);
+    const folders = { home: join(folder, 'home'), fetching: join(folder, 'new'), lock: 'daemon/engine/lock' };
+    const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ASKED: join(folder, 'asked') };
+    const groups = { add: () => undefined, end: async () => undefined } as never;
+    const context = { folders, env, platform, groups, own: process.execPath };
+    await t.rejects(
+      installLibrary(context, () => undefined, new AbortController().signal),
+      { data: { kind: 'runner-failed' }, message: /^npm could not download the engine: .*no network/ },
+    );
+    t.strictSame((await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n'), [
+      ...['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'],
+      ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
+    ]);
+    t.equal(await installedVersion(folders.home), undefined);
+  },
+);
 
 t.test('a program says what it has to say, or why it failed', async (t) => {
   const folder = await temporaryFolder(t);
@@ -283,7 +288,7 @@ printf '%s\\n' "$@" "$PWD" "$TMPDIR" "$TEMP" "$TMP" > "$ASKED"
 ${does}
 `;
 
-t.test('the small model is fetched by pip, into a folder that goes with it', async (t) => {
+t.test('the small model is fetched by pip, into a folder that goes with it', where('sh'), async (t) => {
   const { engine, file, home, asked, said, watcher } = await setUp(t, {
     python3: pip('ls -A > "$ASKED.left"'),
   });
@@ -313,7 +318,7 @@ t.test('the small model is fetched by pip, into a folder that goes with it', asy
   t.strictSame(await readdir(home), [], 'nothing is left');
 });
 
-t.test('a small model that pip does not bring says why, and leaves nothing', async (t) => {
+t.test('a small model that pip does not bring says why, and leaves nothing', where('sh'), async (t) => {
   const cases = [
     {
       python3: pip('echo "ERROR: No matching distribution found" >&2; exit 1'),

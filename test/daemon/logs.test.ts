@@ -33,6 +33,7 @@ import {
 import { anyText } from '../support/anyText.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { where } from '../support/systems.ts';
 import { poll, settled } from '../support/waiting.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
@@ -400,7 +401,7 @@ t.test('a large file begins with the whole lines at its end', async (t) => {
   t.strictSame(log.messages, ['last', 'next', 'and one more'], 'also where it goes on later');
 });
 
-t.test('a file is followed by its name', async (t) => {
+t.test('a file is followed by its name', where('unlinking'), async (t) => {
   const { logs, log, path } = await openRoom(t);
   await writeFile(path, 'one\n');
   await logs.start(server);
@@ -429,22 +430,26 @@ t.test('a file is followed by its name', async (t) => {
   ]);
 });
 
-t.test('trouble with a file is reported once, and reading goes on afterwards', async (t) => {
-  const { logs, log, path } = await openRoom(t);
-  await writeFile(path, 'one\n');
-  await logs.start(server);
-  await log.until('one');
-  await rm(path);
-  await mkdir(path);
-  const trouble = `The log ${path} is not a file. It continues as soon as it can be read again.`;
-  await log.until(trouble);
-  await settled(() => log.messages.length);
-  await rm(path, { recursive: true });
-  await writeFile(path, 'two\n');
-  await log.until('two');
-  t.strictSame(log.messages, ['one', trouble, 'two']);
-  t.equal(log.levels[1], 'warn');
-});
+t.test(
+  'trouble with a file is reported once, and reading goes on afterwards',
+  where('unlinking'),
+  async (t) => {
+    const { logs, log, path } = await openRoom(t);
+    await writeFile(path, 'one\n');
+    await logs.start(server);
+    await log.until('one');
+    await rm(path);
+    await mkdir(path);
+    const trouble = `The log ${path} is not a file. It continues as soon as it can be read again.`;
+    await log.until(trouble);
+    await settled(() => log.messages.length);
+    await rm(path, { recursive: true });
+    await writeFile(path, 'two\n');
+    await log.until('two');
+    t.strictSame(log.messages, ['one', trouble, 'two']);
+    t.equal(log.levels[1], 'warn');
+  },
+);
 
 t.test('a line of 10 MB is cut and counted', async (t) => {
   const { logs, log, path } = await openRoom(t);
@@ -456,7 +461,7 @@ t.test('a line of 10 MB is cut and counted', async (t) => {
   t.equal(log.messages.length, 2);
 });
 
-t.test('the journal is followed where there is no file', async (t) => {
+t.test('the journal is followed where there is no file', where('sh'), async (t) => {
   const { logs, log, program, pidOf } = await openRoom(t);
   await program('journalctl', `echo '-- Journal begins at Mon. --'; echo "level=WARN args=$*"; ${sleep}`);
   const source = 'journalctl --unit=ollama --no-pager --follow --lines=100 --output=cat';
@@ -477,7 +482,7 @@ t.test('the journal is followed where there is no file', async (t) => {
   t.strictSame(await logs.start(server), { source: 'none' }, 'after which nothing begins');
 });
 
-t.test('a child that ignores SIGTERM is killed', async (t) => {
+t.test('a child that ignores SIGTERM is killed', where('sh'), async (t) => {
   const { logs, program, pidOf } = await openRoom(t);
   await program('journalctl', `trap '' TERM; echo line; ${sleep}`);
   await logs.start(server);
@@ -525,6 +530,7 @@ t.test('a program that cannot be started says why', async (t) => {
 
 t.test(
   'a log below a file does not exist, and one of a server without a port is that of its scheme',
+  where('sh'),
   async (t) => {
     const { logs, program, path } = await openRoom(t);
     await rm(dirname(path), { recursive: true });
@@ -546,7 +552,7 @@ t.test(
   },
 );
 
-t.test('if the journal has no entries or says nothing, the container is followed', async (t) => {
+t.test('if the journal has no entries or says nothing, the container is followed', where('sh'), async (t) => {
   const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
   await program('journalctl', `echo 'Hint: not in the group' >&2; echo '-- No entries --'; ${sleep}`);
   await program(
@@ -563,7 +569,7 @@ t.test('if the journal has no entries or says nothing, the container is followed
   t.notOk(isAlive(pid));
 });
 
-t.test('if no log is found, the error names every source that was tried', async (t) => {
+t.test('if no log is found, the error names every source that was tried', where('sh'), async (t) => {
   const { logs, program, path, log } = await openRoom(t);
   await t.rejects(
     logs.start(server),
@@ -605,13 +611,13 @@ t.test('if no log is found, the error names every source that was tried', async 
   t.strictSame(log.messages, []);
 });
 
-t.test('a command that says nothing in time is no log', async (t) => {
+t.test('a command that says nothing in time is no log', where('sh'), async (t) => {
   const { logs, program } = await openRoom(t, { firstLineWithin: 50 });
   await program('journalctl', sleep);
   await t.rejects(logs.start(server), failsWith({ message: /journalctl --unit=ollama \(said nothing\)/ }));
 });
 
-t.test('a container that cannot be read is skipped', async (t) => {
+t.test('a container that cannot be read is skipped', where('sh'), async (t) => {
   const { logs, program, pidOf } = await openRoom(t, { firstLineWithin: 5000 });
   const list = (row: string) => `if [ "$1" = ps ]; then printf '${row}'; exit; fi`;
   await program('journalctl', 'exit 1');
@@ -633,7 +639,7 @@ t.test('a container that cannot be read is skipped', async (t) => {
   t.notOk(isAlive(await pidOf('docker')), 'what was no source is ended before the failure is reported');
 });
 
-t.test('the end of a log is reported, and a new request starts it again', async (t) => {
+t.test('the end of a log is reported, and a new request starts it again', where('sh'), async (t) => {
   const { logs, log, program } = await openRoom(t);
   await program('journalctl', "printf 'line\\nwithout an end'; exit 3");
   const { source } = await logs.start(server);
@@ -646,7 +652,7 @@ t.test('the end of a log is reported, and a new request starts it again', async 
   await log.until('again');
 });
 
-t.test('a stop or close during the start leaves nothing behind', async (t) => {
+t.test('a stop or close during the start leaves nothing behind', where('sh'), async (t) => {
   for (const way of ['stop', 'close'] as const) {
     const { logs, log, program, pidOf } = await openRoom(t, { firstLineWithin: 60_000 });
     await program('journalctl', sleep);
@@ -746,7 +752,7 @@ const sleep = 'exec sleep 60';
 async function openRoom(t: Test, options: Partial<ServerLogsOptions> = {}) {
   const home = await mkdtemp(join(tmpdir(), 'server-logs-'));
   const bin = join(home, 'bin');
-  const path = join(home, '.ollama', 'logs', 'server.log');
+  const path = `${home}/.ollama/logs/server.log`;
   await mkdir(dirname(path), { recursive: true });
   await mkdir(bin);
   const log = recordLog();

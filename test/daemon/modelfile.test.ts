@@ -44,6 +44,7 @@ import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunne
 import { failsWith } from '../support/failsWith.ts';
 import { golden } from '../support/golden.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
+import { where } from '../support/systems.ts';
 
 const models: readonly StandInModel[] = [{ name: 'plain:latest' }];
 const setUp = (test: Teardown, capabilities: object = {}) =>
@@ -774,7 +775,7 @@ t.test('a folder gives its weights and the files that belong to them', async (t)
   t.match(await names('many'), { problem: /too many files/ }, 'one more that is hidden');
 });
 
-t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', async (t) => {
+t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', where('slashes'), async (t) => {
   for (const name of ['a.gguf', 'b.gguf', 'c.gguf']) write(`named/${name}`, name);
   write('named/none.gguf', '');
   write('named/qwen', 'x');
@@ -854,7 +855,7 @@ t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', async (t)
   });
 });
 
-t.test('links are followed only inside the folder of the Modelfile', async (t) => {
+t.test('links are followed only inside the folder of the Modelfile', where('links'), async (t) => {
   const home = join(folder, 'closed');
   write('closed/inside/m.gguf', 'x');
   write('open/m.gguf', 'x');

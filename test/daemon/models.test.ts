@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -22,6 +21,7 @@ import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';
 import { chatModelRequest, chooseChatModelRequest, type Model } from '../../protocol/messages/models.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
+import { isModeOf } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const server = { name: 'default', url: 'http://127.0.0.1:11434' };
@@ -989,7 +989,7 @@ t.test('the last choice is kept for every daemon, and a broken file counts as no
   await there.keep('http://two', 'b:1b');
   t.equal(await there.last('http://one'), 'a:1b');
   t.equal(await here.last('http://two'), 'b:1b');
-  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.ok(isModeOf(path, 0o600));
   for (let count = 0; count < 40; count++) await here.keep(`http://${count}`, 'c:1b');
   t.equal(await here.last('http://one'), undefined, 'it made room');
   t.equal(await here.last('http://39'), 'c:1b');

@@ -30,6 +30,7 @@ import type { Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { openOwnedDocs } from '../support/ownedDocs.ts';
 import { needs } from '../support/parts.ts';
+import { has } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
@@ -112,11 +113,11 @@ t.test('a login to runner-docs, whoever it says we are', async (t) => {
       const second = await startFor(t, home, entry);
       t.match(await call(second, 'list_collections'), [/A book/], 'another daemon has the login too');
       const files = await keptFiles(home);
-      t.strictSame(
-        files.map(({ mode }) => mode),
-        [0o600],
-      );
-      t.equal((await stat(join(home, 'runner', 'logins'))).mode & 0o777, 0o700);
+      t.equal(files.length, 1);
+      if (has('modes')) {
+        t.equal(files[0]?.mode, 0o600);
+        t.equal((await stat(join(home, 'runner', 'logins'))).mode & 0o777, 0o700);
+      }
       const { refreshToken } = JSON.parse(files[0]?.text ?? '') as { refreshToken: string };
       t.ok(refreshToken.length > 16);
       t.notOk(JSON.stringify([first.daemon.logs, second.daemon.logs]).includes(refreshToken));
@@ -1138,7 +1139,7 @@ t.test('a login that cannot be written holds as long as the daemon', async (t) =
   const { url } = await one.daemon.request(loginRequest, { server });
   const finished = one.daemon.request(finishLoginRequest, { server });
   await Promise.all([
-    t.rejects(finished, failsWith({ message: /could not be saved on this machine \(EISDIR\)/ })),
+    t.rejects(finished, failsWith({ message: /could not be saved on this machine \((EISDIR|EPERM)\)/ })),
     fetch(url),
   ]);
   t.equal((await readdir(join(home, 'runner', 'logins'))).length, 1, 'nothing is left beside it');

@@ -8,6 +8,7 @@ import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { openAccess } from '../../docs-service/stores.ts';
 import { openTestApp } from '../support/docsApp.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { createVirtualClock } from '../support/virtualClock.ts';
 import { poll } from '../support/waiting.ts';
@@ -73,7 +74,7 @@ t.test('a full disk and a read-only file are reported, and reading goes on', asy
   }
 });
 
-t.test('only its owner can read access.db, whatever the umask', async (t) => {
+t.test('only its owner can read access.db, whatever the umask', where('modes'), async (t) => {
   const data = await temporaryFolder(t);
   const places = { content: data, data, database: undefined };
   const before = process.umask(0);

@@ -9,6 +9,7 @@ import { commands } from '../../docs-service/cli/program.ts';
 import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { runnerDocsPath } from '../support/docsProcess.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { patience } from '../support/waiting.ts';
 
@@ -58,7 +59,7 @@ t.test('each entry with a token adds a header to the plain entry, and contains n
   t.notMatch(page, /rdocs_\w/);
 });
 
-t.test('the commands in AGENTS.md run', async (t) => {
+t.test('the commands in AGENTS.md run', where('sh'), async (t) => {
   const folder = await temporaryFolder(t, {
     'bin/runner-docs': `#!/bin/sh\nexec "${process.execPath}" "${runnerDocsPath}" "$@"\n`,
   });
@@ -107,7 +108,7 @@ t.test('AGENTS.md calls runner-docs in a way that works', async (t) => {
     t.match(readFileSync(other, 'utf8'), 'AGENTS.md)', `${other} leads to it`);
 });
 
-t.test('connect --stdio prints absolute paths', async (t) => {
+t.test('connect --stdio prints absolute paths', where('sh'), async (t) => {
   const folder = await temporaryFolder(t, { "it's a folder/one.md": '# One' });
   const content = join(folder, "it's a folder");
   const places = ['--content', content, '--data', join(folder, 'data')];

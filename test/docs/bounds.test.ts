@@ -22,6 +22,7 @@ import { OpenCount } from '../../docs-service/http/openCount.ts';
 import { HttpProblem } from '../../docs-service/http/problems.ts';
 import { parseNetwork } from '../../docs-service/http/trustedProxies.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
+import { has } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const base = parseBaseUrl('https://docs.example.org/library');
@@ -383,6 +384,7 @@ t.test('why a data folder cannot be used is said in a sentence', async (t) => {
   await t.rejects(openDataFolder(join(folder, 'file', 'data')), {
     message: /data is a file\. --data needs a folder\.$/,
   });
+  if (!has('names')) return;
   await t.rejects(openDataFolder(join(folder, 'x'.repeat(300))), {
     message: /^The folder \S+x cannot be used: ENAMETOOLONG/,
   });

@@ -31,6 +31,7 @@ import { golden, withoutProse } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
 import { textOf } from '../support/pdfFiles.ts';
 import { pictures } from '../support/pictures.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 import { filesOf } from '../support/zip.ts';
@@ -987,28 +988,32 @@ t.test('a client that never completes a request is disconnected', async (t) => {
   );
 });
 
-t.test('a client that takes nothing is disconnected, but a silent stream stays open', async (t) => {
-  const streams: ServerResponse[] = [];
-  const { open } = await openListener(t, { maxStall: 300 }, (request, response) => {
-    if (request.url === '/stream') streams.push(response.writeHead(200));
-    else response.end(Buffer.alloc(40_000_000));
-    streams.at(-1)?.flushHeaders();
-  });
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-  const listening = await open(get('/stream'));
-  const stalled = await open(get('/'));
-  stalled.socket.pause();
-  // It is not enough to send something.
-  const noise = setInterval(() => stalled.socket.write('\r\n'), 50);
-  await new Promise((resolve) => stalled.socket.once('close', resolve));
-  clearInterval(noise);
-  streams[0]?.write('news');
-  await poll(
-    async () => listening.received(),
-    (text) => text.includes('news'),
-  );
-  listening.socket.destroy();
-});
+t.test(
+  'a client that takes nothing is disconnected, but a silent stream stays open',
+  where('stalling'),
+  async (t) => {
+    const streams: ServerResponse[] = [];
+    const { open } = await openListener(t, { maxStall: 300 }, (request, response) => {
+      if (request.url === '/stream') streams.push(response.writeHead(200));
+      else response.end(Buffer.alloc(40_000_000));
+      streams.at(-1)?.flushHeaders();
+    });
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const listening = await open(get('/stream'));
+    const stalled = await open(get('/'));
+    stalled.socket.pause();
+    // It is not enough to send something.
+    const noise = setInterval(() => stalled.socket.write('\r\n'), 50);
+    await new Promise((resolve) => stalled.socket.once('close', resolve));
+    clearInterval(noise);
+    streams[0]?.write('news');
+    await poll(
+      async () => listening.received(),
+      (text) => text.includes('news'),
+    );
+    listening.socket.destroy();
+  },
+);
 
 t.test('with too many connections, the one that keeps the service waiting longest is closed', async (t) => {
   const waiting: ServerResponse[] = [];

@@ -127,7 +127,7 @@ t.teardown(async () => (await opened)?.stop());
 async function invitationOf(service: DocsService): Promise<string> {
   return poll(
     async () => service.stdout(),
-    (text) => text.includes('Ctrl-C') && text.includes('TOKEN='),
+    (text) => text.includes('Ctrl-C') && text.includes('Bearer '),
   );
 }
 
@@ -137,7 +137,7 @@ t.test('npm run docs serves these pages, and nothing is wrong with them', async 
   const service = await openSample();
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
   t.strictSame(await service.whenReady(), { documents: pages.length, problems: 0, warnings: 0 });
-  const [, token = ''] = /TOKEN=(\S+)/.exec(await invitationOf(service)) ?? [];
+  const [, token = ''] = /(?:TOKEN=|Bearer )([\w-]+)/.exec(await invitationOf(service)) ?? [];
   const pdf = await service.get('/api/v1/docs/documents.pdf', token);
   t.equal(Buffer.from(await pdf.arrayBuffer()).toString('latin1', 0, 5), '%PDF-');
 });
@@ -267,7 +267,7 @@ t.test('the Dockerfile copies files that exist', async (t) => {
     t.ok(existsSync(built), built);
   const image = await temporaryFolder(t);
   for (const path of copies) cpSync(path, join(image, path), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(image, 'node_modules'));
+  symlinkSync(resolve('node_modules'), join(image, 'node_modules'), 'junction');
   const build = spawnSync(process.execPath, ['esbuild.mjs'], { cwd: image, encoding: 'utf8' });
   t.equal(build.stderr, '', 'the programs are built of what is copied');
   t.ok(existsSync(join(image, 'dist', 'runner-docs.cjs')));
@@ -275,7 +275,11 @@ t.test('the Dockerfile copies files that exist', async (t) => {
 
   const [, block = ''] = /^ENV (.*)$/m.exec(text) ?? [];
   const env = Object.fromEntries(block.split(/\s+/).map((pair) => pair.split('=')));
-  t.match(parseEnvironment(t, env), { host: '0.0.0.0', content: '/content', data: '/data' });
+  t.match(parseEnvironment(t, env), {
+    host: '0.0.0.0',
+    content: resolve('/content'),
+    data: resolve('/data'),
+  });
 
   const [, check = '[]'] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(text) ?? [];
   const [program, ...parameters]: string[] = JSON.parse(check);

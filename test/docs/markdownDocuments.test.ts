@@ -32,6 +32,7 @@ import { failsWith } from '../support/failsWith.ts';
 import { markdownReaders, unlistedIn } from '../support/markdownReaders.ts';
 import { hostileMarkdown, markdownText } from '../support/markdownTexts.ts';
 import { pictures, turnedJpeg } from '../support/pictures.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { idsIn, isWellFormed } from '../support/xhtml.ts';
 
@@ -324,86 +325,94 @@ function file(path: string, fragment: string | null = null) {
   return { kind: 'inside', path, documents: [path], fragment };
 }
 
-t.test('the type of a picture comes from its bytes, and its file is inside the content folder', async (t) => {
-  const content = join(t.testdir({ content: { sub: {} }, outside: {} }), 'content');
-  const put = (name: string, bytes: string | Uint8Array) => writeFileSync(join(content, name), bytes);
-  for (const [type, bytes] of Object.entries(pictures)) put(`real.${type}`, bytes);
-  put('gif.png', pictures.gif);
-  put('text.png', 'no picture');
-  put('cut.png', pictures.png.subarray(0, 12));
-  put('huge.png', Buffer.concat([pictures.png.subarray(0, 16), Buffer.from('00ffffff00ffffff', 'hex')]));
-  put('pixels.png', sizedPng(10_000, 10_000));
-  put('pixels-more.png', sizedPng(10_001, 10_000));
-  put('full.png', Buffer.concat([pictures.png], 10_000_000));
-  put('heavy.png', Buffer.concat([pictures.png], 10_000_001));
-  writeFileSync(join(content, '../outside/secret.png'), pictures.png);
-  symlinkSync('../outside/secret.png', join(content, 'link.png'));
-  symlinkSync('../outside', join(content, 'folder'));
-  symlinkSync('real.png', join(content, 'inside.png'));
-  symlinkSync('loop.png', join(content, 'loop.png'));
-  execFileSync('mkfifo', [join(content, 'pipe.png')]);
-  mkdirSync(join(content, 'folder.png'));
+t.test(
+  'the type of a picture comes from its bytes, and its file is inside the content folder',
+  where('links', 'sh'),
+  async (t) => {
+    const content = join(t.testdir({ content: { sub: {} }, outside: {} }), 'content');
+    const put = (name: string, bytes: string | Uint8Array) => writeFileSync(join(content, name), bytes);
+    for (const [type, bytes] of Object.entries(pictures)) put(`real.${type}`, bytes);
+    put('gif.png', pictures.gif);
+    put('text.png', 'no picture');
+    put('cut.png', pictures.png.subarray(0, 12));
+    put('huge.png', Buffer.concat([pictures.png.subarray(0, 16), Buffer.from('00ffffff00ffffff', 'hex')]));
+    put('pixels.png', sizedPng(10_000, 10_000));
+    put('pixels-more.png', sizedPng(10_001, 10_000));
+    put('full.png', Buffer.concat([pictures.png], 10_000_000));
+    put('heavy.png', Buffer.concat([pictures.png], 10_000_001));
+    writeFileSync(join(content, '../outside/secret.png'), pictures.png);
+    symlinkSync('../outside/secret.png', join(content, 'link.png'));
+    symlinkSync('../outside', join(content, 'folder'));
+    symlinkSync('real.png', join(content, 'inside.png'));
+    symlinkSync('loop.png', join(content, 'loop.png'));
+    execFileSync('mkfifo', [join(content, 'pipe.png')]);
+    mkdirSync(join(content, 'folder.png'));
 
-  for (const type of ['png', 'jpeg', 'gif', 'webp'] as const)
-    t.match(
-      readAsset({ contentFolder: content }, `real.${type}`),
-      { kind: 'picture', type, width: 3, height: 2 },
-      type,
-    );
-  t.match(readAsset({ contentFolder: content }, 'gif.png'), { kind: 'picture', type: 'gif' });
-  t.match(readAsset({ contentFolder: content }, 'inside.png'), { kind: 'picture', type: 'png' });
-  t.match(readAsset({ contentFolder: content }, 'sub/../real.png'), { kind: 'picture' });
-  t.match(readAsset({ contentFolder: content }, 'full.png'), { kind: 'picture', width: 3 });
-  t.match(readAsset({ contentFolder: content }, 'pixels.png'), { kind: 'picture', width: 10_000 });
-  const problems: Readonly<Record<string, RegExp>> = {
-    'pixels-more.png': /100 million pixels/,
-    'text.png': /is not a picture/,
-    'cut.png': /damaged/,
-    'huge.png': /100 million pixels/,
-    'heavy.png': /larger than 10 MB/,
-    'link.png': /outside the content folder/,
-    'folder/secret.png': /outside the content folder/,
-    '../outside/secret.png': /outside the content folder/,
-    'loop.png': /ELOOP/,
-    'pipe.png': /is not a file/,
-    'folder.png': /is not a file|EISDIR/,
-    'missing.png': /ENOENT/,
-    'a\0b.png': /cannot be read/,
-  };
-  for (const [path, message] of Object.entries(problems))
-    t.match(readAsset({ contentFolder: content }, path), { kind: 'problem', message }, JSON.stringify(path));
+    for (const type of ['png', 'jpeg', 'gif', 'webp'] as const)
+      t.match(
+        readAsset({ contentFolder: content }, `real.${type}`),
+        { kind: 'picture', type, width: 3, height: 2 },
+        type,
+      );
+    t.match(readAsset({ contentFolder: content }, 'gif.png'), { kind: 'picture', type: 'gif' });
+    t.match(readAsset({ contentFolder: content }, 'inside.png'), { kind: 'picture', type: 'png' });
+    t.match(readAsset({ contentFolder: content }, 'sub/../real.png'), { kind: 'picture' });
+    t.match(readAsset({ contentFolder: content }, 'full.png'), { kind: 'picture', width: 3 });
+    t.match(readAsset({ contentFolder: content }, 'pixels.png'), { kind: 'picture', width: 10_000 });
+    const problems: Readonly<Record<string, RegExp>> = {
+      'pixels-more.png': /100 million pixels/,
+      'text.png': /is not a picture/,
+      'cut.png': /damaged/,
+      'huge.png': /100 million pixels/,
+      'heavy.png': /larger than 10 MB/,
+      'link.png': /outside the content folder/,
+      'folder/secret.png': /outside the content folder/,
+      '../outside/secret.png': /outside the content folder/,
+      'loop.png': /ELOOP/,
+      'pipe.png': /is not a file/,
+      'folder.png': /is not a file|EISDIR/,
+      'missing.png': /ENOENT/,
+      'a\0b.png': /cannot be read/,
+    };
+    for (const [path, message] of Object.entries(problems))
+      t.match(
+        readAsset({ contentFolder: content }, path),
+        { kind: 'problem', message },
+        JSON.stringify(path),
+      );
 
-  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>');
-  for (const [type, bytes] of Object.entries({ ...pictures, jpg: pictures.jpeg, 'svg+xml': svg })) {
-    const source = `data:image/${type};base64,${bytes.toString('base64')}`;
-    const asset = readAsset({ contentFolder: content }, source);
-    t.match(asset, { kind: 'picture', type: { jpg: 'jpeg', 'svg+xml': 'svg' }[type] ?? type }, type);
-    t.notMatch('bytes' in asset && Buffer.from(asset.bytes).toString('latin1'), '<script');
-    const html = (await pageOf(content, `![a](${source}) <img src="${source}">`)).text;
-    t.equal(html.match(/<img src="data:image/g)?.length, type === 'svg+xml' ? 1 : 2, `${type} in a page`);
-    t.ok(new BookPictures({ contentFolder: content }).show(source), `${type} in a book`);
-  }
-  const base64 = pictures.png.toString('base64');
-  const refused = [
-    'text/html;base64,PGI+',
-    'image/png,a',
-    'image/avif;base64,AAAA',
-    `image/png;base64,${base64.slice(1)}`,
-  ];
-  for (const data of [
-    ...refused,
-    'image/png;base64,AAAA',
-    `image/png;a=b;base64,${base64}`,
-    `image/png;base64, ${base64}`,
-  ]) {
-    const { text, notes } = await pageOf(content, `![a](<data:${data}>)`);
-    t.notMatch(text, '<img', data);
-    t.match(notes, [/^The picture data:.*… is not/], data);
-  }
-  t.match(readAsset({ contentFolder: content }, `data:image/png;base64,${'A'.repeat(13_333_336)}`), {
-    message: /10 MB/,
-  });
-});
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>');
+    for (const [type, bytes] of Object.entries({ ...pictures, jpg: pictures.jpeg, 'svg+xml': svg })) {
+      const source = `data:image/${type};base64,${bytes.toString('base64')}`;
+      const asset = readAsset({ contentFolder: content }, source);
+      t.match(asset, { kind: 'picture', type: { jpg: 'jpeg', 'svg+xml': 'svg' }[type] ?? type }, type);
+      t.notMatch('bytes' in asset && Buffer.from(asset.bytes).toString('latin1'), '<script');
+      const html = (await pageOf(content, `![a](${source}) <img src="${source}">`)).text;
+      t.equal(html.match(/<img src="data:image/g)?.length, type === 'svg+xml' ? 1 : 2, `${type} in a page`);
+      t.ok(new BookPictures({ contentFolder: content }).show(source), `${type} in a book`);
+    }
+    const base64 = pictures.png.toString('base64');
+    const refused = [
+      'text/html;base64,PGI+',
+      'image/png,a',
+      'image/avif;base64,AAAA',
+      `image/png;base64,${base64.slice(1)}`,
+    ];
+    for (const data of [
+      ...refused,
+      'image/png;base64,AAAA',
+      `image/png;a=b;base64,${base64}`,
+      `image/png;base64, ${base64}`,
+    ]) {
+      const { text, notes } = await pageOf(content, `![a](<data:${data}>)`);
+      t.notMatch(text, '<img', data);
+      t.match(notes, [/^The picture data:.*… is not/], data);
+    }
+    t.match(readAsset({ contentFolder: content }, `data:image/png;base64,${'A'.repeat(13_333_336)}`), {
+      message: /10 MB/,
+    });
+  },
+);
 
 async function pageOf(contentFolder: string, body: string) {
   const job = { kind: 'html', contentFolder, targets: {}, form: 'page', root: '' } as const;

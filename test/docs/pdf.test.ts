@@ -675,8 +675,8 @@ t.test('the region of a text, and its fonts', async (t) => {
     found.flatMap(({ bold }) => (bold ? [basename(bold.path)] : [])),
     ['DejaVuSans-Bold.ttf'],
   );
-  const regular = { path: '/fonts/NotoSansCJK-Regular.ttc', size: 1 };
-  const bold = { path: '/fonts/NotoSansCJK-Bold.ttc', size: 1 };
+  const regular = { path: join('/fonts', 'NotoSansCJK-Regular.ttc'), size: 1 };
+  const bold = { path: join('/fonts', 'NotoSansCJK-Bold.ttc'), size: 1 };
   t.strictSame(fallbackFiles([bold, regular], 'kr'), [{ regular, bold }]);
 });
 

@@ -30,6 +30,7 @@ import {
   serveSamples,
   signInSamples,
 } from '../support/readingLibrary.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 type Setup = Parameters<typeof openTestApp>;
@@ -340,7 +341,7 @@ t.test('of a folder with many entries, 200 stand beside the text, and the one th
   t.match(treeOf(300, 's250'), '>99 more …<');
 });
 
-t.test('folders stand beside the text, and have pages', async (t) => {
+t.test('folders stand beside the text, and have pages', where('names'), async (t) => {
   const { browse } = await openReader(t, {
     'README.md': '# Start\n',
     'guides/10.md': '# Guide 10\n',

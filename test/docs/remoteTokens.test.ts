@@ -13,6 +13,7 @@ import { readTokenFile } from '../../docs-service/base/tokenFile.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';
+import { has } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -393,7 +394,7 @@ t.test('the file that contains it', async (t) => {
     isOpenToOthers: false,
   });
   await chmod(path('good'), 0o644);
-  t.match(await readTokenFile('--introspection-token-file', path('good')), { isOpenToOthers: true });
+  t.match(await readTokenFile('--introspection-token-file', path('good')), { isOpenToOthers: has('modes') });
   t.equal((await readTokenFile('--introspection-token-file', path('longest'))).text.length, 8_192);
   for (const name of ['empty', 'two', 'binary', 'large'])
     await t.rejects(
@@ -409,6 +410,7 @@ t.test('the file that contains it', async (t) => {
     readTokenFile('--introspection-token-file', folder),
     failsWith({ message: /is not a regular file|cannot be read/ }),
   );
+  if (!has('sh')) return;
   execFileSync('mkfifo', [path('pipe')]);
   await t.rejects(
     readTokenFile('--introspection-token-file', path('pipe')),

@@ -9,6 +9,7 @@ import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { documentIndexContract, emptyDocument, found } from '../support/documentIndexContract.ts';
 import { needs, places } from '../support/parts.ts';
+import { where } from '../support/systems.ts';
 
 const worker = resolve('dist/docs-service/indexWorker.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'runner-index-'));
@@ -77,7 +78,7 @@ t.test('the file of SQLite', async (t) => {
     await again.close();
   });
 
-  t.test('may be deleted while it is open', async (t) => {
+  t.test('may be deleted while it is open', where('unlinking'), async (t) => {
     const file = newFile();
     const index = openSqlite(file);
     await index.apply({ put, isComplete: true });

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { callDocs } from '../support/docsCommand.ts';
 import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { needs, places } from '../support/parts.ts';
+import { endedBySignal, isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -75,7 +76,7 @@ t.test('a whole session, from the first command to the last', async (t) => {
 
   const backup = join(data, '..', 'backup.db');
   t.match(await runDocs(['backup', backup, '--data', data]), { code: 0 });
-  t.equal(statSync(backup).mode & 0o777, 0o600);
+  t.ok(isModeOf(backup, 0o600));
   t.match(await callDocs(['backup', backup, '--data', data]), { code: 1, stderr: /exists already/ });
 
   const list = await runDocs(['token', 'list', '--data', data]);
@@ -91,7 +92,7 @@ t.test('a whole session, from the first command to the last', async (t) => {
     stderr: /no token with the id/,
   });
 
-  t.equal(await service.stop(), 0);
+  t.equal(await service.stop(), endedBySignal);
   t.notMatch(service.stderr() + service.stdout(), token);
   t.match(await runDocs(['index', ...places]), { code: 0, stdout: '2 documents, 1 problem, 1 warning\n' });
   for (const name of readdirSync(data)) t.notMatch(name, /\.part$/);
@@ -139,7 +140,7 @@ t.test('a service that is treated badly', async (t) => {
     await poll(ready, ({ problems }) => problems === 2);
   });
 
-  t.test('finishes answers in progress when it ends', async (t) => {
+  t.test('finishes answers in progress when it ends', where('signals'), async (t) => {
     // What makes a PDF has started, so the next one is ready within the time that an end leaves.
     t.equal((await service.get('/api/v1/docs/one.pdf', token)).status, 200);
     const socket = open();
@@ -158,7 +159,7 @@ t.test('a service that is treated badly', async (t) => {
   });
 });
 
-t.test('a folder with other files is refused as the data folder', async (t) => {
+t.test('a folder with other files is refused as the data folder', where('modes'), async (t) => {
   const shared = await temporaryFolder(t, { 'other.txt': 'x' });
   chmodSync(shared, 0o755);
   t.match(await callDocs(['token', 'create', '--data', shared]), {
@@ -240,14 +241,14 @@ t.test('a wrong command line is answered with what to type', async (t) => {
     { args: ['serve', '--trust-proxy', 'nonsense'], want: /--trust-proxy must be an address or a network/ },
     {
       args: ['serve', '--content', 'docs', '--data', '/tmp', '--fonts', '/nonexistent'],
-      want: /--fonts \/nonexistent is not a folder/,
+      want: /--fonts \S+nonexistent is not a folder/,
     },
   ];
   for (const { args, env = {}, want } of cases)
     t.match(await callDocs(args, { env }), { code: 2, stdout: '', stderr: want }, args.join(' '));
   t.match(await callDocs(['serve', '--content', '/nonexistent', '--data', await temporaryFolder(t)]), {
     code: 1,
-    stderr: /content folder \/nonexistent does not exist/,
+    stderr: /content folder \S+nonexistent does not exist/,
   });
   for (const args of [
     ['token', 'list'],
@@ -288,7 +289,7 @@ async function tryMoved(t: Test, node: string, modules: readonly string[]): Prom
     answers.map(({ status }) => status),
     [200, 200],
   );
-  t.equal(await service.stop(), 0);
+  t.equal(await service.stop(), endedBySignal);
   t.notMatch(service.stderr(), /Warning/, 'no warning of an experiment');
 }
 

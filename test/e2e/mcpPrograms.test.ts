@@ -12,6 +12,7 @@ import { runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { connectClient, connectNewerClient, textOf } from '../support/mcpClients.ts';
 import { runInspector } from '../support/mcpTools.ts';
 import { needs } from '../support/parts.ts';
+import { endedBySignal } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
 
@@ -130,7 +131,7 @@ t.test('initialize is answered within a second, however large the library is', a
   else t.equal(structuredContent.total, 2_000, 'the whole library, never a part of it');
   child.kill('SIGTERM');
   const [code] = await once(child, 'close');
-  t.equal(code, 0, 'a signal ends it');
+  t.equal(code, endedBySignal, 'a signal ends it');
 });
 
 t.test('the program runs beside serve on the same data', async (t) => {
@@ -164,7 +165,7 @@ t.test('the program runs beside serve on the same data', async (t) => {
     });
   await newer.listen({ resourcesListChanged: true });
   const begun = performance.now();
-  t.equal(await service.stop(), 0);
+  t.equal(await service.stop(), endedBySignal);
   t.ok(performance.now() - begun < 8_000, 'a client that listens does not hold up the end');
   t.notMatch(service.stderr(), token);
 });

@@ -13,7 +13,7 @@ import { finishLoginRequest, loginRequest } from '../../protocol/messages/tools.
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { closeServer, portOf } from '../support/recordings.ts';
-import { where } from '../support/systems.ts';
+import { endedBySignal, has, where } from '../support/systems.ts';
 import { poll, withPatience } from '../support/waiting.ts';
 
 const message = (content: string) => [{ role: 'user' as const, content }];
@@ -410,8 +410,8 @@ t.test("the user's own configuration names a secret; a file that others can read
   writeFileSync(join(home, 'open'), 'from-file\n', { mode: 0o644 });
   configure({ file: join(home, 'open') });
   const refused = await ask();
-  t.equal(refused.header, undefined);
-  t.match(refused.log, /chmod 600/);
+  t.equal(refused.header, has('modes') ? undefined : 'Bearer from-file');
+  if (has('modes')) t.match(refused.log, /chmod 600/);
   configure({ command: [process.execPath, '-e', 'console.log("leaked-output"); process.exit(3)'] });
   const failed = await ask();
   t.equal(failed.header, undefined);
@@ -501,7 +501,7 @@ t.test('the practice runner is served on loopback, and in the daemon', async (t)
   t.match(await (await fetch(`${url}/api/tags`)).json(), { models: [{ name: /practice/ }] });
   child.kill('SIGTERM');
   const [code] = await once(child, 'close');
-  t.equal(code, 0);
+  t.equal(code, endedBySignal);
 
   const daemon = await startDaemonProcess({}, { args: ['--practice'] });
   const { models } = await daemon.request(listModelsRequest, {});

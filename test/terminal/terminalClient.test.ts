@@ -71,6 +71,7 @@ import type { Product } from '../../protocol/messages/status.ts';
 import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import { anyText } from '../support/anyText.ts';
 import { pictures } from '../support/pictures.ts';
+import { isModeOf } from '../support/systems.ts';
 
 const unknown = { value: 'unknown', from: 'server' } as const;
 const yes = { value: true, from: 'server' } as const;
@@ -1396,10 +1397,11 @@ t.test('slash commands', async (t) => {
   t.strictSame(settings.images, [pictures.png.toString('base64')]);
   t.equal(await says('/file'), 'With the next prompt go: style.md, one picture.');
   t.equal(await says('/image'), await says('/file'));
-  const { HOME = '' } = process.env;
-  process.env['HOME'] = folder;
+  // By this name Windows knows the home.
+  const { HOME = '', USERPROFILE = '' } = process.env;
+  Object.assign(process.env, { HOME: folder, USERPROFILE: folder });
   t.teardown(() => {
-    process.env['HOME'] = HOME;
+    Object.assign(process.env, { HOME, USERPROFILE });
   });
   writeFileSync(join(folder, 'my own file.md'), 'mine');
   const before = settings.attachments;
@@ -1613,7 +1615,7 @@ t.test('a defect of the terminal says so, and its stack is kept', async (t) => {
     message: `This is a defect of Runner: x is not a function. Its stack is in ${path}: please report both.`,
   });
   t.equal(readFileSync(path, 'utf8'), `2026-11-21T12:00:00.000Z ${defect.stack}\n`);
-  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.ok(isModeOf(path, 0o600));
   report(defect);
   t.equal(readFileSync(path, 'utf8').split('is not a function').length, 3, 'what was there stays');
   report(new Error('y'.repeat(300_000)));
@@ -1670,10 +1672,10 @@ t.test('history is private, bounded and in order', async (t) => {
   const path = join(folder, 'deep', 'history');
   t.strictSame(readHistory(path), []);
   for (let n = 0; n < 1200; n += 1) appendHistory(path, `line ${n}`);
-  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.ok(isModeOf(path, 0o600));
   chmodSync(path, 0o644);
   appendHistory(path, 'line 300');
-  t.equal(statSync(path).mode & 0o777, 0o600, 'also when it was there with another');
+  t.ok(isModeOf(path, 0o600), 'also when it was there with another');
   const lines = readHistory(path);
   t.equal(lines.length, 1000);
   t.strictSame(lines.slice(0, 2), ['line 300', 'line 1199'], 'the newest first, and each once');

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
@@ -407,7 +407,7 @@ t.test('runner engine', async (t) => {
       args: ['engine', 'models', 'weights'],
       answers: {
         'runner/engine/models': ({ params }) => {
-          t.strictSame(params, { path: '/projects/here/weights' });
+          t.strictSame(params, { path: resolve('/projects/here/weights') });
           return { models: [], isCut: true };
         },
       },

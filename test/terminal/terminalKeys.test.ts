@@ -16,6 +16,7 @@ import {
 import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import { where } from '../support/systems.ts';
 import { type Asked, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
@@ -516,7 +517,7 @@ t.test('a screen of another size shows the line again, until the conversation en
   t.equal(stream.listenerCount('resize'), 0);
 });
 
-t.test('a text is changed in the editor of the user', async (t) => {
+t.test('a text is changed in the editor of the user', where('sh'), async (t) => {
   const script = join(state, 'editor.sh');
   writeFileSync(script, 'printf "%s: " "$1" > "$2.new"; cat "$2" >> "$2.new"; mv "$2.new" "$2"\n');
   t.equal(

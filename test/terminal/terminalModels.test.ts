@@ -13,6 +13,7 @@ import { createStyle } from '../../client/terminal/screen/output.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
+import { where } from '../support/systems.ts';
 import { type Asked, startTerminal } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
@@ -412,7 +413,7 @@ t.test('library', async (t) => {
   const piped = startTerminal({ args: ['library', ' small', 'ones '], input: '', answers, env });
   t.equal(await piped.ended, 0);
   t.strictSame(asked, { query: 'small ones' });
-  t.equal(piped.started[0]?.options.cacheDir, '/var/cache/me/runner');
+  t.equal(piped.started[0]?.options.cacheDir, join('/var/cache/me', 'runner'));
   t.match(
     piped.stdout.text(),
     /^NAME +CAN +SIZES +DESCRIPTION\nqwen3 \* {2}tools thinking {2}4b 8b {2}Small.*much␛\[2J\.\nb:cloud\n$/,
@@ -430,7 +431,7 @@ t.test('library', async (t) => {
   });
   t.equal(await screen.ended, 0);
   t.strictSame(asked, { refresh: true });
-  t.equal(screen.started[0]?.options.cacheDir, '/home/me/.cache/runner');
+  t.equal(screen.started[0]?.options.cacheDir, join('/home/me', '.cache', 'runner'));
   const lines = screen.stdout.plain().split('\n');
   t.ok(lines.every((line) => columnsOf(line) <= 50));
   t.match(lines[1], /…$/);
@@ -1061,7 +1062,7 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
     t.strictSame(await complete(words, inFolder), want, words.join(' '));
 });
 
-t.test('the script for bash completes names with colons', async (t) => {
+t.test('the script for bash completes names with colons', where('sh'), async (t) => {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const script = join(folder, 'completion.bash');

@@ -5,6 +5,7 @@ import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { golden } from '../support/golden.ts';
 import { modelLike, no, unknown, yes } from '../support/modelLike.ts';
+import { where } from '../support/systems.ts';
 import { type Asked, offline, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
 process.env['TZ'] = 'UTC';
@@ -328,7 +329,7 @@ for (const [look, options] of [
   ['without a runner', { input: '', ...lost }],
   ['without the runner of the configuration', { input: '', ...lost, isHostNamed: true }],
 ] as const) {
-  t.test(`what each command writes ${look} is as it was accepted`, async (t) => {
+  t.test(`what each command writes ${look} is as it was accepted`, where('slashes'), async (t) => {
     const outcomes: Record<string, unknown> = {};
     for (const words of look.startsWith('without') ? [['doctor'], ['chat', 'hi']] : commands) {
       const args = look === 'as JSON' ? [...words, '--json'] : words;
@@ -367,41 +368,45 @@ const nothing = {
   'runner/models/create': () => ({ model: 'n' }),
 };
 
-t.test('what each command writes where there is nothing is as it was accepted', async (t) => {
-  const outcomes: Record<string, unknown> = {};
-  const words = [
-    ...[['models'], ['ps'], ['library'], ['library', 'x', 'y'], ['library', '--cloud'], ['sessions']],
-    ...[['sessions', 'rm', '--all', '--yes'], ['sessions', 'rm', '--all'], ['rm', 'm'], ['prompts']],
-    ...[['prompts', 'allow'], ['prompts', 'x'], ['tools'], ['config'], ['doctor'], ['engine', 'status']],
-    ...[
-      ['engine', 'models'],
-      ['engine', 'install'],
-      ['engine', 'sample'],
-      ['engine', 'sample', '--yes'],
-    ],
-    ...[
-      ['engine', 'stop'],
-      ['engine', 'remove', '--yes'],
-      ['engine', 'stop', 'x'],
-      ['engine', 'stop', '--yes'],
-    ],
-    ...[['chat', 'hi'], ['chat', '--continue', 'hi'], ['chat', '--session', 'no', 'hi'], ['chat']],
-    ...[
-      ['mcp', 'logout', 'web'],
-      ['mcp', 'login', 'https://web.example/mcp'],
-      ['cp', 'm', 'n'],
-    ],
-  ];
-  const status = { ...online, can: ['load'] } as const;
-  for (const args of words.flatMap((some) => [some, [...some, '--json']])) {
-    const options = { args, input: '', models: [], answers: nothing, status };
-    const { started, ...outcome } = await outcomeOf(options);
-    const [first] = started;
-    outcomes[args.join(' ')] = { ...outcome, mcpServers: first?.options.mcpServers };
-  }
-  const { actual, accepted } = golden('terminal/where-there-is-nothing.json', outcomes);
-  t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
-});
+t.test(
+  'what each command writes where there is nothing is as it was accepted',
+  where('slashes'),
+  async (t) => {
+    const outcomes: Record<string, unknown> = {};
+    const words = [
+      ...[['models'], ['ps'], ['library'], ['library', 'x', 'y'], ['library', '--cloud'], ['sessions']],
+      ...[['sessions', 'rm', '--all', '--yes'], ['sessions', 'rm', '--all'], ['rm', 'm'], ['prompts']],
+      ...[['prompts', 'allow'], ['prompts', 'x'], ['tools'], ['config'], ['doctor'], ['engine', 'status']],
+      ...[
+        ['engine', 'models'],
+        ['engine', 'install'],
+        ['engine', 'sample'],
+        ['engine', 'sample', '--yes'],
+      ],
+      ...[
+        ['engine', 'stop'],
+        ['engine', 'remove', '--yes'],
+        ['engine', 'stop', 'x'],
+        ['engine', 'stop', '--yes'],
+      ],
+      ...[['chat', 'hi'], ['chat', '--continue', 'hi'], ['chat', '--session', 'no', 'hi'], ['chat']],
+      ...[
+        ['mcp', 'logout', 'web'],
+        ['mcp', 'login', 'https://web.example/mcp'],
+        ['cp', 'm', 'n'],
+      ],
+    ];
+    const status = { ...online, can: ['load'] } as const;
+    for (const args of words.flatMap((some) => [some, [...some, '--json']])) {
+      const options = { args, input: '', models: [], answers: nothing, status };
+      const { started, ...outcome } = await outcomeOf(options);
+      const [first] = started;
+      outcomes[args.join(' ')] = { ...outcome, mcpServers: first?.options.mcpServers };
+    }
+    const { actual, accepted } = golden('terminal/where-there-is-nothing.json', outcomes);
+    t.strictSame(JSON.parse(actual), JSON.parse(accepted || '{}'), 'ACCEPT=1 accepts a change');
+  },
+);
 
 const longAnswer = [
   '# Rivers of *Europe*',
@@ -474,7 +479,7 @@ const talk: readonly (string | readonly [entry: string, answer: string])[] = [
   ...([['see @.env', 'n']] as const),
 ];
 
-t.test('what a conversation shows is as it was accepted', async (t) => {
+t.test('what a conversation shows is as it was accepted', where('slashes'), async (t) => {
   const file = { path: 'a.md', bytes: 1_234, tokens: 321, attachment: { path: 'a.md', text: 'x', uris: [] } };
   const mention = (word: string, more: object) => ({ word, files: [], notes: [], ...more });
   const sent: unknown[] = [];

@@ -13,6 +13,7 @@ import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { FindFilesParams } from '../../protocol/messages/files.ts';
 import type { Capability, Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
+import { where } from '../support/systems.ts';
 import { type Asked, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'runner-prompts-'));
@@ -486,7 +487,7 @@ t.test('prompts in a row are one turn, which is taken back as a whole', async (t
   t.equal(await run.ended, 0);
 });
 
-t.test('the clipboard program of each system', async (t) => {
+t.test('the clipboard program of each system', where('sh'), async (t) => {
   const first = (platform: NodeJS.Platform, env: Record<string, string>) =>
     clipboardPrograms(platform, env).map(([command]) => command);
   t.strictSame(clipboardPrograms('darwin', {}), [['env', 'LC_CTYPE=UTF-8', 'pbcopy']]);

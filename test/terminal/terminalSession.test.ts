@@ -11,6 +11,7 @@ import type { Advice } from '../../protocol/messages/advice.ts';
 import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { Capability, Model } from '../../protocol/messages/models.ts';
 import { pictures } from '../support/pictures.ts';
+import { has, where } from '../support/systems.ts';
 import {
   type Asked,
   offline,
@@ -967,7 +968,7 @@ t.test('tools are not announced for a model that takes none', async (t) => {
   t.match(await greet(no), /Talking to m:1b\. It takes no tools\. \/help/);
 });
 
-t.test('Ctrl-Z and back', async (t) => {
+t.test('Ctrl-Z and back', where('signals'), async (t) => {
   const run = startTerminal({ isScreen: true, models, chat: say });
   await run.stdout.until(/m:1b › $/);
   run.type('hel\u001a');
@@ -1175,6 +1176,7 @@ t.test('the findings of the doctor', async (t) => {
     [0o644, { state: 'warn', found: /others can read/, mend: `Run: chmod 600 ${path}` }],
     [0o666, { state: 'warn', found: /others can change/ }],
   ] as const) {
+    if (mode !== 0o600 && !has('modes')) continue;
     chmodSync(path, mode);
     t.match(await examineConfiguration(folderOf), want, mode.toString(8));
   }
@@ -1957,137 +1959,147 @@ t.test('an edit is asked with its change, which is folded if it is long', async 
   t.equal(await run.ended, 0);
 });
 
-t.test('an agent works in a mode, and its user answers for a whole answer or with a reason', async (t) => {
-  const asked: (ChatParams['agent'] | undefined)[] = [];
-  const decided: unknown[] = [];
-  const attached: unknown[] = [];
-  const diff = {
-    path: '/p/a.ts',
-    name: 'a.ts',
-    before: 'a',
-    after: 'b',
-    unified: '@@ -1,1 +1,1 @@\n-a\n+b\n',
-  };
-  const edit = { id: 'e1', name: 'edit_file', arguments: { path: 'a.ts', old_string: 'a', new_string: 'b' } };
-  const check = { id: 'e2', name: 'run_check', arguments: { name: 'test' } };
-  const about = { server: 'builtin', description: '' };
-  const run = startTerminal({
-    ...withServers,
-    isScreen: true,
-    cwd: folder,
-    args: ['agent', '--mode', 'read'],
-    async chat({ params, send, approve }) {
-      asked.push(params.agent);
-      attached.push(params.messages.at(-1)?.attachments);
-      if (params.agent?.mode === 'edit') {
-        await send({ kind: 'toolCall', toolCall: edit });
+t.test(
+  'an agent works in a mode, and its user answers for a whole answer or with a reason',
+  where('sh'),
+  async (t) => {
+    const asked: (ChatParams['agent'] | undefined)[] = [];
+    const decided: unknown[] = [];
+    const attached: unknown[] = [];
+    const diff = {
+      path: '/p/a.ts',
+      name: 'a.ts',
+      before: 'a',
+      after: 'b',
+      unified: '@@ -1,1 +1,1 @@\n-a\n+b\n',
+    };
+    const edit = {
+      id: 'e1',
+      name: 'edit_file',
+      arguments: { path: 'a.ts', old_string: 'a', new_string: 'b' },
+    };
+    const check = { id: 'e2', name: 'run_check', arguments: { name: 'test' } };
+    const about = { server: 'builtin', description: '' };
+    const run = startTerminal({
+      ...withServers,
+      isScreen: true,
+      cwd: folder,
+      args: ['agent', '--mode', 'read'],
+      async chat({ params, send, approve }) {
+        asked.push(params.agent);
+        attached.push(params.messages.at(-1)?.attachments);
+        if (params.agent?.mode === 'edit') {
+          await send({ kind: 'toolCall', toolCall: edit });
+          const result = { ...about, id: 'e1', name: 'edit_file', content: 'Changed a.ts.', isError: false };
+          await send({ kind: 'toolResult', toolResult: { ...result, diff } });
+          await send({ kind: 'toolCall', toolCall: check });
+          decided.push(await approve({ ...about, toolCall: check, command: ['npm', 'test'] }));
+        } else {
+          await send({ kind: 'toolCall', toolCall: edit });
+          const decisions = ['once', 'answer', 'deny', 'stop'] as const;
+          decided.push(await approve({ ...about, toolCall: edit, diff, decisions }));
+        }
+        await send({ kind: 'text', text: 'Done.' });
+        const edits = [
+          { path: 'a.ts', added: 1, removed: 1 },
+          { path: 'a.ts', added: 1, removed: 1 },
+          { path: 'b.ts', added: 1, removed: 1 },
+        ];
+        return {
+          ...resultOf('Done.', {}),
+          usage: { promptTokens: 5_200, completionTokens: 20, contextLength: 8_192 },
+          agent: { rounds: 14, edits, checks: [{ name: 'test', exitCode: 0, ms: 5 }] },
+          messages: [
+            { role: 'assistant', content: '', toolCalls: [edit] },
+            { role: 'tool', content: 'x', toolCallId: 'e1' },
+            { role: 'assistant', content: 'Done.' },
+          ],
+        };
+      },
+    });
+    await run.stdout.until(/read m:1b › $/);
+    t.strictSame(run.started[0]?.decisions, ['answer', 'stop']);
+    for (const [typed, decision] of [
+      ['a', { decision: 'answer' }],
+      ['all', { decision: 'answer' }],
+      ['n use util.js', { decision: 'deny', reason: 'use util.js' }],
+      ['No', { decision: 'deny' }],
+      ['s that is enough', { decision: 'stop', reason: 'that is enough' }],
+    ] as const) {
+      decided.length = 0;
+      run.type('go\r');
+      await run.stdout.until(/\[y\]es, \[a\]ll edits of this answer, \[n\]o \[WHY\], \[s\]top $/);
+      run.type(`${typed}\r`);
+      await run.stdout.until(/m:1b › $/);
+      t.strictSame(decided, [decision], typed);
+    }
+    await run.stdout.until(
+      /3 edits in 2 files · check test: exit 0 · 14 rounds[\s\S]*20\s+tokens[\s\S]*5\.1k\s+of\s+8k/,
+    );
+    run.type('/mode\r');
+    await run.stdout.until(/The mode is read: it reads, and changes nothing\.[\s\S]*read m:1b › $/);
+    run.type('/mode all\r');
+    await run.stdout.until(/"all" is no mode: it is one of read, ask, edit, auto\.[\s\S]*read m:1b › $/);
+    run.type('/mode edit\r');
+    await run.stdout.until(/The mode is edit[\s\S]*all\s+the\s+same[\s\S]*edit m:1b › $/);
+    run.type('!printf "one\\ntwo\\n"; exit 3\r');
+    await run.stdout.until(/one\r?\ntwo\r?\n.*goes along with the next prompt\.[\s\S]*edit m:1b › $/);
+    run.type('go\r');
+    await run.stdout.until(
+      /allow run_check: test \(npm test\)\? .*\[n\]o, show the \[d\]iff of 1 edit that you have not seen $/s,
+    );
+    t.strictSame(attached.at(-1), [
+      { path: '$ printf "one\\ntwo\\n"; exit 3', text: 'exit code 3\none\ntwo' },
+    ]);
+    run.type('d\r');
+    await run.stdout.until(
+      /-a\r?\n\+b\r?\n.*allow run_check[^?]*\? \[y\]es, for this \[s\]ession, \[a\]lways, \[n\]o $/s,
+    );
+    run.type('y\r');
+    await run.stdout.until(/edit m:1b › $/);
+    run.type('!!is a prompt\r');
+    await run.stdout.until(/is a prompt[\s\S]*allow run_check[^?]*\? .* $/);
+    t.equal(asked.length, 7);
+    run.type('n\r');
+    await run.stdout.until(/edit m:1b › $/);
+    run.type('!\r');
+    await run.stdout.until(/Say which command to run[\s\S]*m:1b › $/);
+    run.type('\u0004');
+    t.equal(await run.ended, 0);
+    t.strictSame(asked.slice(-2), [{ mode: 'edit' }, { mode: 'edit' }]);
+
+    const script = startTerminal({
+      ...withServers,
+      args: ['agent', '--json', '--mode', 'edit', '--allow', 'builtin,builtin/edit_file', 'go'],
+      input: '',
+      chat: async ({ send }) => {
         const result = { ...about, id: 'e1', name: 'edit_file', content: 'Changed a.ts.', isError: false };
         await send({ kind: 'toolResult', toolResult: { ...result, diff } });
-        await send({ kind: 'toolCall', toolCall: check });
-        decided.push(await approve({ ...about, toolCall: check, command: ['npm', 'test'] }));
-      } else {
-        await send({ kind: 'toolCall', toolCall: edit });
-        const decisions = ['once', 'answer', 'deny', 'stop'] as const;
-        decided.push(await approve({ ...about, toolCall: edit, diff, decisions }));
-      }
-      await send({ kind: 'text', text: 'Done.' });
-      const edits = [
-        { path: 'a.ts', added: 1, removed: 1 },
-        { path: 'a.ts', added: 1, removed: 1 },
-        { path: 'b.ts', added: 1, removed: 1 },
-      ];
-      return {
-        ...resultOf('Done.', {}),
-        usage: { promptTokens: 5_200, completionTokens: 20, contextLength: 8_192 },
-        agent: { rounds: 14, edits, checks: [{ name: 'test', exitCode: 0, ms: 5 }] },
-        messages: [
-          { role: 'assistant', content: '', toolCalls: [edit] },
-          { role: 'tool', content: 'x', toolCallId: 'e1' },
-          { role: 'assistant', content: 'Done.' },
-        ],
-      };
-    },
-  });
-  await run.stdout.until(/read m:1b › $/);
-  t.strictSame(run.started[0]?.decisions, ['answer', 'stop']);
-  for (const [typed, decision] of [
-    ['a', { decision: 'answer' }],
-    ['all', { decision: 'answer' }],
-    ['n use util.js', { decision: 'deny', reason: 'use util.js' }],
-    ['No', { decision: 'deny' }],
-    ['s that is enough', { decision: 'stop', reason: 'that is enough' }],
-  ] as const) {
-    decided.length = 0;
-    run.type('go\r');
-    await run.stdout.until(/\[y\]es, \[a\]ll edits of this answer, \[n\]o \[WHY\], \[s\]top $/);
-    run.type(`${typed}\r`);
-    await run.stdout.until(/m:1b › $/);
-    t.strictSame(decided, [decision], typed);
-  }
-  await run.stdout.until(
-    /3 edits in 2 files · check test: exit 0 · 14 rounds[\s\S]*20\s+tokens[\s\S]*5\.1k\s+of\s+8k/,
-  );
-  run.type('/mode\r');
-  await run.stdout.until(/The mode is read: it reads, and changes nothing\.[\s\S]*read m:1b › $/);
-  run.type('/mode all\r');
-  await run.stdout.until(/"all" is no mode: it is one of read, ask, edit, auto\.[\s\S]*read m:1b › $/);
-  run.type('/mode edit\r');
-  await run.stdout.until(/The mode is edit[\s\S]*all\s+the\s+same[\s\S]*edit m:1b › $/);
-  run.type('!printf "one\\ntwo\\n"; exit 3\r');
-  await run.stdout.until(/one\r?\ntwo\r?\n.*goes along with the next prompt\.[\s\S]*edit m:1b › $/);
-  run.type('go\r');
-  await run.stdout.until(
-    /allow run_check: test \(npm test\)\? .*\[n\]o, show the \[d\]iff of 1 edit that you have not seen $/s,
-  );
-  t.strictSame(attached.at(-1), [{ path: '$ printf "one\\ntwo\\n"; exit 3', text: 'exit code 3\none\ntwo' }]);
-  run.type('d\r');
-  await run.stdout.until(
-    /-a\r?\n\+b\r?\n.*allow run_check[^?]*\? \[y\]es, for this \[s\]ession, \[a\]lways, \[n\]o $/s,
-  );
-  run.type('y\r');
-  await run.stdout.until(/edit m:1b › $/);
-  run.type('!!is a prompt\r');
-  await run.stdout.until(/is a prompt[\s\S]*allow run_check[^?]*\? .* $/);
-  t.equal(asked.length, 7);
-  run.type('n\r');
-  await run.stdout.until(/edit m:1b › $/);
-  run.type('!\r');
-  await run.stdout.until(/Say which command to run[\s\S]*m:1b › $/);
-  run.type('\u0004');
-  t.equal(await run.ended, 0);
-  t.strictSame(asked.slice(-2), [{ mode: 'edit' }, { mode: 'edit' }]);
-
-  const script = startTerminal({
-    ...withServers,
-    args: ['agent', '--json', '--mode', 'edit', '--allow', 'builtin,builtin/edit_file', 'go'],
-    input: '',
-    chat: async ({ send }) => {
-      const result = { ...about, id: 'e1', name: 'edit_file', content: 'Changed a.ts.', isError: false };
-      await send({ kind: 'toolResult', toolResult: { ...result, diff } });
-      const checks = [{ name: 'test', exitCode: 1, ms: 5 }];
-      return { ...resultOf('ok'), finishReason: 'toolLoop', agent: { rounds: 9, edits: [], checks } };
-    },
-  });
-  t.equal(await script.ended, 1);
-  t.hasStrict(script.started.at(-1)?.options?.approvals, { builtin: ['*', 'edit_file'] });
-  const done = JSON.parse(script.stdout.text().trim().split('\n').at(-1) ?? '');
-  t.match(done, { event: 'done', stopped: 'toolLoop', rounds: 9, edits: [], checks: [{ exitCode: 1 }] });
-  const piped = startTerminal({
-    ...{ ...withServers, args: ['agent', '--mode', 'edit', 'go'], input: '' },
-    chat: async ({ send }) => {
-      const result = { ...about, id: 'e1', name: 'edit_file', content: 'Changed a.ts.', isError: false };
-      await send({ kind: 'toolResult', toolResult: { ...result, diff } });
-      return {
-        ...resultOf('ok'),
-        agent: { rounds: 2, edits: [{ path: 'a.ts', added: 1, removed: 1 }], checks: [] },
-      };
-    },
-  });
-  t.equal(await piped.ended, 0);
-  t.match(piped.stderr.text(), /Changed a\.ts\.\na\.ts\n@@ .*\n-a\n\+b\n1 edit in 1 file · 2 rounds/);
-  const wrong = startTerminal({ ...withServers, args: ['agent', '--mode', 'all', 'go'], input: '' });
-  t.equal(await wrong.ended, 2);
-});
+        const checks = [{ name: 'test', exitCode: 1, ms: 5 }];
+        return { ...resultOf('ok'), finishReason: 'toolLoop', agent: { rounds: 9, edits: [], checks } };
+      },
+    });
+    t.equal(await script.ended, 1);
+    t.hasStrict(script.started.at(-1)?.options?.approvals, { builtin: ['*', 'edit_file'] });
+    const done = JSON.parse(script.stdout.text().trim().split('\n').at(-1) ?? '');
+    t.match(done, { event: 'done', stopped: 'toolLoop', rounds: 9, edits: [], checks: [{ exitCode: 1 }] });
+    const piped = startTerminal({
+      ...{ ...withServers, args: ['agent', '--mode', 'edit', 'go'], input: '' },
+      chat: async ({ send }) => {
+        const result = { ...about, id: 'e1', name: 'edit_file', content: 'Changed a.ts.', isError: false };
+        await send({ kind: 'toolResult', toolResult: { ...result, diff } });
+        return {
+          ...resultOf('ok'),
+          agent: { rounds: 2, edits: [{ path: 'a.ts', added: 1, removed: 1 }], checks: [] },
+        };
+      },
+    });
+    t.equal(await piped.ended, 0);
+    t.match(piped.stderr.text(), /Changed a\.ts\.\na\.ts\n@@ .*\n-a\n\+b\n1 edit in 1 file · 2 rounds/);
+    const wrong = startTerminal({ ...withServers, args: ['agent', '--mode', 'all', 'go'], input: '' });
+    t.equal(await wrong.ended, 2);
+  },
+);
 
 t.test('only an answer to the question allows a call', async (t) => {
   let call: () => void = () => undefined;

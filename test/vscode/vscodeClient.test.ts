@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -56,6 +56,7 @@ import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messa
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
 import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
+import { isModeOf } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 t.test('which model answers @runner, and why it is not the one in the picker', async (t) => {
@@ -305,8 +306,8 @@ t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
   t.strictSame(ids.last, ['a', 'box/b']);
   t.strictSame(createOfferedIds(memoryOf(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
   const path = join(folder, 'vscodeModels.json');
-  t.equal((await stat(path)).mode & 0o777, 0o600);
-  t.equal((await stat(folder)).mode & 0o777, 0o700);
+  t.ok(isModeOf(path, 0o600));
+  t.ok(isModeOf(folder, 0o700));
   for (const text of ['{"ids":', '[]', '{"ids":"a"}', 'null', '']) {
     await writeFile(path, text);
     t.strictSame(createOfferedIds(memoryOf(), folder).last, [], text);
