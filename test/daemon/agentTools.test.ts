@@ -9,6 +9,7 @@ import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { adviceOnTool, argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { applyEdits } from '../../daemon/tools/builtin/textEdits.ts';
 import { FileProblemError } from '../../daemon/tools/builtin/workspace.ts';
+import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
 type Given = Record<string, unknown>;
@@ -151,7 +152,7 @@ t.test('lines are found as they are, within bounds, and nothing that is private'
     t.match(await call('search_files', given), want, JSON.stringify(given).slice(0, 60));
 });
 
-t.test('what is found and listed is what grep and git say', async (t) => {
+t.test('what is found and listed is what grep and git say', where('sh'), async (t) => {
   const server = createBuiltinServer({
     entry: { name: 'builtin', kind: 'builtin', folders: [process.cwd()] },
     ...{ store: diskStore, env: {}, platform: process.platform, now: Date.now },

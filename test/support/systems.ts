@@ -17,6 +17,8 @@ const systems = {
   signals: process.platform !== 'win32',
   /** A name may have any character but a slash, and be long. */
   names: process.platform !== 'win32',
+  /** Both streams of a program can be one pipe, so that they keep their order. */
+  joining: process.platform !== 'win32',
   /** A file below `/proc` tells about a process. */
   proc: existsSync('/proc/self/stat'),
   /** Who writes is held back by a reader that stops. Wine holds nobody back. */
