@@ -36,11 +36,11 @@ run('git', ['-C', clone, 'fetch', '-q', resolve('.'), commit]);
 run('git', ['-C', clone, 'reset', '-q', '--hard', commit]);
 process.chdir(clone);
 // As long as this program runs, so does Wine's server: several that start it at the same time would have none.
-const open = resolve('.tap-build', 'open');
+const open = resolve('.tap-build', `open-${process.pid}`);
 installPackages();
 run(wine, ['esbuild.mjs', '--tests']);
 writeFileSync(open, '');
-const keeper = `setInterval(() => require('fs').existsSync('.tap-build/open') || process.exit(), 500)`;
+const keeper = `setInterval(() => require('fs').existsSync('.tap-build/open-${process.pid}') || process.exit(), 500)`;
 spawn(wine, ['-e', keeper], { stdio: 'ignore', env: { ...process.env, RUNNER_TEST_SECONDS: '7200' } });
 run(wine, ['dist/terminal.cjs', '--version']);
 
@@ -49,7 +49,7 @@ const built = readdirSync('.tap-build').flatMap((file) => /^(\w+)\.test\.mjs$/.e
 const isWanted = (name) => (isRing ? ring.test(name) : !ofOthers.test(name) && !isLeftOut(name));
 const names = chosen.length > 0 ? chosen : built.filter(isWanted);
 // A file that waits for what never comes there is stopped by the system: tap could not.
-const seconds = 200;
+const seconds = isRing ? 200 : 600;
 const env = { ...process.env, RUNNER_TEST_PARTS: 'none', RUNNER_TEST_SECONDS: `${seconds + 10}` };
 const runOf = (name) => ({ file: `.tap-build/${name}.test.mjs`, node: wine, env, seconds });
 const isWorse = ({ name, failed }) => failed > (known[name]?.failures ?? 0);

@@ -59,7 +59,8 @@ in_wine() {
   local own=() out status=0
   while IFS= read -r variable; do own+=("$variable"); done < <(env | grep -E '^(RUNNER_TEST|TAP)_' || true)
   if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
-    cp "$NODE_EXTRA_CA_CERTS" "$top/certificates.pem"
+    # Another process may read it at this moment.
+    cmp -s "$NODE_EXTRA_CA_CERTS" "$top/certificates.pem" || cp "$NODE_EXTRA_CA_CERTS" "$top/certificates.pem"
     own+=("NODE_EXTRA_CA_CERTS=Z:$top/certificates.pem")
   fi
   out=$(mktemp "$top/out.XXXXXX")
@@ -71,6 +72,11 @@ in_wine() {
   return "$status"
 }
 
-mkdir -p "$top"
-[ -e "$done" ] || (cd "$top" && make) >&2
-if [ $# -eq 0 ]; then echo "$top"; else in_wine "$top/node/bin/node.exe" "$@"; fi
+main() {
+  mkdir -p "$top"
+  [ -e "$done" ] || (cd "$top" && make) >&2
+  if [ $# -eq 0 ]; then echo "$top"; else in_wine "$top/node/bin/node.exe" "$@"; fi
+}
+
+# The shell reads a script as it goes, and must read nothing more if this file changes meanwhile.
+main "$@"; exit

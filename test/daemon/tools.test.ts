@@ -176,7 +176,7 @@ t.test('what a server gives back is read as a result, and as nothing else', asyn
   const env = JSON.parse(results.get('env')?.content ?? '{}');
   // The test runner adds its own to each Node that it sees started.
   const inherited = Object.keys(env).filter((name) => !/^_TAPJS|^NODE_OPTIONS$/.test(name));
-  t.strictSame(inherited.sort(), ['HOME', 'PATH'], 'nothing else is inherited');
+  if (has('sh')) t.strictSame(inherited.sort(), ['HOME', 'PATH'], 'nothing else is inherited');
   const long = results.get('long')?.content ?? '';
   t.ok(long.length > 11_000 && long.length < 13_000, 'a third of the window, for seven results');
   t.match(long, /^\[[\d,]+ characters are left out after the first part\.\]\n/);

@@ -13,6 +13,7 @@ import { parseDocumentFile } from '../../docs-service/content/documentFile.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { type DocsService, runDocs, runnerDocsPath, serveDocs } from '../support/docsProcess.ts';
 import { needs } from '../support/parts.ts';
+import { has } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { patience, poll } from '../support/waiting.ts';
 
@@ -265,12 +266,14 @@ t.test('the Dockerfile copies files that exist', async (t) => {
   );
   for (const [, built = ''] of text.matchAll(/^COPY --from=build \/src\/(\S+) /gm))
     t.ok(existsSync(built), built);
-  const image = await temporaryFolder(t);
-  for (const path of copies) cpSync(path, join(image, path), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(image, 'node_modules'), 'junction');
-  const build = spawnSync(process.execPath, ['esbuild.mjs'], { cwd: image, encoding: 'utf8' });
-  t.equal(build.stderr, '', 'the programs are built of what is copied');
-  t.ok(existsSync(join(image, 'dist', 'runner-docs.cjs')));
+  if (has('links')) {
+    const image = await temporaryFolder(t);
+    for (const path of copies) cpSync(path, join(image, path), { recursive: true });
+    symlinkSync(resolve('node_modules'), join(image, 'node_modules'));
+    const build = spawnSync(process.execPath, ['esbuild.mjs'], { cwd: image, encoding: 'utf8' });
+    t.equal(build.stderr, '', 'the programs are built of what is copied');
+    t.ok(existsSync(join(image, 'dist', 'runner-docs.cjs')));
+  }
   t.match(text, /^USER node$/m);
 
   const [, block = ''] = /^ENV (.*)$/m.exec(text) ?? [];

@@ -897,7 +897,7 @@ t.test('changes appear in the index while the library is watched', async (t) => 
   t.strictSame(errors, []);
 });
 
-t.test('an index that is deleted while it is used is filled again', async (t) => {
+t.test('an index that is deleted while it is used is filled again', where('unlinking'), async (t) => {
   const file = join(await temporaryFolder(t), 'index.db');
   const files = { 'one.md': '# One', 'deep/two.md': '# Two', 'collections/all.yaml': 'docs: [one]' };
   const library = await openTestLibrary(t, files, { file });

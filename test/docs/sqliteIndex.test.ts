@@ -13,7 +13,7 @@ import { where } from '../support/systems.ts';
 
 const worker = resolve('dist/docs-service/indexWorker.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'runner-index-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 let made = 0;
 const newFile = () => join(folder, `${made++}.db`);
 const ignore = () => undefined;
