@@ -70,6 +70,7 @@ process.exitCode = worse.length === 0 ? 0 : 1;
 
 /** Adds to what `npm test` has counted. */
 function count(passed, failed) {
+  if (!existsSync(counted)) return;
   const before = JSON.parse(readFileSync(counted, 'utf8'));
   const sum = { passed: before.passed + passed, failed: before.failed + failed };
   writeFileSync(counted, JSON.stringify({ ...before, ...sum }));

@@ -1,11 +1,11 @@
 import { realpath, stat } from 'node:fs/promises';
 import { extname, relative, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { expandPath, findPath, isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
 import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/messages/files.ts';
-import { type FindPrivacy, tryPathOf } from '../base/filePrivacy.ts';
+import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createGlob } from '../base/globs.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/tokenEstimate.ts';
@@ -132,7 +132,7 @@ class Finder {
         files.push(
           await this.#asFile(path, bytes, {
             uri,
-            private: uri.startsWith('file:') ? tryPathOf(uri) : undefined,
+            private: pathOfUri(uri),
           }),
         );
     }
@@ -219,6 +219,15 @@ interface Origin {
   readonly uri: string;
   /** The path by which it may be private. */
   readonly private: string | undefined;
+}
+
+function pathOfUri(uri: string): string | undefined {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    // Without a drive it is no path of Windows, but its name counts all the same.
+    return uri.startsWith('file:') ? uri : undefined;
+  }
 }
 
 interface Below {

@@ -15,6 +15,7 @@ const manifest: Manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 interface Manifest {
   readonly name: string;
   readonly mcpName: string;
+  readonly publisher: string;
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly man: readonly string[];
@@ -93,6 +94,15 @@ t.test('the npm package has the workers that the document service needs', async 
   const places = ['--content', join(folder, 'docs'), '--data', join(folder, 'data')];
   const { status, stdout, stderr } = run('runner-docs', 'index', ...places);
   t.equal(status, 0, stdout + stderr);
+});
+
+t.test('an editor installs the extension', needs('codeServer', 'node24'), async (t) => {
+  const program = [places.node24, join(places.codeServer, 'out', 'node', 'entry.js')];
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['.ci/desktopEditor.mjs', ...program], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stderr);
+  t.equal(stdout, `${manifest.publisher}.${manifest.name}@${manifest.version} is installed.\n`);
 });
 
 t.test('the extension is small, and has the programs that it starts', async (t) => {
