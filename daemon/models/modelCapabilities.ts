@@ -4,8 +4,7 @@ import type { ModelOverride } from '../../protocol/messages/settings.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
 import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
-import { modelKey, tryModelName } from './name.ts';
-import { isThinkingName } from './thinking.ts';
+import { isThinkingName, modelKey, tryModelName } from './name.ts';
 
 /** How many models something is kept about. A runner may name different models each time. */
 const maxKnown = 20_000;

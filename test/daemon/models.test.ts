@@ -11,10 +11,11 @@ import {
   checkFreeName,
   checkModelName,
   familyOf,
+  isThinkingName,
   modelKey,
   parseModelName,
+  THINKING_MODEL_PATTERN,
 } from '../../daemon/models/name.ts';
-import { isThinkingName, THINKING_MODEL_PATTERN } from '../../daemon/models/thinking.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';

@@ -4,7 +4,7 @@ import { endOf } from '../doneReason.ts';
 import { detailsOf, type Subject } from '../http/answerFailure.ts';
 import { parseStreamed } from '../http/boundedJson.ts';
 import { errorJson } from '../http/errorBody.ts';
-import type { CallPart, ChatPart } from '../runner.ts';
+import type { CallPart, ChatPart, FillPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
 import type { ServerSentEvent } from './eventStream.ts';
@@ -198,4 +198,29 @@ function cutCall(name: string | undefined, subject: Subject): RunnerError {
     `The answer was cut in the middle of a call of ${name || 'a tool'}. Raise num_predict, or make the context window larger, and ask again.`,
     { details: detailsOf(subject) },
   );
+}
+
+/**
+ * Reads the events of `/v1/completions`, which end with a reason to finish and `[DONE]`, and of llama.cpp's `/infill`,
+ * whose last event says `stop`.
+ */
+export function createFillReader(subject: Subject): (event: ServerSentEvent) => FillPart | undefined {
+  let finish: string | undefined;
+  return (event) => {
+    if (isDone(event)) {
+      if (finish === undefined) throw endedEarly(subject);
+      return { text: '', done: true, doneReason: finish };
+    }
+    const value = parseEvent(event, subject);
+    if (!value) return undefined;
+    const { content, stop, stop_type: type, choices } = value;
+    if (typeof content === 'string')
+      return stop === true
+        ? { text: content, done: true, doneReason: endOf(typeof type === 'string' ? type : '') }
+        : { text: content, done: false };
+    const choice = Array.isArray(choices) ? choices[0] : undefined;
+    if (!isRecord(choice)) return undefined;
+    if (typeof choice['finish_reason'] === 'string') finish ??= endOf(choice['finish_reason']);
+    return typeof choice['text'] === 'string' ? { text: choice['text'], done: false } : undefined;
+  };
 }
