@@ -7,8 +7,6 @@ import { basename, dirname } from 'node:path';
 
 /** Seconds until a file that does not end is stopped and counts as failed. */
 const limit = 2400;
-/** Tests wait for other processes for a part of their time, so there are two more than cores. */
-const jobs = availableParallelism() + 2;
 
 /**
  * @typedef {object} Run
@@ -20,10 +18,16 @@ const jobs = availableParallelism() + 2;
  * @param {readonly Run[]} runs
  * @param {string} [record] has the seconds that each run took last: the longest ones start first, so that none is left
  *   alone at the end
+ * @param {number} [jobs] how many run at a time; tests wait for other processes for a part of their time, so there are two
+ *   more than cores
  * @returns {Promise<{ passed: number, failed: number, files: { name: string, failed: number }[] }>} counts of
  *   assertions; a file that ends early counts as one
  */
-export async function runTestFiles(runs, record = 'node_modules/.runner/seconds.json') {
+export async function runTestFiles(
+  runs,
+  record = 'node_modules/.runner/seconds.json',
+  jobs = availableParallelism() + 2,
+) {
   const seconds = readSeconds(record);
   const waiting = [...runs].sort((one, other) => expected(seconds, other) - expected(seconds, one));
   const counts = { passed: 0, failed: 0, files: [] };

@@ -50,14 +50,15 @@ const isWanted = (name) => (isRing ? ring.test(name) : !ofOthers.test(name) && !
 const names = chosen.length > 0 ? chosen : built.filter(isWanted);
 // A file that waits for what never comes there is stopped by the system: tap could not.
 const seconds = isRing ? 200 : 600;
+const record = 'node_modules/.runner/secondsOfWine.json';
 const env = { ...process.env, RUNNER_TEST_PARTS: 'none', RUNNER_TEST_SECONDS: `${seconds + 10}` };
 const runOf = (name) => ({ file: `.tap-build/${name}.test.mjs`, node: wine, env, seconds });
 const isWorse = ({ name, failed }) => failed > (known[name]?.failures ?? 0);
-const once = await runTestFiles(names.map(runOf), 'node_modules/.runner/secondsOfWine.json');
-// Wine's one server is slow beside others: what fails twice has a fault.
+const once = await runTestFiles(names.map(runOf), record, 2);
+// Wine has one server for all, which is slow beside others: what fails twice has a fault.
 const doubtful = once.files.filter(isWorse);
 const again = [];
-for (const { name } of doubtful) again.push(await runTestFiles([runOf(name)]));
+for (const { name } of doubtful) again.push(await runTestFiles([runOf(name)], record, 1));
 rmSync(open);
 for (const [name, { failures, why }] of Object.entries(known))
   if (isLeftOut(name) || names.includes(name)) console.log(`known: ${name}: ${failures} (${why})`);

@@ -186,27 +186,32 @@ t.test('an error is a sentence on standard error, an exit code and the last even
   }
 });
 
-t.test('pages are found by their meaning, and the model gets the addresses of their sections', async (t) => {
-  const embeddings = await startEmbeddings();
-  t.teardown(() => embeddings.close());
-  const runner = await startStandIn();
-  t.teardown(() => runner.close());
-  const env = { DOCS_EMBEDDINGS: embeddings.url, DOCS_EMBEDDINGS_MODEL: 'm' };
-  const data = join(home, '.cache', 'runner', 'docs');
-  const program = join('dist', 'runner-docs.cjs');
-  t.match(await run(['index', '--content', 'docs', '--data', data], { env, program }), {
-    stdout: /documents embedded/,
-  });
-  runner.toolCalls([{ name: 'search_docs', arguments: { query: 'ovenfresh loaves keep how?' } }]);
-  runner.say('The pages do not say.');
-  const args = ['chat', '--server', runner.url, '--tools', 'docs', 'How do I keep bread?'];
-  const { code, stdout } = await run(args, { env });
-  t.match(stdout, /The pages do not say\./);
-  t.equal(code, 0);
-  const told = JSON.stringify(runner.bodies('/api/chat').at(-1));
-  t.match(told, /docs:\/\/doc\/[\w-]+#[\w-]+/);
-  t.match(told, /matched[\\":]+(?:meaning|both)/);
-});
+// Where a cache is differs on Windows.
+t.test(
+  'pages are found by their meaning, and the model gets the addresses of their sections',
+  where('slashes'),
+  async (t) => {
+    const embeddings = await startEmbeddings();
+    t.teardown(() => embeddings.close());
+    const runner = await startStandIn();
+    t.teardown(() => runner.close());
+    const env = { DOCS_EMBEDDINGS: embeddings.url, DOCS_EMBEDDINGS_MODEL: 'm' };
+    const data = join(home, '.cache', 'runner', 'docs');
+    const program = join('dist', 'runner-docs.cjs');
+    t.match(await run(['index', '--content', 'docs', '--data', data], { env, program }), {
+      stdout: /documents embedded/,
+    });
+    runner.toolCalls([{ name: 'search_docs', arguments: { query: 'ovenfresh loaves keep how?' } }]);
+    runner.say('The pages do not say.');
+    const args = ['chat', '--server', runner.url, '--tools', 'docs', 'How do I keep bread?'];
+    const { code, stdout } = await run(args, { env });
+    t.match(stdout, /The pages do not say\./);
+    t.equal(code, 0);
+    const told = JSON.stringify(runner.bodies('/api/chat').at(-1));
+    t.match(told, /docs:\/\/doc\/[\w-]+#[\w-]+/);
+    t.match(told, /matched[\\":]+(?:meaning|both)/);
+  },
+);
 
 t.test('an interrupt cuts the answer, keeps it and ends with 130', where('sh'), async (t) => {
   let onClose: (() => void) | undefined;
