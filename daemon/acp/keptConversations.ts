@@ -1,5 +1,4 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
-import type { Message } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { standsForResult } from '../chat/toolCalls.ts';
 import type { Core } from '../compose/core.ts';
@@ -26,8 +25,10 @@ interface KeptConversations {
   list(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
   /** An update with its title; undefined while it has none. */
   infoOf(id: string): Promise<SessionInfo | undefined>;
-  /** Takes the last turn out of the conversation, if that is kept. */
-  undo(id: string): Promise<void>;
+  /** How many prompts it has. */
+  turns(id: string): Promise<number>;
+  /** Takes its last turn out. */
+  undo(id: string): Promise<unknown>;
   delete(id: string): Promise<void>;
   release(id: string): void;
 }
@@ -71,10 +72,8 @@ export function createKeptConversations({
       if (!session?.title) return undefined;
       return { sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt };
     },
-    async undo(id) {
-      const store = await sessions.get();
-      if (store.isKeeping) await store.undo(id);
-    },
+    turns: async (id) => (await (await sessions.get()).find(id)).turns,
+    undo: async (id) => (await sessions.get()).undo(id),
     async delete(id) {
       const store = await sessions.get();
       await naming('sessionId', store.delete(id));
@@ -103,11 +102,6 @@ export async function replay(
       signal.throwIfAborted();
       await update(id, next);
     }
-}
-
-/** The messages as the next prompt sends them: without thinking. */
-export function historyOf(messages: readonly SessionMessage[]): readonly Message[] {
-  return messages.map(({ at: _, model: __, partial: ___, thinking: ____, ...message }) => message);
 }
 
 /** That a tool itself failed is not kept: the model has only read its result, too. */
