@@ -73,6 +73,9 @@ export const clearedFields = {
   ...{ answers: counted, turns: counted },
 };
 
+const noMessage = { path: ['messages'], error: 'there is no message' };
+const noSession = { path: ['history'], error: 'there is no session' };
+
 export const chatParamsSchema: Schema<ChatParams> = exact(
   z
     .object({
@@ -102,13 +105,7 @@ export const chatParamsSchema: Schema<ChatParams> = exact(
       replacesLastTurn: z.exactOptional(z.boolean()),
     })
     .check(
-      z.refine(({ messages, history }) => messages.length > 0 || history !== undefined, {
-        path: ['messages'],
-        error: 'there is no message',
-      }),
-      z.refine(({ session, history }) => session !== undefined || history === undefined, {
-        path: ['history'],
-        error: 'there is no session',
-      }),
+      z.refine(({ messages, history }) => messages.length > 0 || history !== undefined, noMessage),
+      z.refine(({ session, history }) => session !== undefined || history === undefined, noSession),
     ),
 );

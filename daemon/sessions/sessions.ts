@@ -199,11 +199,10 @@ class SessionStore implements Sessions {
 
   async update(id: string, title: string): Promise<Session> {
     const begun = this.#begun.get(id);
-    const session = begun ? { ...begun, title: oneLine(title) } : undefined;
-    if (session) this.#begun.set(id, session);
+    if (begun) this.#begun.set(id, { ...begun, title: oneLine(title) });
     else await this.#withLock(id, () => this.#kept.retitle(id, oneLine(title)));
     this.#options.onDidChange();
-    return session ?? this.find(id);
+    return this.find(id);
   }
 
   async undo(id: string): Promise<UndoneTurn> {
@@ -221,10 +220,11 @@ class SessionStore implements Sessions {
     const first = firstTurns(messages, turns);
     const known = this.#remembered(id);
     const forked = withoutUndefined<Session>({ ...this.begin(session), model: session.model });
-    this.#begun.set(forked.id, forked);
     if (this.#mayWrite(forked)) await this.#add(forked, first, settings);
-    if (known) await this.open(forked.id);
-    if (known) this.#memory.set(forked.id, firstTurns(known, turns));
+    if (known) {
+      await this.open(forked.id);
+      this.#memory.set(forked.id, firstTurns(known, turns));
+    }
     return withoutUndefined<ReadSessionResult>({
       session: await this.find(forked.id),
       messages: first,
@@ -269,11 +269,24 @@ class SessionStore implements Sessions {
   }
 
   async keepTurn<T>({ id, signal, replacesLastTurn }: TurnOptions, work: TurnWork<T>): Promise<T> {
+    const { redact, now, onDidChange } = this.#options;
     const linked = linkedSignal(signal, this.#ending.signal);
+    // Two turns of one conversation are kept one after another.
     const earlier = Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
     const working: Working = { id, result: earlier };
     const begin = (prompt: TurnPrompt) => {
-      working.turn = this.#createTurn(prompt, { id, replacesLastTurn, earlier });
+      working.turn = new RunningTurn(prompt, {
+        replacesLastTurn,
+        before: earlier,
+        remember: (messages) => this.#memory.set(id, messages),
+        write: async (...change) => {
+          if (!this.#mayWrite(this.#begun.get(id))) return undefined;
+          return this.#queue.run(id, () => this.#extend(id, ...change));
+        },
+        recording: () => ({ at: new Date(now()).toISOString(), redact }),
+        isEnding: () => this.#ending.signal.aborted,
+        onDidChange,
+      });
       return working.turn;
     };
     this.#working.add(working);
@@ -328,30 +341,6 @@ class SessionStore implements Sessions {
     const written = await this.#files.create(session, ...content);
     this.#begun.delete(session.id);
     return written;
-  }
-
-  /** Two turns of one conversation are kept one after another. */
-  #createTurn(
-    prompt: TurnPrompt,
-    {
-      id,
-      replacesLastTurn,
-      earlier,
-    }: Pick<TurnOptions, 'id' | 'replacesLastTurn'> & { earlier: Promise<unknown> },
-  ): RunningTurn {
-    const { redact, now, onDidChange } = this.#options;
-    return new RunningTurn(prompt, {
-      replacesLastTurn,
-      before: earlier,
-      remember: (messages) => this.#memory.set(id, messages),
-      write: async (...change) => {
-        if (!this.#mayWrite(this.#begun.get(id))) return undefined;
-        return this.#queue.run(id, () => this.#extend(id, ...change));
-      },
-      recording: () => ({ at: new Date(now()).toISOString(), redact }),
-      isEnding: () => this.#ending.signal.aborted,
-      onDidChange,
-    });
   }
 
   async #extend(id: string, ...change: SessionChange): Promise<Extension> {

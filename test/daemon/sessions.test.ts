@@ -285,6 +285,8 @@ for (const [name, options, creation] of [
     t.strictSame(sentLast(here), [...first, 'assistant: 0', 'user: Other?'], 'another one in its place');
     const read = async (of: string) => (await one.read(of)).messages.map(({ content }) => content).slice(2);
     t.strictSame(await read(id), ['0', 'Other?', '3']);
+    const { session: titled } = await one.daemon.request(updateSessionRequest, { id, title: 'Mine' });
+    t.match(titled, { title: 'Mine', turns: 2 });
     const { session: fork } = await one.daemon.request(forkSessionRequest, { id, turns: 1 });
     t.match(fork, { turns: 1 });
     await ask(fork.id, [{ role: 'system', content: '' }, user('There?')]);

@@ -77,8 +77,8 @@ async function sayHowToGoOn(
   stdout: Output,
   { conversation, runner }: { readonly conversation: OpenConversation; readonly runner: string },
 ): Promise<void> {
-  const { session, hasTurns } = conversation;
-  if (session === undefined || !hasTurns || session.kept === false) return;
+  const { session } = conversation;
+  if (!session?.turns || session.kept === false) return;
   const command = `runner chat${runner}`;
   await stdout.writeText(
     stdout.style.dim(
@@ -275,8 +275,7 @@ class InputLoop {
   }
 
   async #askAgain(interrupts: Interrupts): Promise<void> {
-    const turn = await this.#conversation.beginAgain();
-    const end = await this.#showAnswer(turn.params, interrupts);
+    const end = await this.#showAnswer(await this.#conversation.beginAgain(), interrupts);
     if (!end.isWhole && !interrupts.isForced)
       await this.#say(this.#terminal.stdout.style.dim('The conversation goes on with the earlier answer.\n'));
   }

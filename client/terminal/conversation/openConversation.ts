@@ -159,9 +159,9 @@ export class OpenConversation implements ConversationState {
   }
 
   /** Begins the last turn again, as it was asked. It stays as it is until it has a whole answer. */
-  async beginAgain(): Promise<BegunTurn> {
+  async beginAgain(): Promise<BegunTurn['params']> {
     const params = await this.#paramsOf([], this.#asked.get(this.#session?.turns ?? 0)?.prompt);
-    return { params: { ...params, replacesLastTurn: true }, end: () => undefined };
+    return { ...params, replacesLastTurn: true };
   }
 
   async #paramsOf(
@@ -179,11 +179,6 @@ export class OpenConversation implements ConversationState {
 
   toolServers(): readonly string[] {
     return this.knownTools.filter((name) => this.tools.has(name));
-  }
-
-  /** Whether the conversation has an answer. */
-  get hasTurns(): boolean {
-    return (this.#session?.turns ?? 0) > 0;
   }
 
   /** Whether its model can call tools, as far as the runner says so. */
