@@ -61,7 +61,9 @@ export function withHistory(
   const system = messages.some(isSystem) ? messages.filter(isSystem) : kept.filter(isSystem);
   const added = messages.filter((message) => !isSystem(message));
   const said = kept.filter((message) => !isSystem(message));
-  const before = replacesLastTurn ? beforeAnswer(said, added.length === 0) : said;
+  const lastPrompt = said.findLastIndex(({ role }) => role === 'user');
+  const end = added.length === 0 ? lastPrompt + 1 : startOfLastTurn(said);
+  const before = replacesLastTurn ? said.slice(0, end) : said;
   const all = [...system.filter(({ content }) => content !== ''), ...before, ...added];
   if (sizeOf(all) <= maxConversation) return withoutOpenCalls(all);
   throw new RunnerError(
@@ -70,15 +72,12 @@ export function withHistory(
   );
 }
 
-/** Up to the last prompt, with it or without its turn. */
-function beforeAnswer(messages: readonly Message[], withPrompt: boolean): readonly Message[] {
-  if (!withPrompt) return messages.slice(0, Math.max(0, startOfLastTurn(messages)));
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
-}
-
-/** The place of the first of the last prompts that no answer precedes; -1 without any. */
+/** The place of the first of the last prompts that no answer precedes; 0 without any. */
 export function startOfLastTurn(messages: readonly Message[]): number {
-  return messages.findLastIndex(({ role }, at) => role === 'user' && messages[at - 1]?.role !== 'user');
+  const start = messages.findLastIndex(
+    ({ role }, at) => role === 'user' && messages[at - 1]?.role !== 'user',
+  );
+  return Math.max(0, start);
 }
 
 function withoutOpenCalls(messages: readonly Message[]): readonly Message[] {

@@ -210,7 +210,7 @@ class SessionStore implements Sessions {
     const prompt = messages.findLast(({ role }) => role === 'user');
     const isBegun = this.#begun.has(id);
     if (!isBegun) await this.#withLock(id, () => this.#kept.undo(id));
-    if (this.#memory.get(id)) this.#memory.set(id, messages.slice(0, Math.max(0, startOfLastTurn(messages))));
+    if (this.#memory.get(id)) this.#memory.set(id, messages.slice(0, startOfLastTurn(messages)));
     if (prompt || !isBegun) this.#options.onDidChange();
     return withoutUndefined<UndoneTurn>({ session: await this.find(id), prompt });
   }

@@ -340,6 +340,30 @@ t.test('a chat that sends only its new messages waits for the answer before it',
   t.strictSame(sentLast(here), ['user: First?', `assistant: ${message.content}`, 'user: Third?']);
 });
 
+t.test('the result of a client’s own tool is a new message', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here, { modelCapabilities: { [model]: { tools: true } } });
+  const ask = adding(one, here);
+  const { id } = await one.create();
+  const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }];
+  const calls = ['x', 'y'].map((at) => ({ name: 'look', arguments: { at } }));
+  here.runner.toolCalls(calls);
+  const look = { model, session: id, history: 'kept', messages: [user('Look')], tools } as const;
+  const [call] = (await one.daemon.chat(look)).result.message.toolCalls ?? [];
+  await ask(id, [{ role: 'tool', content: 'a cat', toolCallId: call?.id ?? '', toolName: 'look' }]);
+  t.match(here.runner.bodies('/api/chat').at(-1), {
+    messages: [
+      { content: 'Look' },
+      { tool_calls: { length: 1, 0: { function: { arguments: { at: 'x' } } } } },
+      { content: 'a cat' },
+    ],
+  });
+  t.strictSame(
+    (await one.read(id)).messages.map(({ role, content }) => `${role}: ${content}`),
+    ['user: Look', 'assistant: ', 'tool: a cat', 'assistant: 1'],
+  );
+});
+
 t.test('a chat that sends only its new messages says what is wrong', async (t) => {
   const here = await place(t);
   const one = await start(t, here);

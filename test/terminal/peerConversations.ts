@@ -36,7 +36,7 @@ export function createPeerConversations() {
     undo: (({ id }) => {
       const messages = conversations.get(id) ?? [];
       const prompt = messages.findLast(({ role }) => role === 'user');
-      conversations.set(id, messages.slice(0, Math.max(0, startOfLastTurn(messages))));
+      conversations.set(id, messages.slice(0, startOfLastTurn(messages)));
       return { session: sessionOf(id), ...(prompt ? { prompt } : {}) };
     }) satisfies Answer<UndoneTurn>,
     fork: (({ id, turns = Number.POSITIVE_INFINITY }) => {
