@@ -150,8 +150,8 @@ export function createAgent({
       const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
       // A prompt may have arrived meanwhile.
       refuseAnswering(sessions, sessionId);
-      const { id, title, model, settings = {} } = found;
-      const { think, options: runnerOptions, maxRounds: rounds } = settings;
+      const { id, title, model } = found.session;
+      const { think, options: runnerOptions, maxRounds: rounds } = found.settings ?? {};
       const session = sessions.open({
         ...{ id, cwd, title, model },
         // What a conversation was allowed once, nobody has allowed today.

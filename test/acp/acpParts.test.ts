@@ -612,6 +612,9 @@ t.test('an answer is sent as it arrives, until it is cancelled', async (t) => {
   t.strictSame(sent, [], 'then there is silence');
 });
 
+const day = '2026-11-22T00:00:00Z';
+const keptSession = { id: 's1', title: '', model: 'm', createdAt: day, updatedAt: day, turns: 1 };
+
 t.test('a conversation is said again as it was', async (t) => {
   const interrupted = { id: 'call_2', name: 'wait', arguments: {} };
   const messages: readonly SessionMessage[] = [
@@ -624,7 +627,7 @@ t.test('a conversation is said again as it was', async (t) => {
     { role: 'assistant', content: 'Done.', model: 'm', partial: 'failed' },
   ];
   const sent: unknown[] = [];
-  const found = { id: 's1', title: '', model: 'm', messages };
+  const found = { session: keptSession, messages };
   await replay(found, { update: async (id, update) => void sent.push([id, update]), signal: never });
   const chunk = (kind: string, content: ContentBlock) => ({ sessionUpdate: kind, content });
   t.strictSame(
@@ -725,8 +728,8 @@ t.test('kept conversations are listed by pages, continued, described and deleted
   });
   t.equal(await kept.infoOf(ids[50] ?? ''), undefined, 'it has no title');
   t.equal(await kept.infoOf('20261122-unknown0'), undefined);
-  t.strictSame(await kept.resume(ids[0] ?? ''), {
-    ...{ id: ids[0], title: 't0', model: 'm' },
+  t.match(await kept.resume(ids[0] ?? ''), {
+    session: { id: ids[0], title: 't0', model: 'm' },
     messages: [
       { role: 'user', content: 'Hi t0' },
       { role: 'assistant', content: 'Yes.', model: 'm' },
@@ -998,7 +1001,7 @@ t.test('each update is waited for, so that a client that does not read holds the
     started,
     (update) => {
       const messages = [{ role: 'user' as const, content: 'Hi' }];
-      return replay({ id: 's1', messages }, { update, signal: never });
+      return replay({ session: keptSession, messages }, { update, signal: never });
     },
     announce,
     ask,
