@@ -28,7 +28,7 @@ import type { EditorFiles } from '../tools/builtin/editorStore.ts';
 import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
 import { createAskElicitation, elicitModesOf } from './elicitation.ts';
-import { createKeptConversations, historyOf, replay } from './keptConversations.ts';
+import { createKeptConversations, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
 import { choiceOfThink } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
@@ -150,10 +150,10 @@ export function createAgent({
       const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
       // A prompt may have arrived meanwhile.
       refuseAnswering(sessions, sessionId);
-      const { id, title, model, messages, settings = {} } = found;
-      const { think, options: runnerOptions, maxRounds: rounds } = settings;
+      const { id, title, model } = found.session;
+      const { think, options: runnerOptions, maxRounds: rounds } = found.settings ?? {};
       const session = sessions.open({
-        ...{ id, cwd, title, model, history: historyOf(messages) },
+        ...{ id, cwd, title, model },
         // What a conversation was allowed once, nobody has allowed today.
         mode: firstMode && 'ask',
         ...(runnerOptions === undefined ? {} : { runnerOptions }),
@@ -185,6 +185,7 @@ export function createAgent({
           const title = `Let models run ${command.join(' ')} here, until ${file} changes`;
           return (await askAsCall(question, { title, kind: 'execute' }, checkOptions)) === true;
         },
+        turns: () => kept.turns(session.id),
         undoTurn: () => kept.undo(session.id),
       }),
     );

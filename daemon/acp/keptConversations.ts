@@ -1,6 +1,5 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
-import type { Message } from '../../protocol/messages/chat.ts';
-import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
+import type { ReadSessionResult, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { standsForResult } from '../chat/toolCalls.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
@@ -8,52 +7,26 @@ import type { Client } from './client.ts';
 import { imageBlock } from './contentBlocks.ts';
 import { endedCall, toolCallOf } from './toolCallUpdates.ts';
 
-/** A conversation that is continued. */
-interface ResumedConversation {
-  readonly id: string;
-  readonly title: string;
-  readonly model: string | undefined;
-  readonly messages: readonly SessionMessage[];
-  readonly settings?: ConversationSettings;
-}
-
-/** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
-interface KeptConversations {
-  /** The id of a new conversation. It is written with its first prompt. */
-  begin(cwd: string): Promise<string>;
-  /** Locks the conversation for this process, and reads it. */
-  resume(id: string): Promise<ResumedConversation>;
-  list(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
-  /** An update with its title; undefined while it has none. */
-  infoOf(id: string): Promise<SessionInfo | undefined>;
-  /** Takes the last turn out of the conversation, if that is kept. */
-  undo(id: string): Promise<void>;
-  delete(id: string): Promise<void>;
-  release(id: string): void;
-}
-
 type SessionInfo = Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>;
 
-export function createKeptConversations({
-  sessions,
-  log,
-}: Pick<Core, 'sessions' | 'log'>): KeptConversations {
+/** The conversations on the disk, in the protocol's types. An unknown id is an error at the parameter `sessionId`. */
+export function createKeptConversations({ sessions, log }: Pick<Core, 'sessions' | 'log'>) {
   /** A lock that is being released cannot be taken again yet. */
   const releasing = new Map<string, Promise<void>>();
   return {
-    async begin(cwd) {
+    /** The id of a new conversation. It is written with its first prompt. */
+    async begin(cwd: string): Promise<string> {
       const store = await sessions.get();
       return store.begin({ cwd }).id;
     },
-    async resume(id) {
+    /** Locks the conversation for this process, and reads it. */
+    async resume(id: string): Promise<ReadSessionResult> {
       const store = await sessions.get();
       await releasing.get(id);
       await naming('sessionId', store.open(id));
-      const { session, messages, settings } = await naming('sessionId', store.read(id));
-      const { title, model } = session;
-      return { id, title, model, messages, ...(settings ? { settings } : {}) };
+      return naming('sessionId', store.read(id));
     },
-    async list({ cwd, cursor }, signal) {
+    async list({ cwd, cursor }: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse> {
       const store = await sessions.get();
       const params = { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) };
       const { sessions: found, nextCursor } = await store.list(params, signal);
@@ -65,21 +38,21 @@ export function createKeptConversations({
         ...(nextCursor === undefined ? {} : { nextCursor }),
       };
     },
-    async infoOf(id) {
+    /** An update with its title; undefined while it has none. */
+    async infoOf(id: string): Promise<SessionInfo | undefined> {
       const store = await sessions.get();
       const session = await store.find(id).catch(() => undefined);
       if (!session?.title) return undefined;
       return { sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt };
     },
-    async undo(id) {
-      const store = await sessions.get();
-      if (store.isKeeping) await store.undo(id);
-    },
-    async delete(id) {
+    /** How many prompts it has. */
+    turns: async (id: string) => (await (await sessions.get()).find(id)).turns,
+    undo: async (id: string) => (await sessions.get()).undo(id),
+    async delete(id: string) {
       const store = await sessions.get();
       await naming('sessionId', store.delete(id));
     },
-    release(id) {
+    release(id: string) {
       const released = sessions
         .get()
         .then((store) => store.release(id))
@@ -94,7 +67,7 @@ export function createKeptConversations({
 
 /** Sends the whole conversation again. Attachments are links in the text. */
 export async function replay(
-  { id, messages }: Pick<ResumedConversation, 'id' | 'messages'>,
+  { session: { id }, messages }: ReadSessionResult,
   { update, signal }: Client,
 ): Promise<void> {
   const failed = new Set(messages.filter(isFailed).map(({ toolCallId }) => toolCallId));
@@ -103,11 +76,6 @@ export async function replay(
       signal.throwIfAborted();
       await update(id, next);
     }
-}
-
-/** The messages as the next prompt sends them: without thinking. */
-export function historyOf(messages: readonly SessionMessage[]): readonly Message[] {
-  return messages.map(({ at: _, model: __, partial: ___, thinking: ____, ...message }) => message);
 }
 
 /** That a tool itself failed is not kept: the model has only read its result, too. */

@@ -27,8 +27,9 @@ export interface CommandParts {
   readonly changeMode: (word: string) => Promise<unknown>;
   /** Whether models may run it from now on. */
   readonly agreesTo: (check: SuggestedCheck) => Promise<boolean>;
-  /** The last turn is taken out of what is kept. */
-  readonly undoTurn: () => Promise<void>;
+  /** How many prompts the conversation has. */
+  readonly turns: () => Promise<number>;
+  readonly undoTurn: () => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
@@ -68,16 +69,13 @@ async function takeCheck(word: string, { tools, agreesTo }: CommandParts): Promi
   return lines.length === 0 ? 'A model may run no command in this folder.' : lines.join('\n');
 }
 
-async function undo({ session, tools, undoTurn, signal }: CommandParts): Promise<string> {
-  const { id, history } = session;
-  const last = history.findLastIndex(({ role }) => role === 'user');
-  if (last === -1) return 'There is no prompt yet.';
-  const prompts = history.filter(({ role }) => role === 'user').length;
+async function undo({ session: { id }, tools, signal, ...kept }: CommandParts): Promise<string> {
+  const prompts = await kept.turns();
+  if (prompts === 0) return 'There is no prompt yet.';
   const edits = await tools.edits();
   const { count } = await edits.list(id, prompts);
   const restored = count === 0 ? undefined : await edits.undo(id, prompts, signal);
-  session.history = history.slice(0, last);
-  await undoTurn();
+  await kept.undoTurn();
   return ['The model has forgotten the last prompt and its answer.', ...describe('Took back', restored)].join(
     '\n',
   );

@@ -1,13 +1,11 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import type { AgentMode, ChatParams, Message } from '../../protocol/messages/chat.ts';
-import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import type { AgentMode, ChatParams } from '../../protocol/messages/chat.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { ThinkingChoice } from './pickers.ts';
 
 /** How many sessions are open at most. A new one closes the session that was idle for longest. */
 const maxSessions = 64;
-/** Of one session's history, in characters, with attachments and images. */
-const maxHistory = 64 * 1024 * 1024;
 
 /** An open conversation. */
 export interface AcpSession {
@@ -27,7 +25,6 @@ export interface AcpSession {
   readonly runnerOptions?: NonNullable<ChatParams['options']>;
   /** The rounds of tools that it was kept with. */
   readonly rounds?: number;
-  history: readonly Message[];
   /** The prompt that is being answered. */
   turn: { abort(): void } | undefined;
   /** The pickers that the client has, as JSON. */
@@ -64,9 +61,7 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
     get,
     open(
       known: Pick<AcpSession, 'id' | 'cwd'> &
-        Partial<
-          Pick<AcpSession, 'history' | 'mode' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>
-        >,
+        Partial<Pick<AcpSession, 'mode' | 'model' | 'title' | 'thinking' | 'runnerOptions' | 'rounds'>>,
     ): AcpSession {
       const oldest = [...sessions.values()].find(({ turn }) => turn === undefined);
       if (sessions.size >= maxSessions && oldest) close(oldest);
@@ -78,7 +73,7 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
           thinking: 'default' as const,
           mode: undefined,
         },
-        ...{ history: [], turn: undefined, sentPickers: '[]', title: '', isClosed: false },
+        ...{ turn: undefined, sentPickers: '[]', title: '', isClosed: false },
         ...known,
       };
       sessions.set(session.id, session);
@@ -88,25 +83,6 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
     close: (id: string) => close(get(id)),
     all: (): readonly AcpSession[] => [...sessions.values()],
   };
-}
-
-/**
- * The session's history with one more message.
- * @throws {RunnerError} if it gets too long, since nothing is dropped in silence.
- */
-export function historyWith({ history }: AcpSession, message: Message): readonly Message[] {
-  const longer = [...history, message];
-  if (longer.reduce((size, each) => size + sizeOf(each), 0) <= maxHistory) return longer;
-  throw new RunnerError(
-    'context-exceeded',
-    'This session holds more than can be kept in memory. Begin a new one.',
-  );
-}
-
-function sizeOf({ content, attachments = [], images = [], toolCalls = [] }: Message): number {
-  const calls = toolCalls.map((call) => JSON.stringify(call.arguments));
-  const texts = [content, ...attachments.map(({ text }) => text), ...images, ...calls];
-  return texts.reduce((size, text) => size + text.length, 0);
 }
 
 interface TurnOptions {

@@ -5,13 +5,14 @@ import type { Model } from '../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { AgentModes } from '../chat/agentMode.ts';
+import type { Chat } from '../chat/chat.ts';
 import type { AskApproval, AskElicitation, DaemonTool } from '../chat/daemonTools.ts';
 import { createToolLoop } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { ModelOptions } from './modelOptions.ts';
 import { thinkOf } from './pickers.ts';
-import { type AcpSession, historyWith } from './sessions.ts';
+import type { AcpSession } from './sessions.ts';
 import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
@@ -49,43 +50,35 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   cancelled: 'cancelled',
 };
 
-/** Answers one prompt, and adds both to the session's history. */
+/** Answers one prompt. */
 export async function takeTurn(parts: TurnParts, message: Message): Promise<StopReason> {
   const { core, options, prompt, session, updates } = parts;
-  const messages = historyWith(session, message);
   const model = prompt?.model ?? (await modelFor(parts));
   const known = options.models.find(({ name }) => name === model);
   const think = thinkOf(session.thinking, known);
   const params: ChatParams = withoutUndefined({
     streamId: session.id,
     session: session.id,
+    history: 'kept' as const,
     model,
-    messages,
+    messages: [message],
     think,
     options: session.runnerOptions,
     agent: session.mode && { mode: session.mode },
     maxRounds: session.rounds ?? core.configuration.current.rounds,
   });
-  try {
-    const result = await answer(parts, params);
-    session.history = [...messages, ...toHistory(result.messages ?? [result.message])];
-    await parts.onDidKeep();
-    if (result.finishReason === 'toolLimit')
-      await updates.notice({
-        message: `All ${params.maxRounds} rounds of tools are used, so the work may be half done. Say "go on" to go on, or set "rounds" higher.`,
-      });
-    if (result.finishReason === 'toolLoop')
-      await updates.notice({
-        message: 'The model made the same calls again and again, so it had to answer without tools.',
-      });
-    if (result.finishReason !== 'cancelled') await updates.usage(result.usage, known);
-    return stopReasons[result.finishReason];
-  } catch (error) {
-    // A prompt without any answer is not kept: the user sends it again. A partial answer can be continued.
-    const partial = toHistory(partialAnswerOf(error));
-    if (partial.length > 0) session.history = [...messages, ...partial];
-    throw error;
-  }
+  const result = await answer(parts, params);
+  await parts.onDidKeep();
+  if (result.finishReason === 'toolLimit')
+    await updates.notice({
+      message: `All ${params.maxRounds} rounds of tools are used, so the work may be half done. Say "go on" to go on, or set "rounds" higher.`,
+    });
+  if (result.finishReason === 'toolLoop')
+    await updates.notice({
+      message: 'The model made the same calls again and again, so it had to answer without tools.',
+    });
+  if (result.finishReason !== 'cancelled') await updates.usage(result.usage, known);
+  return stopReasons[result.finishReason];
 }
 
 /** The answer, with the session's tools if the model takes any. */
@@ -95,7 +88,7 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
   const params = { ...named, model };
   if (!(await core.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
-    return core.asTurns(core.chat)(runner, params, updates.delta, signal);
+    return core.asTurns(withoutThinking(core.chat))(runner, params, updates.delta, signal);
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
@@ -133,7 +126,7 @@ function answerWithTools(
     onDidAllow: updates.started,
     onProgress: updates.progress,
   });
-  return core.asTurns(chat)(
+  return core.asTurns(withoutThinking(chat))(
     runner,
     params,
     (delta) => {
@@ -209,19 +202,10 @@ function noModel({ server: { url }, pull }: Runner, chatModels: readonly Model[]
   );
 }
 
-/** The answer up to the error. The chat adds it to its errors, as messages. */
-function partialAnswerOf(error: unknown): readonly Message[] {
-  if (!(error instanceof RunnerError)) return [];
-  const { messages, partial } = error.details;
-  return (messages ?? (partial === undefined ? [] : [partial])) as readonly Message[];
-}
-
-/** The messages that a later prompt repeats: without thinking, and without calls that have no result. */
-function toHistory(added: readonly Message[]): readonly Message[] {
-  const answered = new Set(added.map(({ toolCallId }) => toolCallId));
-  return added.flatMap(({ thinking: _, toolCalls = [], ...message }) => {
-    const calls = toolCalls.filter(({ id }) => answered.has(id));
-    if (message.content === '' && calls.length === 0 && message.role === 'assistant') return [];
-    return [{ ...message, ...(calls.length === 0 ? {} : { toolCalls: calls }) }];
-  });
+/** The same chat, which reads no thinking of earlier turns. */
+function withoutThinking(chat: Chat): Chat {
+  return (runner, params, ...rest) => {
+    const messages = params.messages.map(({ thinking: _, ...message }) => message);
+    return chat(runner, { ...params, messages }, ...rest);
+  };
 }

@@ -73,30 +73,39 @@ export const clearedFields = {
   ...{ answers: counted, turns: counted },
 };
 
+const noMessage = { path: ['messages'], error: 'there is no message' };
+const noSession = { path: ['history'], error: 'there is no session' };
+
 export const chatParamsSchema: Schema<ChatParams> = exact(
-  z.object({
-    ...requestFields,
-    messages: z.array(message).check(z.minLength(1, 'there is no message')),
-    tools: z.exactOptional(z.array(tool)),
-    hostedTools: z.exactOptional(
-      z.union([z.literal('all'), z.array(z.string())], 'it is neither "all" nor a list of names'),
+  z
+    .object({
+      ...requestFields,
+      messages: z.array(message),
+      tools: z.exactOptional(z.array(tool)),
+      hostedTools: z.exactOptional(
+        z.union([z.literal('all'), z.array(z.string())], 'it is neither "all" nor a list of names'),
+      ),
+      agent: z.exactOptional(
+        z.object({
+          mode: z.exactOptional(agentMode),
+          cleared: z.exactOptional(z.object(clearedFields)),
+        }),
+      ),
+      maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
+      toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
+      format: z.exactOptional(answerFormat),
+      context: z.exactOptional(z.literal('leading')),
+      contextTags: z.exactOptional(
+        z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
+      ),
+      dropContextTags: z.exactOptional(z.boolean()),
+      thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
+      session: z.exactOptional(z.string()),
+      history: z.exactOptional(z.literal('kept')),
+      replacesLastTurn: z.exactOptional(z.boolean()),
+    })
+    .check(
+      z.refine(({ messages, history }) => messages.length > 0 || history !== undefined, noMessage),
+      z.refine(({ session, history }) => session !== undefined || history === undefined, noSession),
     ),
-    agent: z.exactOptional(
-      z.object({
-        mode: z.exactOptional(agentMode),
-        cleared: z.exactOptional(z.object(clearedFields)),
-      }),
-    ),
-    maxRounds: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
-    toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
-    format: z.exactOptional(answerFormat),
-    context: z.exactOptional(z.literal('leading')),
-    contextTags: z.exactOptional(
-      z.array(z.string().check(z.regex(/^[A-Za-z_][\w.-]{0,63}$/, 'it is not an element name'))),
-    ),
-    dropContextTags: z.exactOptional(z.boolean()),
-    thinkingFormat: z.exactOptional(z.enum(['separate', 'quote'])),
-    session: z.exactOptional(z.string()),
-    replacesLastTurn: z.exactOptional(z.boolean()),
-  }),
 );

@@ -22,6 +22,7 @@ export const createSessionSchema: Schema<CreateSessionParams> = exact(
   z.object({
     title: z.exactOptional(title),
     cwd: z.exactOptional(folder),
+    kept: z.exactOptional(z.boolean()),
   }),
 );
 

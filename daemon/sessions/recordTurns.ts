@@ -1,11 +1,13 @@
+import { orAborted } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings } from '../../protocol/messages/sessions.ts';
-import { RunnerError } from '../base/errors.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import type { Chat } from '../chat/chat.ts';
 import type { ModelPlaces } from '../models/modelPlaces.ts';
+import { withHistory } from './conversationMemory.ts';
 import { naming } from './sessionId.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -20,17 +22,24 @@ interface RecordTurnsDependencies {
  * answer is not lost: a notice says that the turn was not kept.
  */
 export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDependencies): Chat {
-  return async (client, { replacesLastTurn = false, ...params }, send, signal) => {
-    const { session: id } = params;
-    if (id === undefined) return chat(client, params, send, signal);
+  return async (client, { replacesLastTurn = false, history, ...sent }, send, signal) => {
+    const { session: id, messages } = sent;
+    if (id === undefined) return chat(client, sent, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
-    const { turns } = await store.find(id);
-    const isMissing =
-      turns > Number(replacesLastTurn) && !params.messages.some(({ role }) => role === 'assistant');
-    const model = places.nameOf(client.server, params.model);
-    const prompt = { model, messages: params.messages, settings: settingsOf(params) };
-    return store.keepTurn({ id, prompt, replacesLastTurn, signal }, async (turn, until) => {
+    return store.keepTurn({ id, replacesLastTurn, signal }, async ({ earlier, begin }, until) => {
+      // The answer that is being given is part of the history.
+      if (history) await orAborted(earlier, until).catch(() => undefined);
+      if (history && until.aborted) return chat(client, sent, send, until);
+      const { turns } = await store.find(id);
+      const isMissing =
+        !history && turns > Number(replacesLastTurn) && !messages.some(({ role }) => role === 'assistant');
+      const whole =
+        history || isMissing ? withHistory(await store.history(id), messages, replacesLastTurn) : messages;
+      if (whole.length === 0) throw new InvalidParamsError('messages', 'there is no message');
+      const params = history ? { ...sent, messages: whole } : sent;
+      const model = places.nameOf(client.server, params.model);
+      const turn = begin({ model, messages: whole, settings: settingsOf({ ...sent, messages: whole }) });
       let seq = 0;
       const noticed = async (result: ChatResult, notice: Notice) => {
         log.warn(notice.message);
@@ -65,7 +74,7 @@ function settingsOf({ messages, think, options, hostedTools, maxRounds }: ChatPa
 }
 
 const missing =
-  'The model has seen none of the earlier turns of this conversation, because the client sent none of them.';
+  'The model has seen none of the earlier turns of this conversation, because the client sent none of them. With "history": "kept" in its request, the daemon adds them.';
 
 /** The messages that the turn has added after the prompt. */
 function addedBy({ message, messages }: ChatResult): readonly Message[] {

@@ -15,6 +15,8 @@ interface RunningTurnOptions {
   readonly replacesLastTurn: boolean;
   /** Settles when the file is free for this turn. */
   readonly before: Promise<unknown>;
+  /** Takes the messages of the conversation, with those of the turn, if that is a part of it. */
+  readonly remember: (messages: readonly Message[]) => void;
   /** Writes to the file of the conversation, as `SessionFiles.extend` does. Undefined if nothing is kept. */
   readonly write: (...change: SessionChange) => Promise<Extension | undefined>;
   readonly recording: () => Omit<RecordOptions, 'state'>;
@@ -70,10 +72,14 @@ export class RunningTurn {
   ): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    if (this.#parts.replacesLastTurn) {
+    const said = answer.filter(saysSomething);
+    const { replacesLastTurn, remember } = this.#parts;
+    const isPart = said.length > 0 && !(replacesLastTurn && partial);
+    if (isPart) remember([...this.#prompt.messages, ...said]);
+    if (replacesLastTurn) {
       await this.#asked;
-      if (!partial && answer.some(saysSomething)) await this.#replace({ answer, cleared });
-    } else if (answer.some(saysSomething)) {
+      if (isPart) await this.#replace({ answer, cleared });
+    } else if (isPart) {
       this.#asked = this.#asked.catch(() => this.#ask());
       await this.#reply({ answer, cleared, ...(partial ? { partial } : {}) });
     } else if (!this.#parts.isEnding()) await this.#takeBack();

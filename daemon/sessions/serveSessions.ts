@@ -41,7 +41,7 @@ export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>,
   });
   endpoint.onRequest(undoTurnRequest, sessionSchema, async ({ id }) => {
     const store = await sessions.get();
-    return { session: await store.undo(id) };
+    return store.undo(id);
   });
   endpoint.onRequest(forkSessionRequest, forkSessionSchema, async ({ id, turns }) => {
     const store = await sessions.get();

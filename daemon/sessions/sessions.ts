@@ -3,6 +3,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import type { Message } from '../../protocol/messages/chat.ts';
 import type {
   ConversationSettings,
   CreateSessionParams,
@@ -11,9 +12,11 @@ import type {
   ReadSessionResult,
   Session,
   SessionMessage,
+  UndoneTurn,
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
+import { ConversationMemory, startOfLastTurn } from './conversationMemory.ts';
 import { oneLine } from './records.ts';
 import { RunningTurn } from './runningTurn.ts';
 import { type Extension, orDiskProblem, type SessionChange, SessionFiles } from './sessionFiles.ts';
@@ -45,7 +48,6 @@ export interface SessionsOptions {
 
 export interface TurnOptions {
   readonly id: string;
-  readonly prompt: TurnPrompt;
   /** Whether it takes the place of the last turn, once its answer is whole. */
   readonly replacesLastTurn: boolean;
   readonly signal: AbortSignal;
@@ -64,8 +66,10 @@ export interface Sessions {
   /** What a list says about it. */
   find(id: string): Promise<Session>;
   update(id: string, title: string): Promise<Session>;
+  /** What the next prompt of the conversation follows, as the models have read it. */
+  history(id: string): Promise<readonly Message[]>;
   /** Takes the last turn out. */
-  undo(id: string): Promise<Session>;
+  undo(id: string): Promise<UndoneTurn>;
   /** Begins a new conversation with these first turns of another one. */
   fork(id: string, turns?: number): Promise<ReadSessionResult>;
   delete(id: string): Promise<void>;
@@ -81,7 +85,14 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-export type TurnWork<T> = (turn: RunningTurn, signal: AbortSignal) => Promise<T>;
+export type TurnWork<T> = (
+  turn: {
+    /** Settles when the turns have ended that had begun before. */
+    readonly earlier: Promise<unknown>;
+    readonly begin: (prompt: TurnPrompt) => RunningTurn;
+  },
+  signal: AbortSignal,
+) => Promise<T>;
 
 /** How long the end of running turns may take, in ms. */
 const closingLimit = 1_000;
@@ -97,8 +108,9 @@ type Content = [messages?: readonly SessionMessage[], settings?: ConversationSet
 /** A turn whose work goes on. */
 interface Working {
   readonly id: string;
-  readonly turn: RunningTurn;
-  readonly result: Promise<unknown>;
+  /** Absent while it waits for earlier ones. */
+  turn?: RunningTurn;
+  result: Promise<unknown>;
 }
 
 /** Decides who may write which file, and when. */
@@ -108,6 +120,8 @@ class SessionStore implements Sessions {
   readonly #locks: ReturnType<typeof createProcessLocks>;
   /** Conversations that are not written yet. */
   readonly #begun = new Map<string, Session>();
+  /** A conversation without a file ends with what is remembered of it. */
+  readonly #memory = new ConversationMemory((id) => this.#begun.delete(id));
   /** The work on each conversation runs one after another. */
   readonly #queue = new SerialQueue();
   readonly #working = new Set<Working>();
@@ -130,11 +144,10 @@ class SessionStore implements Sessions {
 
   async create(params: CreateSessionParams): Promise<Session> {
     const session = this.begin(params);
-    if (!this.isKeeping) return session;
-    return this.#add(session);
+    return this.#mayWrite(session) ? this.#add(session) : this.find(session.id);
   }
 
-  begin({ title, cwd }: CreateSessionParams): Session {
+  begin({ title, cwd, kept = true }: CreateSessionParams): Session {
     const now = this.#options.now();
     const at = new Date(now).toISOString();
     const id = createSessionId(now, this.#options.random);
@@ -145,11 +158,13 @@ class SessionStore implements Sessions {
       createdAt: at,
       updatedAt: at,
       turns: 0,
+      kept: kept ? undefined : false,
     });
     this.#begun.set(id, session);
     for (const oldest of this.#begun.keys()) {
       if (this.#begun.size <= maxBegun) break;
       this.#begun.delete(oldest);
+      this.#memory.forget(oldest);
     }
     return session;
   }
@@ -160,43 +175,66 @@ class SessionStore implements Sessions {
   }
 
   async read(id: string): Promise<ReadSessionResult> {
-    const begun = this.#begun.get(id);
-    if (begun) return { session: begun, messages: [] };
+    if (this.#begun.has(id)) return { session: await this.find(id), messages: this.#memory.get(id) ?? [] };
     return this.#queue.run(id, () => this.#kept.read(id));
+  }
+
+  async history(id: string): Promise<readonly Message[]> {
+    const known = this.#remembered(id);
+    if (known) return known;
+    const { messages } = await this.read(id);
+    return messages.map(({ at: _, model: __, partial: ___, ...message }) => message);
   }
 
   async find(id: string): Promise<Session> {
     const begun = this.#begun.get(id);
-    if (begun) return begun;
+    if (begun)
+      return withoutUndefined<Session>({
+        ...begun,
+        turns: promptsIn(this.#memory.get(id) ?? []),
+        kept: this.#mayWrite(begun) ? undefined : false,
+      });
     return this.#queue.run(id, () => this.#kept.find(id));
   }
 
   async update(id: string, title: string): Promise<Session> {
     const begun = this.#begun.get(id);
-    const session = begun ? { ...begun, title: oneLine(title) } : undefined;
-    if (session) this.#begun.set(id, session);
+    if (begun) this.#begun.set(id, { ...begun, title: oneLine(title) });
     else await this.#withLock(id, () => this.#kept.retitle(id, oneLine(title)));
     this.#options.onDidChange();
-    return session ?? this.find(id);
+    return this.find(id);
   }
 
-  async undo(id: string): Promise<Session> {
-    if (this.#begun.has(id)) return this.find(id);
-    await this.#withLock(id, () => this.#kept.undo(id));
-    this.#options.onDidChange();
-    return this.find(id);
+  async undo(id: string): Promise<UndoneTurn> {
+    const messages = await this.history(id);
+    const prompt = messages.findLast(({ role }) => role === 'user');
+    const isBegun = this.#begun.has(id);
+    if (!isBegun) await this.#withLock(id, () => this.#kept.undo(id));
+    if (this.#memory.get(id)) this.#memory.set(id, messages.slice(0, startOfLastTurn(messages)));
+    if (prompt || !isBegun) this.#options.onDidChange();
+    return withoutUndefined<UndoneTurn>({ session: await this.find(id), prompt });
   }
 
   async fork(id: string, turns = Number.POSITIVE_INFINITY): Promise<ReadSessionResult> {
     const { session, messages, settings } = await this.read(id);
     const first = firstTurns(messages, turns);
+    const known = this.#remembered(id);
     const forked = withoutUndefined<Session>({ ...this.begin(session), model: session.model });
-    const written = this.isKeeping ? await this.#add(forked, first, settings) : forked;
-    return withoutUndefined<ReadSessionResult>({ session: written, messages: first, settings });
+    if (this.#mayWrite(forked)) await this.#add(forked, first, settings);
+    if (known) {
+      await this.open(forked.id);
+      this.#memory.set(forked.id, firstTurns(known, turns));
+    }
+    return withoutUndefined<ReadSessionResult>({
+      session: await this.find(forked.id),
+      messages: first,
+      settings,
+    });
   }
 
   async delete(id: string): Promise<void> {
     if (!this.#begun.delete(id)) await this.#withLock(id, () => this.#kept.delete(id));
+    this.#memory.forget(id);
     await this.#locks.release(id);
     this.#options.onDidChange();
   }
@@ -204,27 +242,58 @@ class SessionStore implements Sessions {
   async open(id: string): Promise<void> {
     if (this.#begun.has(id)) return;
     await this.#kept.find(id);
+    // Another process may have changed it.
+    if (!this.#locks.has(id)) this.#memory.forget(id);
     const other = await orDiskProblem(this.#locks.take(id));
     if (other !== undefined) throw openElsewhere(other);
   }
 
   async release(id: string): Promise<void> {
-    if (!isSessionId(id) || !this.#options.folder) return;
     await Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
+    this.#memory.forget(id);
+    if (!isSessionId(id) || !this.#options.folder) return;
     await this.#queue.run(id, () => this.#locks.release(id));
+  }
+
+  #mayWrite(session: Session | undefined): boolean {
+    return this.isKeeping && session?.kept !== false;
+  }
+
+  /** What is known of a conversation that no other process can have changed. */
+  #remembered(id: string): readonly Message[] | undefined {
+    return this.#begun.has(id) || this.#locks.has(id) ? this.#memory.get(id) : undefined;
   }
 
   #turnsOf(id: string): readonly Working[] {
     return [...this.#working].filter((working) => working.id === id);
   }
 
-  async keepTurn<T>({ signal, ...options }: TurnOptions, work: TurnWork<T>): Promise<T> {
+  async keepTurn<T>({ id, signal, replacesLastTurn }: TurnOptions, work: TurnWork<T>): Promise<T> {
+    const { redact, now, onDidChange } = this.#options;
     const linked = linkedSignal(signal, this.#ending.signal);
-    const turn = this.#createTurn(options);
-    const working: Working = { id: options.id, turn, result: work(turn, linked.signal) };
+    // Two turns of one conversation are kept one after another.
+    const earlier = Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
+    const working: Working = { id, result: earlier };
+    const begin = (prompt: TurnPrompt) => {
+      working.turn = new RunningTurn(prompt, {
+        replacesLastTurn,
+        before: earlier,
+        remember: (messages) => this.#memory.set(id, messages),
+        write: async (...change) => {
+          if (!this.#mayWrite(this.#begun.get(id))) return undefined;
+          return this.#queue.run(id, () => this.#extend(id, ...change));
+        },
+        recording: () => ({ at: new Date(now()).toISOString(), redact }),
+        isEnding: () => this.#ending.signal.aborted,
+        onDidChange,
+      });
+      return working.turn;
+    };
     this.#working.add(working);
     try {
-      return (await working.result) as T;
+      const result = work({ earlier, begin }, linked.signal);
+      working.result = result;
+      return await result;
     } finally {
       this.#working.delete(working);
       linked.unlink();
@@ -238,7 +307,7 @@ class SessionStore implements Sessions {
   }
 
   async #settle(): Promise<void> {
-    await Promise.allSettled([...this.#working].flatMap(({ turn, result }) => [turn.save(), result]));
+    await Promise.allSettled([...this.#working].flatMap(({ turn, result }) => [turn?.save(), result]));
     await this.#queue.settle();
     await this.#locks.close();
   }
@@ -274,23 +343,6 @@ class SessionStore implements Sessions {
     return written;
   }
 
-  /** Two turns of one conversation are kept one after another. */
-  #createTurn({ id, prompt, replacesLastTurn }: Omit<TurnOptions, 'signal'>): RunningTurn {
-    const { redact, now, onDidChange } = this.#options;
-    const earlier = this.#turnsOf(id);
-    return new RunningTurn(prompt, {
-      replacesLastTurn,
-      before: Promise.allSettled(earlier.map(({ result }) => result)),
-      write: async (...change) => {
-        if (!this.isKeeping) return undefined;
-        return this.#queue.run(id, () => this.#extend(id, ...change));
-      },
-      recording: () => ({ at: new Date(now()).toISOString(), redact }),
-      isEnding: () => this.#ending.signal.aborted,
-      onDidChange,
-    });
-  }
-
   async #extend(id: string, ...change: SessionChange): Promise<Extension> {
     const begun = this.#begun.get(id);
     if (begun) await this.#write(begun);
@@ -308,8 +360,12 @@ class SessionStore implements Sessions {
   }
 }
 
+function promptsIn(messages: readonly Message[]): number {
+  return messages.filter(({ role }) => role === 'user').length;
+}
+
 /** The messages before the prompt that follows this number of prompts. */
-function firstTurns(messages: readonly SessionMessage[], turns: number): readonly SessionMessage[] {
+function firstTurns<T extends Message>(messages: readonly T[], turns: number): readonly T[] {
   let prompts = 0;
   const end = messages.findIndex(({ role }) => role === 'user' && ++prompts > turns);
   return end === -1 ? messages : messages.slice(0, end);

@@ -152,7 +152,7 @@
      UpdateSessionParams UpdateSessionResult
      "Changes the title.")
     ("runner/sessions/undo" client request
-     SessionParams UndoTurnResult
+     SessionParams UndoneTurn
      "Takes the last turn out of a conversation: its prompt, with prompts before it that were never answered, and everything after it. Without a turn, nothing changes.")
     ("runner/sessions/fork" client request
      ForkSessionParams ReadSessionResult
@@ -340,7 +340,7 @@
     (ChatParams "" plist
      (:streamId required string "Chosen by the client; the deltas of this chat carry it.")
      (:model required string "")
-     (:messages required (vector Message) "")
+     (:messages required (vector Message) "The whole conversation, or with `history` its new messages. At least one, except to ask the last prompt again.")
      (:tools optional (vector Tool) "")
      (:hostedTools optional (or (member "all") (vector string)) "Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn.")
      (:maxRounds optional integer "With `hostedTools`: rounds of calls; more than `maxToolRounds` are never run. Default: the setting `rounds`.")
@@ -355,7 +355,8 @@
      (:dropContextTags optional boolean "The open and close tags of context blocks are not shown, even if the model wrote them. Their content stays.")
      (:thinkingFormat optional (member "separate" "quote") "`quote` puts thinking into the text as a collapsible block quote.")
      (:session optional string "The `id` of a kept conversation. What this turn adds is appended to it when the turn ends.")
-     (:replacesLastTurn optional boolean "With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays.")
+     (:history optional (member "kept") "With `session`: `kept` sends what the daemon has of the conversation before `messages`, which then has only what is new. A system message in it takes the place of the kept one, and an empty one removes that.")
+     (:replacesLastTurn optional boolean "With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays. With `history` and without a new message, the last prompt is asked again.")
      (:server optional string "A name of `servers`; absent means the server at `host`, whose name is `default`."))
     (ChatResult "The whole answer. It is authoritative; the deltas before it are an optimisation." plist
      (:finishReason required FinishReason "")
@@ -409,7 +410,8 @@
      (:model required string ""))
     (CreateSessionParams "" plist
      (:title optional string "One line.")
-     (:cwd optional string "The absolute path of a folder."))
+     (:cwd optional string "The absolute path of a folder.")
+     (:kept optional boolean "False: it is not written to the disk."))
     (CreateSessionResult "" plist
      (:session required Session ""))
     (DeleteModelParams "" plist
@@ -946,7 +948,8 @@
      (:model optional string "The model that was asked last.")
      (:createdAt required string "")
      (:updatedAt required string "")
-     (:turns required integer "How many prompts of the user it holds."))
+     (:turns required integer "How many prompts of the user it holds.")
+     (:kept optional (member false) "False if it is not on the disk: its messages are in the daemon's memory, until it is closed."))
     (SessionMessage "A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat." plist
      (:at optional string "When it was written.")
      (:model optional string "In an answer: the model that gave it.")
@@ -1067,8 +1070,9 @@
     (ToolServers "Tool servers by name." (map (or StdioToolServer HttpToolServer)))
     (TrustParams "" plist
      (:trusted required boolean ""))
-    (UndoTurnResult "" plist
-     (:session required Session ""))
+    (UndoneTurn "" plist
+     (:session required Session "")
+     (:prompt optional Message "The prompt that was taken out, with what was attached to it. Absent if there was no turn."))
     (UpdateSessionParams "" plist
      (:title required string "One line.")
      (:id required string ""))

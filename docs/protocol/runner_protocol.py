@@ -224,6 +224,7 @@ class ChatParams(TypedDict):
     """Chosen by the client; the deltas of this chat carry it."""
     model: "str"
     messages: "List[Message]"
+    """The whole conversation, or with `history` its new messages. At least one, except to ask the last prompt again."""
     tools: NotRequired["List[Tool]"]
     hostedTools: NotRequired["Union[Literal[\"all\"], List[str]]"]
     """Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn."""
@@ -251,8 +252,10 @@ class ChatParams(TypedDict):
     """`quote` puts thinking into the text as a collapsible block quote."""
     session: NotRequired["str"]
     """The `id` of a kept conversation. What this turn adds is appended to it when the turn ends."""
+    history: NotRequired["Literal[\"kept\"]"]
+    """With `session`: `kept` sends what the daemon has of the conversation before `messages`, which then has only what is new. A system message in it takes the place of the kept one, and an empty one removes that."""
     replacesLastTurn: NotRequired["bool"]
-    """With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays."""
+    """With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays. With `history` and without a new message, the last prompt is asked again."""
     server: NotRequired["str"]
     """A name of `servers`; absent means the server at `host`, whose name is `default`."""
 
@@ -371,6 +374,8 @@ class CreateSessionParams(TypedDict):
     """One line."""
     cwd: NotRequired["str"]
     """The absolute path of a folder."""
+    kept: NotRequired["bool"]
+    """False: it is not written to the disk."""
 
 
 class CreateSessionResult(TypedDict):
@@ -1499,6 +1504,8 @@ class Session(TypedDict):
     updatedAt: "str"
     turns: "int"
     """How many prompts of the user it holds."""
+    kept: NotRequired["Literal[False]"]
+    """False if it is not on the disk: its messages are in the daemon's memory, until it is closed."""
 
 
 class SessionMessage(TypedDict):
@@ -1736,8 +1743,10 @@ class TrustParams(TypedDict):
     trusted: "bool"
 
 
-class UndoTurnResult(TypedDict):
+class UndoneTurn(TypedDict):
     session: "Session"
+    prompt: NotRequired["Message"]
+    """The prompt that was taken out, with what was attached to it. Absent if there was no turn."""
 
 
 class UpdateSessionParams(TypedDict):
@@ -1957,7 +1966,7 @@ class Daemon(Protocol):
         """Changes the title."""
         ...
     @overload
-    def request(self, method: Literal["runner/sessions/undo"], params: SessionParams) -> UndoTurnResult:
+    def request(self, method: Literal["runner/sessions/undo"], params: SessionParams) -> UndoneTurn:
         """Takes the last turn out of a conversation: its prompt, with prompts before it that were never answered, and everything after it. Without a turn, nothing changes."""
         ...
     @overload

@@ -94,7 +94,7 @@ export interface ChatParams extends ServerParams {
   readonly streamId: string;
   /** @minLength 1 */
   readonly model: string;
-  /** @minItems 1 */
+  /** The whole conversation, or with `history` its new messages. At least one, except to ask the last prompt again. */
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
   /**
@@ -144,8 +144,14 @@ export interface ChatParams extends ServerParams {
   /** The `id` of a kept conversation. What this turn adds is appended to it when the turn ends. */
   readonly session?: string;
   /**
+   * With `session`: `kept` sends what the daemon has of the conversation before `messages`, which then has only what is
+   * new. A system message in it takes the place of the kept one, and an empty one removes that.
+   */
+  readonly history?: 'kept';
+  /**
    * With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so
-   * once its answer is whole; if the turn fails or is cancelled, the last one stays.
+   * once its answer is whole; if the turn fails or is cancelled, the last one stays. With `history` and without a new
+   * message, the last prompt is asked again.
    * @default false
    */
   readonly replacesLastTurn?: boolean;

@@ -20,6 +20,8 @@ export interface Session {
   readonly updatedAt: string;
   /** How many prompts of the user it holds. */
   readonly turns: number;
+  /** False if it is not on the disk: its messages are in the daemon's memory, until it is closed. */
+  readonly kept?: false;
 }
 
 /** A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat. */
@@ -53,6 +55,11 @@ export interface CreateSessionParams {
   readonly title?: string;
   /** The absolute path of a folder. */
   readonly cwd?: string;
+  /**
+   * False: it is not written to the disk.
+   * @default true
+   */
+  readonly kept?: boolean;
 }
 
 /** Client to daemon: creates a conversation, for the `session` of a chat. */
@@ -129,11 +136,17 @@ export const updateSessionRequest: RequestMessage<UpdateSessionParams, { readonl
   method: 'runner/sessions/update',
 };
 
+export interface UndoneTurn {
+  readonly session: Session;
+  /** The prompt that was taken out, with what was attached to it. Absent if there was no turn. */
+  readonly prompt?: Message;
+}
+
 /**
  * Client to daemon: takes the last turn out of a conversation: its prompt, with prompts before it that were never
  * answered, and everything after it. Without a turn, nothing changes.
  */
-export const undoTurnRequest: RequestMessage<SessionParams, { readonly session: Session }> = {
+export const undoTurnRequest: RequestMessage<SessionParams, UndoneTurn> = {
   method: 'runner/sessions/undo',
 };
 

@@ -1125,7 +1125,11 @@ t.test(
     );
     runner.failWith(500, { error: 'broken' });
     await t.rejects(daemon.chat({ model: 'plain', messages: ask('hi'), ...without }), /broken/);
-    t.strictSame(await turn(ask('hi'), thinking), [], 'a turn that fails shows nothing of it');
+    t.strictSame(
+      await turn(ask('e'), { ...thinking, history: 'kept' }),
+      [],
+      'a turn that fails shows nothing of it',
+    );
   },
 );
 

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { createExclusiveWork } from '../../daemon/base/exclusiveWork.ts';
 import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { validate } from '../../daemon/base/validate.ts';
+import { ConversationMemory, withHistory } from '../../daemon/sessions/conversationMemory.ts';
 import {
   createSessionSchema,
   forkSessionSchema,
@@ -465,6 +466,44 @@ t.test('a page of conversations is as long as it may be, and names the next one'
   for (const cursor of ['x', wrong([1]), wrong([1.5, 'x']), wrong([1, 'x'.repeat(33)]), wrong(['1', 'x'])])
     await t.rejects(listed({ cursor }), failsWith({ path: 'cursor' }), cursor);
   await t.rejects(listPage(entries, {}, AbortSignal.abort(new Error('left'))), { message: 'left' });
+});
+
+t.test('what is sent of a conversation, with all of its texts within a limit', (t) => {
+  const most = 64 * 1024 * 1024;
+  const long = (length: number) => 'x'.repeat(length);
+  for (const [taken, more] of [
+    [0, {}],
+    [1_000, { attachments: [{ path: 'a', text: long(1_000) }] }],
+    [1_000, { images: [long(500), long(500)] }],
+    ['{}{}'.length, { toolCalls: [call('c1'), call('c2')] }],
+  ] as const) {
+    const kept = [
+      { ...user(long(most / 2 - taken - 'c1c2'.length)), ...more },
+      resultOf('c1'),
+      resultOf('c2'),
+    ];
+    const sent = (length: number) => withHistory(kept, [user(long(length))], false);
+    t.equal(sent(most / 2).length, 4);
+    t.throws(() => sent(most / 2 + 1), failsWith({ kind: 'context-exceeded' }));
+  }
+  const open = said('See', { toolCalls: [call('c1'), call('c2')] });
+  t.strictSame(
+    withHistory([user('Look'), open], [resultOf('c2')], false),
+    [user('Look'), said('See', { toolCalls: [call('c2')] }), resultOf('c2')],
+    'a call that nothing answers is left out',
+  );
+  const kept = [user('a'), said('b'), user('c'), user('d'), said('e')];
+  t.strictSame(withHistory(kept, [user('f')], true), [user('a'), said('b'), user('f')]);
+  t.strictSame(withHistory(kept, [], true), kept.slice(0, 4), 'prompts without an answer stay with the next');
+  t.strictSame(withHistory([], [], true), []);
+  const dropped: string[] = [];
+  const memory = new ConversationMemory((id) => void dropped.push(id));
+  for (const id of ['1', '2', '1', '3', '4', '5']) memory.set(id, [user(long(most))]);
+  t.strictSame(dropped, ['2'], 'the one that was used longest ago');
+  memory.forget('1');
+  memory.set('6', [user(long(most))]);
+  t.strictSame(dropped, ['2']);
+  t.end();
 });
 
 t.test('a chat is kept with its prompt, its answer and how it ended', async (t) => {

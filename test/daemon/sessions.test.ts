@@ -29,7 +29,13 @@ import {
   replyToAddition,
   toKept,
 } from '../../daemon/sessions/turnRecords.ts';
-import { type ChatDelta, cancelChat, chatRequest, type Message } from '../../protocol/messages/chat.ts';
+import {
+  type ChatDelta,
+  type ChatParams,
+  cancelChat,
+  chatRequest,
+  type Message,
+} from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   closeSessionRequest,
@@ -238,13 +244,150 @@ t.test('a conversation keeps the settings of its last turn', async (t) => {
   t.equal(messages.at(-2)?.content, 'Five?');
 });
 
-t.test('a fork where nothing is kept has an id and nothing else', async (t) => {
-  const { daemon, create, list } = await start(t, await place(t), { keepSessions: false });
-  const { id } = await create({ title: 'Mine' });
-  const { session, messages } = await daemon.request(forkSessionRequest, { id });
-  t.match(session, { title: 'Mine', turns: 0 });
-  t.strictSame(messages, []);
-  t.strictSame((await list()).sessions, []);
+/** What the runner was sent last, as `role: content`, with the number of its pictures. */
+function sentLast({ runner }: Place): readonly string[] {
+  const { messages } = runner.bodies('/api/chat').at(-1) as { readonly messages: readonly Message[] };
+  return messages.map(
+    ({ role, content, images }) => `${role}: ${content}${images ? ` +${images.length}` : ''}`,
+  );
+}
+
+/** Chats that send only what is new. */
+function adding({ daemon }: { readonly daemon: DaemonClient }, { runner }: Place) {
+  return async (session: string, messages: readonly Message[], more: Partial<ChatParams> = {}) => {
+    runner.say(`${runner.bodies('/api/chat').length}`);
+    return (await daemon.chat({ model, session, history: 'kept', messages, ...more })).result;
+  };
+}
+
+for (const [name, options, creation] of [
+  ['on the disk', {}, {}],
+  ['where nothing is kept', { keepSessions: false }, {}],
+  ['that its client does not keep', {}, { kept: false }],
+] as const)
+  t.test(`a chat sends only its new messages to a conversation ${name}`, async (t) => {
+    const here = await place(t);
+    const modelCapabilities = { [model]: { vision: true } };
+    const one = await start(t, here, { modelCapabilities, ...options });
+    const ask = adding(one, here);
+    const { id, kept = true } = await one.create(creation);
+    t.equal(kept, name === 'on the disk');
+    const large = Buffer.alloc(1024 * 1024 + 4, 7).toString('base64');
+    const brief: Message = { role: 'system', content: 'Be brief.' };
+    await ask(id, [brief, { ...user('First?'), images: [large], attachments: [{ path: 'a', text: 'A' }] }]);
+    const first = sentLast(here);
+    t.equal(first.at(-1), 'user: First? +1');
+    await ask(id, [user('Second?')]);
+    t.strictSame(sentLast(here), [...first, 'assistant: 0', 'user: Second?'], 'also what no file keeps');
+    await ask(id, [], { replacesLastTurn: true });
+    t.strictSame(sentLast(here), [...first, 'assistant: 0', 'user: Second?'], 'the last prompt again');
+    await ask(id, [user('Other?')], { replacesLastTurn: true });
+    t.strictSame(sentLast(here), [...first, 'assistant: 0', 'user: Other?'], 'another one in its place');
+    const read = async (of: string) => (await one.read(of)).messages.map(({ content }) => content).slice(2);
+    t.strictSame(await read(id), ['0', 'Other?', '3']);
+    const { session: titled } = await one.daemon.request(updateSessionRequest, { id, title: 'Mine' });
+    t.match(titled, { title: 'Mine', turns: 2 });
+    const { session: fork } = await one.daemon.request(forkSessionRequest, { id, turns: 1 });
+    t.match(fork, { turns: 1 });
+    await ask(fork.id, [{ role: 'system', content: '' }, user('There?')]);
+    t.notMatch(sentLast(here).join('\n'), 'Be brief.', 'an empty system message takes the kept one away');
+    t.strictSame(sentLast(here).slice(1), [...first.slice(1), 'assistant: 0', 'user: There?']);
+    const undone = await one.daemon.request(undoTurnRequest, { id });
+    t.match(undone, { session: { turns: 1 }, prompt: user('Other?') });
+    here.runner.failWith(500, { error: 'no memory' });
+    await t.rejects(one.daemon.chat({ model, session: id, history: 'kept', messages: [user('Fails?')] }));
+    here.runner.tokens(1_000_000, { perSecond: 200 });
+    const cut = { model, session: id, history: 'kept', messages: [user('Count')] } as const;
+    const { result } = await one.daemon.chat(cut, { cancelAt: ({ kind }) => kind === 'text' });
+    await ask(id, [user('Third?')]);
+    t.strictSame(
+      sentLast(here),
+      [...first, 'assistant: 0', 'user: Count', `assistant: ${result.message.content}`, 'user: Third?'],
+      'what failed without an answer is no part of it',
+    );
+    t.equal((await one.list()).sessions.length, name === 'on the disk' ? 2 : 0);
+    await one.daemon.request(closeSessionRequest, { id });
+    await ask(id, [user('Fourth?')]);
+    t.equal(sentLast(here).at(-3), name === 'on the disk' ? 'user: Third?' : undefined);
+    await one.daemon.request(deleteSessionRequest, { id });
+    await t.rejects(ask(id, [user('?')]), failsWith({ data: { path: 'session' } }));
+  });
+
+t.test('a chat that sends only its new messages waits for the answer before it', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const cut = new AbortController();
+  const ask = (streamId: string, content: string, signal?: AbortSignal) =>
+    one.daemon.request(
+      chatRequest,
+      { streamId, model, session: id, history: 'kept', messages: [user(content)] },
+      signal,
+    );
+  here.runner.tokens(1_000_000, { perSecond: 200 });
+  const [left, first] = [new AbortController(), ask('a', 'First?', cut.signal)];
+  await poll(
+    () => one.read(id),
+    ({ messages }) => messages.length > 1,
+  );
+  const [second, third] = [ask('b', 'Second?', left.signal), ask('c', 'Third?')];
+  left.abort();
+  t.match(await second, { finishReason: 'cancelled', message: { content: '' } }, 'and can be cancelled then');
+  here.runner.say('Now.');
+  cut.abort();
+  const { message } = await first;
+  t.match(await third, { message: { content: 'Now.' } });
+  t.strictSame(sentLast(here), ['user: First?', `assistant: ${message.content}`, 'user: Third?']);
+});
+
+t.test('the result of a client’s own tool is a new message', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here, { modelCapabilities: { [model]: { tools: true } } });
+  const ask = adding(one, here);
+  const { id } = await one.create();
+  const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }];
+  const calls = ['x', 'y'].map((at) => ({ name: 'look', arguments: { at } }));
+  here.runner.toolCalls(calls);
+  const look = { model, session: id, history: 'kept', messages: [user('Look')], tools } as const;
+  const [call] = (await one.daemon.chat(look)).result.message.toolCalls ?? [];
+  await ask(id, [{ role: 'tool', content: 'a cat', toolCallId: call?.id ?? '', toolName: 'look' }]);
+  t.match(here.runner.bodies('/api/chat').at(-1), {
+    messages: [
+      { content: 'Look' },
+      { tool_calls: { length: 1, 0: { function: { arguments: { at: 'x' } } } } },
+      { content: 'a cat' },
+    ],
+  });
+  t.strictSame(
+    (await one.read(id)).messages.map(({ role, content }) => `${role}: ${content}`),
+    ['user: Look', 'assistant: ', 'tool: a cat', 'assistant: 1'],
+  );
+});
+
+t.test('a chat that sends only its new messages says what is wrong', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create();
+  const ask = (params: Partial<ChatParams>) => one.daemon.chat({ model, messages: [user('?')], ...params });
+  await t.rejects(ask({ history: 'kept' }), failsWith({ data: { path: 'history' } }));
+  await t.rejects(ask({ session: id, messages: [] }), failsWith({ data: { path: 'messages' } }));
+  const nothing: Partial<ChatParams> = { session: id, history: 'kept', messages: [], replacesLastTurn: true };
+  await t.rejects(ask(nothing), failsWith({ data: { path: 'messages' } }));
+  here.runner.say('Yes.');
+  await ask({ session: id });
+  t.match((await ask({ session: id })).result.notices, [
+    { code: 'history-missing', message: /"history": "kept"/ },
+  ]);
+  t.strictSame((await ask({ session: id, history: 'kept' })).result.notices, []);
+  t.equal(sentLast(here).length, 5);
+  const two = await startProcess(t, here);
+  await two.daemon.chat({ model, session: id, history: 'kept', messages: [user('From there')] });
+  await ask({ session: id, history: 'kept' });
+  t.strictSame(
+    sentLast(here).filter((text) => text.startsWith('user')),
+    ['user: ?', 'user: ?', 'user: ?', 'user: From there', 'user: ?'],
+    'with what another process has added',
+  );
 });
 
 t.test('a conversation that is not kept can be named, for as long as it is among the newest', async (t) => {

@@ -743,7 +743,7 @@ t.test('a server that keeps failing is reported once in a conversation, until th
   const { session } = await daemon.request(createSessionRequest, {});
   const reported = async () => {
     runner.say('ok');
-    const { result } = await ask({ session: session.id });
+    const { result } = await ask({ session: session.id, history: 'kept' });
     return result.notices.map(({ message }) => message);
   };
   t.match(await reported(), [/ends ended with code 4/]);

@@ -225,6 +225,7 @@ t.test('the first messages of the page are those of a practice daemon', async (t
     onDelta();
   });
   const schema = protocolModel('closed');
+  let session = exampleSession;
   for (const [index, { id, method = '', params }] of messages.entries()) {
     const after = messages.slice(index + 1);
     const at = messages.findIndex(
@@ -242,14 +243,22 @@ t.test('the first messages of the page are those of a practice daemon', async (t
       onDelta = () => {
         if (after[0]?.method === '$/cancelRequest') source.cancel();
       };
-      const answer = await connection.sendRequest(method, params, source.token).then(
-        (result) => ({ result }),
-        ({ code, message, data }) => ({ error: { code, message, data } }),
-      );
+      const sent = JSON.parse(JSON.stringify(params).replaceAll(exampleSession, session));
+      const answer = await connection
+        .sendRequest<{ session?: { id: string } }>(method, sent, source.token)
+        .then(
+          (result) => ({ result }),
+          ({ code, message, data }) => ({ error: { code, message, data } }),
+        );
+      if ('result' in answer) session = answer.result?.session?.id ?? session;
       const { jsonrpc, ...wanted } = { jsonrpc: '2.0', ...messages[at] };
       const whole = {
         id,
-        ...JSON.parse(JSON.stringify(answer).replace(/127\.0\.0\.1:\d+/, '127.0.0.1:11434')),
+        ...JSON.parse(
+          JSON.stringify(answer)
+            .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:11434')
+            .replaceAll(session, exampleSession),
+        ),
       };
       actual[at] = { jsonrpc, ...Object(inWordsOf(wanted, whole)) };
       if (!isAccepted) t.strictSame(shapeOf(wanted, wanted), shapeOf(whole, wanted), method);

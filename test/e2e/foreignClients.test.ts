@@ -66,14 +66,15 @@ t.test('pytest-lsp accepts every message of the language server', parts, async (
 /** A folder with a Modelfile that has a mistake, and with `runnerd` and the lines of the page for an editor. */
 async function modelfileFolder(language: string) {
   const page = await readFile('docs/MODELFILES.md', 'utf8');
-  const [, lines = ''] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
+  const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'));
+  const [lines = '', further = ''] = [...blocks].map(([, block]) => block);
   const folder = await temporaryFolder(t, {
     Modelfile: 'FROM qwen3:4b\nPARAMETER temperature warm\n',
     'bin/runnerd': `#!/bin/sh\nexec "${process.execPath}" "${resolve(runnerdPath)}" "$@"\n`,
   });
   await chmod(join(folder, 'bin', 'runnerd'), 0o755);
   const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder, TERM: 'dumb' };
-  return { lines, folder, options: { cwd: folder, env, timeout: patience } };
+  return { lines, further, folder, options: { cwd: folder, env, timeout: patience } };
 }
 
 t.test('Emacs shows the mistakes of a Modelfile with the lines of the page', needs('eglot'), async (t) => {
@@ -89,6 +90,26 @@ t.test('Emacs shows the mistakes of a Modelfile with the lines of the page', nee
   const { stdout, stderr } = await promisify(execFile)('emacs', ['--batch', '-l', 'try.el'], options);
   t.match(stdout, 'temperature needs a number.', stderr);
 });
+
+t.test(
+  'lsp-mode shows the mistakes of a Modelfile with the lines of the page',
+  needs('lspMode'),
+  async (t) => {
+    const { lines, further, folder, options } = await modelfileFolder('elisp');
+    const script = `(package-initialize) ${lines} ${further} (require 'lsp-mode)
+    (setq lsp-auto-guess-root t lsp-enable-file-watchers nil lsp-session-file (expand-file-name "session"))
+    (find-file "Modelfile") (lsp)
+    (let ((rounds 0))
+      (while (and (< rounds 100) (zerop (hash-table-count (lsp-diagnostics))))
+        (accept-process-output nil 0.1) (setq rounds (1+ rounds))))
+    (maphash (lambda (_ found) (princ (mapconcat #'lsp:diagnostic-message found "; "))) (lsp-diagnostics))
+    (kill-emacs)`;
+    await writeFile(join(folder, 'try.el'), script);
+    const { stdout, stderr } = await promisify(execFile)('emacs', ['--batch', '-l', 'try.el'], options);
+    t.match(stdout, 'temperature needs a number.', stderr);
+    t.notMatch(stderr, 'Unknown notification');
+  },
+);
 
 t.test(
   'Vim with ALE shows the mistakes of a Modelfile with the lines of the page',

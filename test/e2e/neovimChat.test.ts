@@ -572,6 +572,18 @@ t.test('several chats, another answer, and an editor session', parts, async (t) 
     { content: 'three' },
   ]);
 
+  const { length: before } = lastBody(runner.bodies('/api/chat')).messages;
+  runner.errorLine('engine gone', 'Half ');
+  await neovim.lua("vim.cmd('RunnerChat four')");
+  await neovim.until<string>(text, says('engine gone'));
+  await neovim.until(isFree);
+  await say('five', 'Fifth.');
+  t.match(
+    lastBody(runner.bodies('/api/chat')).messages,
+    { length: before + 2, 4: { content: 'five' } },
+    'what failed is left out',
+  );
+
   await neovim.lua("_G.choices = { '\"one\"', 'Open' } vim.cmd.RunnerSessions()");
   await neovim.until<string>('return vim.api.nvim_buf_get_name(0)', (name) => name === first);
   const shown = await neovim.lua<string>(text);

@@ -10,6 +10,7 @@ const inFolder = (...path: readonly string[]) => join(partsFolder, ...path);
 export const places = {
   ale: '/usr/share/vim/vimfiles/pack/dist-bundle/opt/ale',
   eglot: '/usr/share/emacs/site-lisp/elpa/eglot-1.9',
+  lspMode: '/usr/share/emacs/site-lisp/elpa/lsp-mode-8.0.0',
   chromium: '/usr/bin/chromium-headless-shell',
   codeServer: inFolder('cs', 'node_modules', 'code-server'),
   dejaVu: '/usr/share/fonts/truetype/dejavu',
@@ -47,6 +48,10 @@ const parts = {
   eglot: {
     isThere: () => isOnPath('emacs') && existsSync(places.eglot),
     install: 'apt-get install emacs-nox elpa-eglot',
+  },
+  lspMode: {
+    isThere: () => isOnPath('emacs') && existsSync(places.lspMode),
+    install: 'apt-get install emacs-nox elpa-lsp-mode',
   },
   engine: { isThere: () => existsSync(join(places.engine, 'done')), install: '.ci/engine.sh' },
   foreignClients: {

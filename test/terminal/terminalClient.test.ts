@@ -1250,8 +1250,7 @@ t.test('slash commands', async (t) => {
     checks: async () => ({ checks: [], suggestions: [] }),
     allowCheck: async () => undefined,
     listTools: async () => 'a table\n',
-    lastAnswer: undefined,
-    lastPrompt: undefined,
+    lastTurn: async () => ({}),
     undo: async () => undefined,
     undoToEdit: async () => undefined,
     lastEdits: async () => ({ files: [], count: 0 }),
@@ -1265,7 +1264,7 @@ t.test('slash commands', async (t) => {
   const diffOf = (name: string) => ({ path: `/p/${name}`, name, after: '', unified: '' });
   const withEdits: ConversationState = {
     ...state,
-    lastPrompt: { role: 'user', content: 'Fix it.' },
+    lastTurn: async () => ({ prompt: { role: 'user', content: 'Fix it.' } }),
     undo: async () => ({ role: 'user', content: 'Fix it.' }),
     lastEdits: async () => ({ files: [diffOf('a.ts'), diffOf('b.ts')], count: 3 }),
     undoEdits: async () => ({

@@ -37,6 +37,8 @@ import {
   toolProgress,
 } from '../../protocol/messages/tools.ts';
 
+import { createPeerConversations } from './peerConversations.ts';
+
 type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
 /** A delta without what the peer adds. */
 export type Piece = Unnumbered<ChatDelta>;
@@ -92,7 +94,14 @@ export interface Started {
 }
 
 /** A daemon in memory: both ends are vscode-jsonrpc, and the frames go through streams. */
-function startPeer(script: PeerScript, started: Started[], flags: readonly string[]): DaemonProcess {
+function startPeer(
+  {
+    conversations,
+    ...script
+  }: PeerScript & { readonly conversations: ReturnType<typeof createPeerConversations> },
+  started: Started[],
+  flags: readonly string[],
+): DaemonProcess {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = createMessageConnection(new StreamMessageReader(input), new StreamMessageWriter(output));
   let end: (how: string) => void = () => undefined;
@@ -150,8 +159,9 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
   connection.onRequest(listToolsRequest.method, () => ({ servers: [] }));
   connection.onRequest(listPromptsRequest.method, () => ({ prompts: [], problems: [] }));
   connection.onRequest(getPromptRequest.method, () => ({ kind: 'none', near: [] }));
-  connection.onRequest(chatRequest.method, (params: ChatParams, token) => {
+  connection.onRequest(chatRequest.method, async (sent: ChatParams, token) => {
     let seq = 0;
+    const params = conversations.whole(sent);
     const { streamId } = params;
     const send = (piece: Piece) =>
       connection.sendNotification(chatDelta.method, { streamId, seq: seq++, ...piece });
@@ -161,11 +171,27 @@ function startPeer(script: PeerScript, started: Started[], flags: readonly strin
       connection.sendRequest<ElicitResult>(elicitRequest.method, { streamId, ...question }, token);
     const report = (progress: object) =>
       connection.sendNotification(toolProgress.method, { streamId, ...progress });
-    return script.chat?.({ params, token, send, report, approve, elicit, die });
+    const turn = { params, token, send, report, approve, elicit, die };
+    const result = await script.chat?.(turn).catch((error: unknown) => error);
+    conversations.note(params, result);
+    if (result instanceof Error) throw result;
+    return result;
   });
   const notify = (method: string, params: object) => connection.sendNotification(method, params);
   for (const [method, answer] of Object.entries(script.answers ?? {}))
     connection.onRequest(method, (params, token) => answer({ params, token, notify, die }));
+  for (const [name, own] of Object.entries(conversations.answers)) {
+    const scripted = script.answers?.[`runner/sessions/${name}`];
+    connection.onRequest(`runner/sessions/${name}`, async (params, token) =>
+      scripted
+        ? conversations.merged(
+            name as keyof typeof conversations.answers,
+            params,
+            await scripted({ params, token, notify, die }),
+          )
+        : own(params),
+    );
+  }
   connection.onRequest('shutdown', () => null);
   connection.onNotification('exit', () => end('exit code 0'));
   connection.listen();
@@ -232,6 +258,7 @@ export function startTerminal({
   let clock = 0;
   const timers = new Set<() => void>();
   const begun = new EventEmitter();
+  const conversations = createPeerConversations();
   /** Ends all that waits for a time. */
   const passTime = () => {
     for (const end of timers) end();
@@ -243,7 +270,7 @@ export function startTerminal({
     openAddress: (url) => void opened.push(url),
     ...(copyText && { copyText }),
     ...(editText && { editText }),
-    spawnDaemon: (flags) => startPeer(script, started, flags),
+    spawnDaemon: (flags) => startPeer({ ...script, conversations }, started, flags),
   };
   const outputs = {
     stdout: new SlowOutput(stdout.stream, allEnv),

@@ -402,7 +402,7 @@ t.test('an error is a sentence, an exit code and the last event', async (t) => {
   }
 });
 
-t.test('an answer of thoughts or calls alone is part of the conversation, an empty one is not', async (t) => {
+t.test('an answer of thoughts alone is part of the conversation, an empty one is not', async (t) => {
   const call = { id: 'c', name: 'look', arguments: {} };
   const answers: readonly Message[] = [
     { role: 'assistant', content: '', thinking: 'hm' },
@@ -427,7 +427,7 @@ t.test('an answer of thoughts or calls alone is part of the conversation, an emp
     { role: 'user', content: '1' },
     answers[0],
     { role: 'user', content: '2' },
-    answers[1],
+    { role: 'assistant', content: '' },
     { role: 'user', content: '4' },
   ]);
   run.type('\u0004');
@@ -1255,7 +1255,7 @@ function keeper() {
     answer('create', () => ({ session: { ...rivers, title: '', turns: 0 } })),
     answer('list', ({ cwd = rivers.cwd }) => ({ sessions: cwd === rivers.cwd ? [rivers] : [] })),
     answer('read', (params) => known(params, { session: rivers, messages: said })),
-    answer('update', (params) => known(params, { session: { ...rivers, title: params['title'] } })),
+    answer('update', (params) => known(params, { session: { ...rivers, title: params['title'], turns: 0 } })),
     answer('delete', (params) => known(params, {})),
   ]);
   return { asked, answers };
@@ -1422,7 +1422,10 @@ t.test('a conversation goes on where the daemon does not give what it wants', as
     ...{ args: ['chat', '--server', 'box'], toolServers: ['files'] },
     answers: {
       ...answers,
-      'runner/sessions/create': () => refused(-33005, 'not-supported', 'The disk is full.'),
+      'runner/sessions/create': ({ params }) =>
+        params['kept'] === false
+          ? { session: { ...rivers, turns: 0, kept: false } }
+          : refused(-33005, 'not-supported', 'The disk is full.'),
       'runner/prompts/list': () => refused(-33009, 'runner-failed', 'No folder.'),
       'runner/prompts/get': ({ params }) =>
         params['name'] === 'odd'
@@ -1451,7 +1454,7 @@ t.test('a conversation goes on where the daemon does not give what it wants', as
   run.type('two\r');
   await run.stdout.until(/20 tokens[\s\S]*20 tokens[\s\S]*m:1b › $/);
   t.equal(run.stdout.plain().split('is not kept').length, 2, 'it is said once');
-  t.notOk('session' in (sent[1] ?? {}));
+  t.match(sent[1], { session: rivers.id, messages: [{ content: 'one' }, {}, { content: 'two' }] });
   run.type('/odd\r');
   await run.stdout.until(/The prompt broke\.\s+m:1b › $/);
   t.equal(sent.length, 2, 'nothing is sent');
@@ -1499,7 +1502,8 @@ t.test('what cannot be kept is tried once in a conversation, and again in the ne
     ...{ isScreen: true, models, env: { XDG_STATE_HOME: join(folder, 'next') } },
     answers: {
       ...answers,
-      'runner/sessions/create': () => {
+      'runner/sessions/create': ({ params }) => {
+        if (params['kept'] === false) return { session: { ...rivers, id: 'unkept', turns: 0, kept: false } };
         asked.push(['create', {}]);
         return new ResponseError(-33005, 'The disk is full.', { kind: 'not-supported', retryable: false });
       },
@@ -1527,7 +1531,7 @@ t.test('what cannot be kept is tried once in a conversation, and again in the ne
   t.equal(await enter('/sessions 1', /Going on with/), 2);
   t.equal(await enter('lost', /There is none\./), 2);
   t.equal(await enter('four', /is not kept\.[\s\S]*20 tokens/), 3, 'one that was kept, and is gone');
-  t.strictSame(sent, [undefined, undefined, undefined, rivers.id, undefined]);
+  t.strictSame(sent, ['unkept', 'unkept', 'unkept', rivers.id, 'unkept']);
   run.type('\u0004');
   t.equal(await run.ended, 0);
 });
@@ -1553,7 +1557,7 @@ t.test('a conversation without a turn is not offered to go on with', async (t) =
 });
 
 t.test('after a crash of the daemon, the conversation goes on as it was kept', async (t) => {
-  const { answers } = keeper();
+  const { answers, asked: requests } = keeper();
   const asked: ChatParams[] = [];
   const run = startTerminal({
     ...{ isScreen: true, models, answers, env: { XDG_STATE_HOME: join(folder, 'crash') } },
@@ -1569,7 +1573,8 @@ t.test('after a crash of the daemon, the conversation goes on as it was kept', a
   await run.stdout.until(/can go on\.[\s\S]*m:1b › $/);
   run.type('And now?\r');
   await run.stdout.until(/20 tokens[\s\S]*m:1b › $/);
-  t.match(asked[1]?.messages, [...said, { content: 'And now?' }]);
+  t.hasStrict(requests.at(-1), ['read', { id: rivers.id, open: true }]);
+  t.equal(asked[1]?.session, rivers.id);
   run.type('\u0004');
   t.equal(await run.ended, 0);
 });

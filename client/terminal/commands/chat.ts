@@ -136,10 +136,10 @@ async function giveOneAnswer(
   const clock = new AnswerClock(terminal.now);
   const waiting = noteWaiting(terminal, terminal.stderr, { daemon, model });
   const settings = session ? { ...own, ...restoredSettings(own, session, commandLine.given) } : own;
+  const going = session && ({ session: session.session.id, history: 'kept' } as const);
   const kept = restoredTools(session?.settings?.hostedTools, tools);
   const hostedTools = tools.wanted ?? prompt.tools ?? (kept.names.length > 0 ? kept.names : undefined);
   if (kept.gone !== '' && !tools.wanted) await terminal.stderr.writeText(kept.gone);
-  const history = session?.messages.filter(({ role }) => role !== 'system') ?? [];
   const take = async (delta: ChatDelta) => {
     clock.note(delta);
     await waiting.before(delta);
@@ -154,8 +154,8 @@ async function giveOneAnswer(
     const turn = ask(
       withoutUndefined({
         model,
-        ...settingsOfTurn(settings, [...history, message]),
-        session: session?.session.id,
+        ...settingsOfTurn(going ? { ...settings, system: settings.system ?? '' } : settings, [message]),
+        ...going,
         hostedTools,
       }),
       { take, waiting },

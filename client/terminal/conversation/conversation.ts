@@ -77,8 +77,8 @@ async function sayHowToGoOn(
   stdout: Output,
   { conversation, runner }: { readonly conversation: OpenConversation; readonly runner: string },
 ): Promise<void> {
-  const { session, hasTurns } = conversation;
-  if (session === undefined || !hasTurns) return;
+  const { session } = conversation;
+  if (!session?.turns || session.kept === false) return;
   const command = `runner chat${runner}`;
   await stdout.writeText(
     stdout.style.dim(
@@ -275,10 +275,7 @@ class InputLoop {
   }
 
   async #askAgain(interrupts: Interrupts): Promise<void> {
-    const turn = await this.#conversation.beginAgain();
-    if (!turn) return;
-    const end = await this.#showAnswer(turn.params, interrupts);
-    turn.end(end);
+    const end = await this.#showAnswer(await this.#conversation.beginAgain(), interrupts);
     if (!end.isWhole && !interrupts.isForced)
       await this.#say(this.#terminal.stdout.style.dim('The conversation goes on with the earlier answer.\n'));
   }
@@ -368,8 +365,10 @@ class InputLoop {
     const error = await withNearModels(this.#connection.daemon, model, cause);
     const { kind, message, partial, messages } = reportOf(error, this.#terminal);
     await this.#say(`${this.#terminal.stdout.style.red(message)}\n`);
-    // The session was deleted meanwhile: the next prompt begins another one, with all that was said.
-    if (refusedParameter(cause)?.path === 'session') this.#conversation.loseSession();
+    if (refusedParameter(cause)?.path === 'session') {
+      this.#conversation.loseSession();
+      await this.#say(this.#terminal.stdout.style.dim('The next prompt begins a new conversation.\n'));
+    }
     if (kind === 'daemon-failed') await this.#renewDaemon();
     return messages ?? (partial ? withoutEmpty(partial) : []);
   }
@@ -379,8 +378,11 @@ class InputLoop {
     const { style } = this.#terminal.stdout;
     try {
       await this.#connection.renew();
-      await this.#conversation.reload().catch(() => undefined);
-      await this.#terminal.stdout.writeLine(style.dim('It was started again: the conversation can go on.\n'));
+      const goesOn = await this.#conversation.reload().then(
+        () => 'the conversation can go on',
+        () => 'the conversation was not kept, so a new one begins',
+      );
+      await this.#terminal.stdout.writeLine(style.dim(`It was started again: ${goesOn}.\n`));
     } catch (error) {
       await this.#say(`${style.red(failureOf(error).message)}\n`);
     }

@@ -13,10 +13,7 @@ import { pathOfWord, type SlashResult } from './slashSettings.ts';
 /** What the commands about the last turn read and change. */
 export interface WithLastTurn {
   readonly cwd: string;
-  /** The text of the last answer; undefined if there is none. */
-  readonly lastAnswer: string | undefined;
-  /** The prompt of the last turn; undefined if there is none. */
-  readonly lastPrompt: Message | undefined;
+  lastTurn(): Promise<LastTurn>;
   /** Takes back the last turn, also where the conversation is kept. Returns its prompt; undefined if there is none. */
   undo(): Promise<Message | undefined>;
   /** Does the same, and attaches to the next prompt what was attached to that one. */
@@ -28,6 +25,12 @@ export interface WithLastTurn {
   readonly describeDiff: (diff: FileDiff) => string;
   /** Puts a text into the clipboard. Returns whether a program of the system took it. */
   copy(text: string): Promise<boolean>;
+}
+
+export interface LastTurn {
+  readonly prompt?: Message;
+  /** The text of the last answer. */
+  readonly answer?: string;
 }
 
 /** A prompt that is to be changed and asked again. */
@@ -97,9 +100,9 @@ function describeRestored(done: string, { restored, left }: RestoredEdits): stri
 
 /** The old answer stays until the new one is whole. */
 export async function retryTurn(state: WithLastTurn): Promise<SlashResult> {
-  const { lastPrompt } = state;
-  if (!lastPrompt) return nothing;
-  const again: SlashResult = { text: `Asking again: ${beginningOf(lastPrompt)}`, again: true };
+  const { prompt } = await state.lastTurn();
+  if (!prompt) return nothing;
+  const again: SlashResult = { text: `Asking again: ${beginningOf(prompt)}`, again: true };
   return withoutEdits(state, async () => again);
 }
 
@@ -138,7 +141,7 @@ function describeAlong({ attachments, images }: Along): string {
 }
 
 export async function copyAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {
-  const answer = state.lastAnswer;
+  const { answer } = await state.lastTurn();
   if (answer === undefined) return nothing;
   if (word !== '' && !/^[1-9]\d{0,3}$/.test(word))
     return { text: 'Say "/copy", or "/copy 1" for a block of code.' };
@@ -158,11 +161,13 @@ export async function copyAnswer(state: WithLastTurn, word: string): Promise<Sla
 }
 
 /** Writes the last answer into a file. One that is there already is asked about. */
-export async function saveAnswer({ cwd, lastAnswer }: WithLastTurn, word: string): Promise<SlashResult> {
+export async function saveAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {
+  const { cwd } = state;
   const path = pathOfWord(word);
   if (path === '') return { text: 'Say where: /save FILE' };
-  if (lastAnswer === undefined) return nothing;
-  const text = lastAnswer.endsWith('\n') ? lastAnswer : `${lastAnswer}\n`;
+  const { answer } = await state.lastTurn();
+  if (answer === undefined) return nothing;
+  const text = answer.endsWith('\n') ? answer : `${answer}\n`;
   const write = async (flag: 'w' | 'wx') => {
     await writeFile(expandPath(cwd, path), text, { flag });
     return `Saved the answer in ${showLine(path)}, ${formatBytes(Buffer.byteLength(text))}.`;

@@ -1,5 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutMiddle } from '../../../protocol/base/text.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, FileDiff, Message } from '../../../protocol/messages/chat.ts';
 import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
@@ -20,6 +21,7 @@ import {
   forkSessionRequest,
   listSessionsRequest,
   type ReadSessionResult,
+  readSessionRequest,
   type Session,
   undoTurnRequest,
   updateSessionRequest,
@@ -59,7 +61,7 @@ import {
   withAlong,
 } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
-import type { EditedTurn } from './lastTurn.ts';
+import type { EditedTurn, LastTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
 import { type ConversationState, commandNames } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
@@ -104,18 +106,15 @@ export interface BegunTurn {
   readonly end: (end: TurnEnd) => void;
 }
 
-/** A conversation between its turns: its messages, its settings, and its session on the disk. */
+/** A conversation between its turns: its settings, and its session, in which the daemon has its messages. */
 export class OpenConversation implements ConversationState {
   readonly #terminal: Terminal;
   readonly #connection: TerminalConnection;
   readonly #copyText: Program['copyText'];
-  #messages: readonly Message[] = [];
-  /** How the prompts that were sent by this program were asked. */
-  readonly #asked = new WeakMap<Message, PromptRequest>();
+  /** How the prompts that were sent by this program were asked, by their number. */
+  readonly #asked = new Map<number, PromptRequest>();
   /** Created with the first prompt. */
   #session: Session | undefined;
-  /** False once this conversation could not be kept. */
-  #isKept = true;
   #lastStats: string | undefined;
   /** As far as it is known. */
   #windowTokens = 16_384;
@@ -146,51 +145,40 @@ export class OpenConversation implements ConversationState {
   async begin(prompt: TypedPrompt, along: Along): Promise<BegunTurn> {
     const { attachments, images } = this.settings;
     const message = promptMessage(prompt.text, withAlong(this.settings, along));
-    this.#asked.set(message, { prompt, attached: { attachments, images } });
-    const messages = [...this.#messages, message];
     return {
-      params: await this.#paramsOf(messages, prompt),
+      params: await this.#paramsOf([message], prompt),
       end: ({ added }) => {
         // A prompt without an answer is dropped, because two prompts in a row confuse models.
-        if (added.length === 0) return;
-        this.#messages = [...messages, ...added];
+        if (added.length === 0 || !this.#session) return;
+        const turns = this.#session.turns + 1;
+        this.#session = { ...this.#session, turns };
+        this.#asked.set(turns, { prompt, attached: { attachments, images } });
         this.#detach();
       },
     };
   }
 
   /** Begins the last turn again, as it was asked. It stays as it is until it has a whole answer. */
-  async beginAgain(): Promise<BegunTurn | undefined> {
-    const message = this.lastPrompt;
-    if (!message) return undefined;
-    const messages = this.#messages.slice(0, this.#messages.lastIndexOf(message) + 1);
-    const params = await this.#paramsOf(messages, this.#asked.get(message)?.prompt);
-    return {
-      params: { ...params, replacesLastTurn: true },
-      end: ({ added, isWhole }) => {
-        if (isWhole) this.#messages = [...messages, ...added];
-      },
-    };
+  async beginAgain(): Promise<BegunTurn['params']> {
+    const params = await this.#paramsOf([], this.#asked.get(this.#session?.turns ?? 0)?.prompt);
+    return { ...params, replacesLastTurn: true };
   }
 
   async #paramsOf(
     messages: readonly Message[],
     { model = this.model, tools }: Pick<TypedPrompt, 'model' | 'tools'> = {},
   ): Promise<BegunTurn['params']> {
-    const kept = this.#session ?? (await this.#create());
-    const session = kept ? { session: kept.id } : {};
+    const session = this.#session ?? (await this.#create());
+    const kept = session ? ({ session: session.id, history: 'kept' } as const) : {};
     const servers = tools ?? this.toolServers();
     const hostedTools = servers.length === 0 ? {} : { hostedTools: servers };
-    return { model, ...settingsOfTurn(this.settings, messages), ...session, ...hostedTools };
+    // An empty one takes the place of the one that the daemon has.
+    const settings = { ...this.settings, system: this.settings.system ?? '' };
+    return { model, ...settingsOfTurn(settings, messages), ...kept, ...hostedTools };
   }
 
   toolServers(): readonly string[] {
     return this.knownTools.filter((name) => this.tools.has(name));
-  }
-
-  /** Whether the conversation has an answer. */
-  get hasTurns(): boolean {
-    return this.#messages.length > 0;
   }
 
   /** Whether its model can call tools, as far as the runner says so. */
@@ -221,31 +209,27 @@ export class OpenConversation implements ConversationState {
     this.#windowTokens = stats.contextLength ?? this.#windowTokens;
   }
 
-  /** The session was deleted meanwhile: the next prompt creates another one. */
+  /** The session is gone: the next prompt creates another one. */
   loseSession(): void {
     this.#session = undefined;
+    this.#asked.clear();
   }
 
-  /** The text of the last answer. */
-  get lastAnswer(): string | undefined {
-    return this.#messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content;
-  }
-
-  get lastPrompt(): Message | undefined {
-    return this.#messages.findLast(({ role }) => role === 'user');
+  async lastTurn(): Promise<LastTurn> {
+    if (!this.#session) return {};
+    const { id } = this.#session;
+    const { messages } = await this.#connection.daemon.request(readSessionRequest, { id });
+    return withoutUndefined<LastTurn>({
+      prompt: messages.findLast(({ role }) => role === 'user'),
+      answer: messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content,
+    });
   }
 
   async undo(): Promise<Message | undefined> {
-    const start = this.#messages.findLastIndex(
-      ({ role }, at) => role === 'user' && this.#messages[at - 1]?.role !== 'user',
-    );
-    const prompt = this.lastPrompt;
-    if (start === -1) return undefined;
-    if (this.#session)
-      this.#session = (
-        await this.#connection.daemon.request(undoTurnRequest, { id: this.#session.id })
-      ).session;
-    this.#messages = this.#messages.slice(0, start);
+    if (!this.#session) return undefined;
+    const { id } = this.#session;
+    const { session, prompt } = await this.#connection.daemon.request(undoTurnRequest, { id });
+    this.#session = session;
     this.#lastStats = undefined;
     return prompt;
   }
@@ -271,14 +255,15 @@ export class OpenConversation implements ConversationState {
   readonly describeDiff = (diff: FileDiff) => describeDiff(diff, this.#terminal.stdout).text;
 
   #editsParams(): EditsParams | undefined {
-    const prompt = this.#messages.filter(({ role }) => role === 'user').length;
-    return this.#session && prompt > 0 ? { session: this.#session.id, prompt } : undefined;
+    const { id = '', turns = 0 } = this.#session ?? {};
+    return turns > 0 ? { session: id, prompt: turns } : undefined;
   }
 
   async undoToEdit(): Promise<EditedTurn | undefined> {
+    const asked = this.#asked.get(this.#session?.turns ?? 0);
     const message = await this.undo();
     if (!message) return undefined;
-    const { prompt, attached } = this.#asked.get(message) ?? askedEarlier(message);
+    const { prompt, attached } = asked ?? askedEarlier(message);
     Object.assign(this.settings, withAlong(this.settings, attached));
     return { entry: prompt.entry, attached };
   }
@@ -291,9 +276,7 @@ export class OpenConversation implements ConversationState {
 
   /** What is attached goes too: it may be what did not fit. */
   clear(): void {
-    this.#messages = [];
-    this.#session = undefined;
-    this.#isKept = true;
+    this.loseSession();
     this.#lastStats = undefined;
     this.#detach();
   }
@@ -318,15 +301,11 @@ export class OpenConversation implements ConversationState {
   }
 
   async fork(turns?: number): Promise<number | undefined> {
-    const prompts = this.#messages.filter(({ role }) => role === 'user');
-    if (prompts.length < (turns ?? 1)) return undefined;
-    if (this.#session) {
-      const params = { id: this.#session.id, ...(turns === undefined ? {} : { turns }) };
-      this.#session = (await this.#connection.daemon.request(forkSessionRequest, params)).session;
-    }
-    const next = turns === undefined ? undefined : prompts[turns];
-    if (next) this.#messages = this.#messages.slice(0, this.#messages.indexOf(next));
-    return turns ?? prompts.length;
+    const { id, turns: all } = this.#session ?? { id: '', turns: 0 };
+    if (all < (turns ?? 1)) return undefined;
+    const params = { id, ...(turns === undefined ? {} : { turns }) };
+    this.#session = (await this.#connection.daemon.request(forkSessionRequest, params)).session;
+    return this.#session.turns;
   }
 
   async retitle(title: string): Promise<void> {
@@ -340,10 +319,9 @@ export class OpenConversation implements ConversationState {
   async continue(kept: ReadSessionResult, given: ReadonlySet<FlagName> = new Set()): Promise<void> {
     const { session } = kept;
     const messages = kept.messages.filter(({ role }) => role !== 'system');
+    this.loseSession();
     this.#session = session;
-    this.#isKept = true;
     this.#lastStats = undefined;
-    this.#messages = messages;
     const restored = this.#restore(kept, given);
     await this.#say(
       `${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`,
@@ -355,11 +333,11 @@ export class OpenConversation implements ConversationState {
     await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
   }
 
-  /** After the end of a daemon, the file has more of the last turn than its client. */
+  /** After the end of a daemon. What was only in its memory is lost. */
   async reload(): Promise<void> {
-    if (!this.#session) return;
-    const { messages } = await openSession(this.#connection.daemon, this.#session.id);
-    this.#messages = messages.filter(({ role }) => role !== 'system');
+    const id = this.#session?.id;
+    this.#session = undefined;
+    if (id !== undefined) this.#session = (await openSession(this.#connection.daemon, id)).session;
   }
 
   /** Returns what to say about it. */
@@ -380,20 +358,22 @@ export class OpenConversation implements ConversationState {
     return [...(all === '' ? [] : [`With ${all}.`]), begins, gone].map((part) => part && ` ${part}`).join('');
   }
 
-  /** If the conversation cannot be kept, it still goes on, with one note to the user. */
+  /**
+   * If the conversation cannot be kept, it still goes on, with one note to the user. Undefined without a daemon, which
+   * the turn reports.
+   */
   async #create(params: { readonly title?: string } = {}): Promise<Session | undefined> {
-    if (!this.#isKept) return undefined;
-    try {
-      const { cwd } = this.#terminal;
-      const request = this.#connection.daemon.request(createSessionRequest, { cwd, ...params });
-      this.#session = (await request).session;
-    } catch (error) {
-      this.#isKept = false;
+    const { cwd } = this.#terminal;
+    const create = (kept: { readonly kept?: false }) =>
+      this.#connection.daemon.request(createSessionRequest, { cwd, ...params, ...kept });
+    const created = await create({}).catch(async (error) => {
       if (failureOf(error).kind === 'not-supported')
         await this.#say(
           this.#terminal.stdout.style.dim(`This conversation is not kept. ${failureOf(error).message}`),
         );
-    }
+      return create({ kept: false }).catch(() => undefined);
+    });
+    this.#session = created?.session;
     return this.#session;
   }
 

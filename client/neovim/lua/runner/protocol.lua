@@ -160,7 +160,7 @@
 ---@class runner.ChatParams
 ---@field streamId string Chosen by the client; the deltas of this chat carry it.
 ---@field model string
----@field messages runner.Message[]
+---@field messages runner.Message[] The whole conversation, or with `history` its new messages. At least one, except to ask the last prompt again.
 ---@field tools? runner.Tool[]
 ---@field hostedTools? 'all'|string[] Names of tool servers whose tools the model may call too. The daemon runs these calls and asks the model again with their results. A call of one of `tools` still ends the turn.
 ---@field maxRounds? integer With `hostedTools`: rounds of calls; more than `maxToolRounds` are never run. Default: the setting `rounds`.
@@ -175,7 +175,8 @@
 ---@field dropContextTags? boolean The open and close tags of context blocks are not shown, even if the model wrote them. Their content stays.
 ---@field thinkingFormat? 'separate'|'quote' `quote` puts thinking into the text as a collapsible block quote.
 ---@field session? string The `id` of a kept conversation. What this turn adds is appended to it when the turn ends.
----@field replacesLastTurn? boolean With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays.
+---@field history? 'kept' With `session`: `kept` sends what the daemon has of the conversation before `messages`, which then has only what is new. A system message in it takes the place of the kept one, and an empty one removes that.
+---@field replacesLastTurn? boolean With `session`: the turn takes the place of the last one there, which `messages` does not have any more. It does so once its answer is whole; if the turn fails or is cancelled, the last one stays. With `history` and without a new message, the last prompt is asked again.
 ---@field server? string A name of `servers`; absent means the server at `host`, whose name is `default`.
 
 --- The whole answer. It is authoritative; the deltas before it are an optimisation.
@@ -250,6 +251,7 @@
 ---@class runner.CreateSessionParams
 ---@field title? string One line.
 ---@field cwd? string The absolute path of a folder.
+---@field kept? boolean False: it is not written to the disk.
 
 ---@class runner.CreateSessionResult
 ---@field session runner.Session
@@ -1014,6 +1016,7 @@
 ---@field createdAt string
 ---@field updatedAt string
 ---@field turns integer How many prompts of the user it holds.
+---@field kept? false False if it is not on the disk: its messages are in the daemon's memory, until it is closed.
 
 --- A message as it is kept. The added fields are ignored when it is sent as history in the `messages` of a chat.
 ---@class runner.SessionMessage
@@ -1173,8 +1176,9 @@
 ---@class runner.TrustParams
 ---@field trusted boolean
 
----@class runner.UndoTurnResult
+---@class runner.UndoneTurn
 ---@field session runner.Session
+---@field prompt? runner.Message The prompt that was taken out, with what was attached to it. Absent if there was no turn.
 
 ---@class runner.UpdateSessionParams
 ---@field title string One line.

@@ -238,7 +238,7 @@ end
 
 --- Asks the last prompt again, without its present answer.
 function Chat:regenerate()
-  local prompt = self.conversation:last_prompt()
+  local prompt = self.conversation.last
   if not prompt then
     return notice.warn('There is no answer yet that could be given again.')
   elseif self:refuses_to_send() then
@@ -247,7 +247,7 @@ function Chat:regenerate()
   self:begin_turn(function(name)
     local servers = self.servers:wanted()
     local mode = self.state.mode
-    local turn = { prompt = prompt.content, model = name, tool_servers = servers, mode = mode, is_again = true }
+    local turn = { prompt = prompt, model = name, tool_servers = servers, mode = mode, is_again = true }
     self:ask(turn, 'once more')
   end)
 end
@@ -256,7 +256,7 @@ end
 ---@param turns integer Its first ones; 0 means all.
 function Chat:fork(turns)
   local session = self.conversation.session
-  if not session or not self.conversation:last_prompt() then
+  if not session or not self.conversation.last then
     return notice.warn('There is no conversation yet that could be copied.')
   end
   require('runner.chat').fork(session, turns > 0 and turns or nil)

@@ -1,4 +1,4 @@
---- The messages so far, and the running answer, if there is one.
+--- A conversation, whose messages the daemon has, and the running answer, if there is one.
 local connection = require('runner.connection')
 local incoming = require('runner.incoming')
 
@@ -26,10 +26,11 @@ local incoming = require('runner.incoming')
 ---@class runner.Conversation
 ---@field stream_id string? Of the answer that is under way.
 ---@field session string? Its id, where it is kept; it is created with the first prompt.
----@field private messages runner.Message[]
+---@field last string? The last prompt.
+---@field private turns integer
+---@field private is_replaced boolean? What the last turn left, because it failed, makes room for the next one.
 ---@field private settings runner.ConversationSettings What it was kept with.
 ---@field private on_session fun(session: string) It is kept, under this id.
----@field private is_not_kept boolean?
 ---@field private request runner.Request?
 local Conversation = {}
 Conversation.__index = Conversation
@@ -74,7 +75,7 @@ end)
 ---@param on_session fun(session: string)
 ---@return runner.Conversation
 function Conversation.create(on_session)
-  return setmetatable({ messages = {}, settings = {}, on_session = on_session }, Conversation)
+  return setmetatable({ turns = 0, settings = {}, on_session = on_session }, Conversation)
 end
 
 ---@return boolean
@@ -82,63 +83,23 @@ function Conversation:is_answering()
   return self.request ~= nil
 end
 
----@return runner.Message? prompt
----@return integer index
-function Conversation:last_prompt()
-  for index = #self.messages, 1, -1 do
-    if self.messages[index].role == 'user' then
-      return self.messages[index], index
-    end
-  end
-  return nil, 0
-end
-
 --- Which turn was the last, for requests about its edits.
 ---@return { session: string, prompt: integer }?
 function Conversation:edits_params()
-  local prompts = vim.tbl_filter(function(message)
-    return message.role == 'user'
-  end, self.messages)
-  return self.session and prompts[1] and { session = self.session, prompt = #prompts } or nil
+  return self.session and self.turns > 0 and { session = self.session, prompt = self.turns } or nil
 end
 
---- The editor reads an object whose values are all null as an empty list, which no daemon accepts as arguments.
----@param messages runner.Message[]
----@return runner.Message[]
-local function mended(messages)
-  for _, message in ipairs(messages) do
-    for _, call in ipairs(message.toolCalls or {}) do
-      if next(call.arguments) == nil then
-        call.arguments = vim.empty_dict()
-      end
-    end
-  end
-  return messages
-end
-
----@param result runner.ChatResult
----@return runner.Message[]
-local function added_by(result)
-  if result.messages then
-    return mended(result.messages)
-  end
-  local content = result.message.content
-  return content ~= '' and { { role = 'assistant', content = content } } or {}
-end
-
---- All messages to send, with the prompt at the end.
----@private
 ---@param turn runner.Turn
----@return runner.Message[]
-function Conversation:messages_for(turn)
-  local prompt, index = self:last_prompt()
-  if turn.is_again and prompt then
-    return vim.list_slice(self.messages, 1, index)
-  end
-  local messages = vim.list_slice(self.messages)
+---@return runner.Message
+local function message_of(turn)
   local attachments = turn.attachments and turn.attachments[1] and turn.attachments or nil
-  messages[#messages + 1] = { role = 'user', content = turn.prompt, attachments = attachments, images = turn.images }
-  return messages
+  return { role = 'user', content = turn.prompt, attachments = attachments, images = turn.images }
+end
+
+---@param message? runner.Message
+---@return boolean
+local function says_something(message)
+  return message ~= nil and (message.content ~= '' or message.thinking ~= nil or message.toolCalls ~= nil)
 end
 
 --- The next answer. What failed is no part of what was said; what was cut is, where something came.
@@ -150,13 +111,15 @@ function Conversation:ask(turn, listener)
   local stream_id = ('neovim-%d'):format(count)
   self.stream_id = stream_id
   listeners[stream_id] = listener
-  local messages = self:messages_for(turn)
+  local replaces = turn.is_again or self.is_replaced
   local params = {
     streamId = stream_id,
     model = turn.model,
-    messages = messages,
+    messages = turn.is_again and {} or { message_of(turn) },
     hostedTools = turn.tool_servers,
     session = self.session,
+    history = self.session and 'kept' or nil,
+    replacesLastTurn = replaces,
     think = self.settings.think,
     options = self.settings.options,
     maxRounds = self.settings.maxRounds,
@@ -173,15 +136,18 @@ function Conversation:ask(turn, listener)
     self.request, self.stream_id = nil, nil
     require('runner.approval').forget(stream_id)
     if err then
-      -- It was deleted meanwhile: the next prompt begins another one with all messages.
+      -- It was deleted meanwhile: the next prompt begins another one.
       if err.data and err.data.path == 'session' then
-        self.session = nil
+        self:forget()
+      elseif err.data and says_something(err.data.messages and err.data.messages[1] or err.data.partial) then
+        self.is_replaced = true
       end
       return listener.failed(err)
     end
-    local added = added_by(result)
-    if #added > 0 then
-      self.messages = vim.list_extend(messages, added)
+    local is_part = says_something(result.messages and result.messages[1] or result.message)
+    if is_part and not (replaces and result.finishReason == 'cancelled') then
+      self.turns = self.turns + (turn.is_again and 0 or 1)
+      self.last, self.is_replaced = turn.prompt, nil
     end
     listener.done(result)
   end)
@@ -190,27 +156,30 @@ function Conversation:ask(turn, listener)
   end
 end
 
---- A conversation that cannot be kept continues, with one warning.
+--- A conversation that cannot be kept continues in the daemon's memory, with one warning.
 ---@private
 ---@param continue fun()
 ---@param cancelled fun()
-function Conversation:with_session(continue, cancelled)
-  if self.session or self.is_not_kept then
+---@param kept? false
+function Conversation:with_session(continue, cancelled, kept)
+  if self.session then
     return continue()
   end
   local is_over = false
-  local request = connection.request('runner/sessions/create', { cwd = vim.uv.cwd() }, function(err, result)
+  local params = { cwd = vim.uv.cwd(), kept = kept }
+  local request = connection.request('runner/sessions/create', params, function(err, result)
     is_over = true
     self.request = nil
     if err and err.code == -32800 then
       return cancelled()
+    elseif err and kept == nil then
+      if err.data and err.data.kind == 'not-supported' then
+        require('runner.notice').warn('This conversation is not kept. ' .. err.message)
+      end
+      return self:with_session(continue, cancelled, false)
     end
-    if err and err.data and err.data.kind == 'not-supported' then
-      require('runner.notice').warn('This conversation is not kept. ' .. err.message)
-    end
-    self.is_not_kept = err ~= nil
-    if result then
-      self.session = result.session.id
+    self.session = result and result.session.id
+    if result and result.session.kept ~= false then
       self.on_session(self.session)
     end
     continue()
@@ -232,18 +201,19 @@ function Conversation:send(turn, listener)
 end
 
 --- Resumes a kept conversation.
----@param id string
----@param messages runner.SessionMessage[]
----@param settings? runner.ConversationSettings
-function Conversation:resume(id, messages, settings)
+---@param result runner.ReadSessionResult
+function Conversation:resume(result)
   self:forget()
-  self.session, self.messages, self.settings = id, mended(messages), settings or {}
-  self.on_session(id)
+  self.session, self.turns, self.settings = result.session.id, result.session.turns, result.settings or {}
+  for _, message in ipairs(result.messages) do
+    self.last = message.role == 'user' and message.content or self.last
+  end
+  self.on_session(self.session)
 end
 
 ---@return boolean whether nothing was said yet, nor asked
 function Conversation:is_new()
-  return #self.messages == 0 and not self.session and not self:is_answering()
+  return not self.session and not self:is_answering()
 end
 
 ---@return boolean whether there was something to cancel
@@ -265,7 +235,7 @@ function Conversation:forget()
     listeners[stream_id] = nil
     require('runner.approval').forget(stream_id)
   end
-  self.messages, self.settings, self.session, self.is_not_kept = {}, {}, nil, nil
+  self.session, self.turns, self.settings, self.last, self.is_replaced = nil, 0, {}, nil, nil
 end
 
 return Conversation

@@ -81,6 +81,9 @@ function M.create(chat, turn)
   end
   function listener.failed(err)
     page:add_line(('**Error:** %s'):format(err.message))
+    if err.data and err.data.path == 'session' then
+      page:add_line('*The next prompt begins a new conversation.*')
+    end
     chat:end_answer()
     chat:take_back(turn, err)
   end
@@ -93,6 +96,9 @@ function M.create(chat, turn)
     end
     if remarks[result.finishReason] then
       page:add_line(remarks[result.finishReason])
+    end
+    if turn.is_again and result.finishReason == 'cancelled' then
+      page:add_line('*The chat goes on with the earlier answer.*')
     end
     chat:end_answer(result.usage and figures:texts(result.usage))
   end

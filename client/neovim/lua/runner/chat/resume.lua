@@ -25,7 +25,7 @@ function M.go_on(chat, id)
     if not chat.page:is_there() or has_begun(chat) then
       return
     end
-    chat.conversation:resume(id, result.messages, result.settings)
+    chat.conversation:resume(result)
     chat.servers:restore(result.settings)
     chat.page:clear()
     replay.write(chat.page, result.messages, result.session.model)
