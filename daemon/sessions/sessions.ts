@@ -12,7 +12,7 @@ import type {
   ReadSessionResult,
   Session,
   SessionMessage,
-  UndoneTurn,
+  UndoTurnResult,
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createProcessLocks } from '../base/processLocks.ts';
@@ -69,7 +69,7 @@ export interface Sessions {
   /** What the next prompt of the conversation follows, as the models have read it. */
   history(id: string): Promise<readonly Message[]>;
   /** Takes the last turn out. */
-  undo(id: string): Promise<UndoneTurn>;
+  undo(id: string): Promise<UndoTurnResult>;
   /** Begins a new conversation with these first turns of another one. */
   fork(id: string, turns?: number): Promise<ReadSessionResult>;
   delete(id: string): Promise<void>;
@@ -205,14 +205,14 @@ class SessionStore implements Sessions {
     return this.find(id);
   }
 
-  async undo(id: string): Promise<UndoneTurn> {
+  async undo(id: string): Promise<UndoTurnResult> {
     const messages = await this.history(id);
     const prompt = messages.findLast(({ role }) => role === 'user');
     const isBegun = this.#begun.has(id);
     if (!isBegun) await this.#withLock(id, () => this.#kept.undo(id));
     if (this.#memory.get(id)) this.#memory.set(id, messages.slice(0, startOfLastTurn(messages)));
     if (prompt || !isBegun) this.#options.onDidChange();
-    return withoutUndefined<UndoneTurn>({ session: await this.find(id), prompt });
+    return withoutUndefined<UndoTurnResult>({ session: await this.find(id), prompt });
   }
 
   async fork(id: string, turns = Number.POSITIVE_INFINITY): Promise<ReadSessionResult> {

@@ -152,7 +152,7 @@
      UpdateSessionParams UpdateSessionResult
      "Changes the title.")
     ("runner/sessions/undo" client request
-     SessionParams UndoneTurn
+     SessionParams UndoTurnResult
      "Takes the last turn out of a conversation: its prompt, with prompts before it that were never answered, and everything after it. Without a turn, nothing changes.")
     ("runner/sessions/fork" client request
      ForkSessionParams ReadSessionResult
@@ -1070,7 +1070,7 @@
     (ToolServers "Tool servers by name." (map (or StdioToolServer HttpToolServer)))
     (TrustParams "" plist
      (:trusted required boolean ""))
-    (UndoneTurn "" plist
+    (UndoTurnResult "" plist
      (:session required Session "")
      (:prompt optional Message "The prompt that was taken out, with what was attached to it. Absent if there was no turn."))
     (UpdateSessionParams "" plist

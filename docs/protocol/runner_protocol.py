@@ -1743,7 +1743,7 @@ class TrustParams(TypedDict):
     trusted: "bool"
 
 
-class UndoneTurn(TypedDict):
+class UndoTurnResult(TypedDict):
     session: "Session"
     prompt: NotRequired["Message"]
     """The prompt that was taken out, with what was attached to it. Absent if there was no turn."""
@@ -1966,7 +1966,7 @@ class Daemon(Protocol):
         """Changes the title."""
         ...
     @overload
-    def request(self, method: Literal["runner/sessions/undo"], params: SessionParams) -> UndoneTurn:
+    def request(self, method: Literal["runner/sessions/undo"], params: SessionParams) -> UndoTurnResult:
         """Takes the last turn out of a conversation: its prompt, with prompts before it that were never answered, and everything after it. Without a turn, nothing changes."""
         ...
     @overload

@@ -136,7 +136,7 @@ export const updateSessionRequest: RequestMessage<UpdateSessionParams, { readonl
   method: 'runner/sessions/update',
 };
 
-export interface UndoneTurn {
+export interface UndoTurnResult {
   readonly session: Session;
   /** The prompt that was taken out, with what was attached to it. Absent if there was no turn. */
   readonly prompt?: Message;
@@ -146,7 +146,7 @@ export interface UndoneTurn {
  * Client to daemon: takes the last turn out of a conversation: its prompt, with prompts before it that were never
  * answered, and everything after it. Without a turn, nothing changes.
  */
-export const undoTurnRequest: RequestMessage<SessionParams, UndoneTurn> = {
+export const undoTurnRequest: RequestMessage<SessionParams, UndoTurnResult> = {
   method: 'runner/sessions/undo',
 };
 

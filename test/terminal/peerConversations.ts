@@ -1,7 +1,7 @@
 import { ResponseError } from 'vscode-jsonrpc/node';
 import { startOfLastTurn, withHistory } from '../../daemon/sessions/conversationMemory.ts';
 import type { ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
-import type { ReadSessionResult, Session, UndoneTurn } from '../../protocol/messages/sessions.ts';
+import type { ReadSessionResult, Session, UndoTurnResult } from '../../protocol/messages/sessions.ts';
 
 interface SessionParams {
   readonly id: string;
@@ -38,7 +38,7 @@ export function createPeerConversations() {
       const prompt = messages.findLast(({ role }) => role === 'user');
       conversations.set(id, messages.slice(0, startOfLastTurn(messages)));
       return { session: sessionOf(id), ...(prompt ? { prompt } : {}) };
-    }) satisfies Answer<UndoneTurn>,
+    }) satisfies Answer<UndoTurnResult>,
     fork: (({ id, turns = Number.POSITIVE_INFINITY }) => {
       let prompts = 0;
       const messages = conversations.get(id) ?? [];
@@ -60,7 +60,7 @@ export function createPeerConversations() {
         const known = conversations.get(session?.id ?? '') ?? [];
         return method === 'read' ? { ...scripted, messages: known } : scripted;
       }
-      const own: UndoneTurn = answers[method](params);
+      const own: UndoTurnResult = answers[method](params);
       if (session) conversations.set(session.id, conversations.get(own.session.id) ?? []);
       return { ...own, ...scripted, session: { ...session, turns: own.session.turns } };
     },

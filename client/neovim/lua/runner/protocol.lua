@@ -1176,7 +1176,7 @@
 ---@class runner.TrustParams
 ---@field trusted boolean
 
----@class runner.UndoneTurn
+---@class runner.UndoTurnResult
 ---@field session runner.Session
 ---@field prompt? runner.Message The prompt that was taken out, with what was attached to it. Absent if there was no turn.
 
