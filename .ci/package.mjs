@@ -33,6 +33,7 @@ const leftOut = new Set(['acpServer.cjs', 'acpConnection.cjs', 'practiceRunner.c
 const mostlyPackages = new Set([
   'languageClient.cjs',
   'continueConfig.cjs',
+  'handshake.cjs',
   'httpAgent.cjs',
   'mcpRuntime.cjs',
   'prompts.cjs',
@@ -49,7 +50,9 @@ try {
     if (file.endsWith('.cjs')) {
       const shortensNames = mostlyPackages.has(basename(file));
       writeFileSync(join(stage, file), await minified(file, { shortensNames }));
-    } else cpSync(file, join(stage, file));
+    } else if (file.endsWith('.json'))
+      writeFileSync(join(stage, file), JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))));
+    else cpSync(file, join(stage, file));
   }
   writeFileSync(join(stage, 'package.json'), JSON.stringify(manifest()));
   await createVSIX({
