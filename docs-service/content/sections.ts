@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { headings } from './headings.ts';
 import { markdownLines } from './markdownLines.ts';
-import { withoutScripts } from './withoutScripts.ts';
+import { withoutScripts } from './withoutCode.ts';
 
 /** A part of a document that is about one thing: what is below a heading, or a piece of that. */
 export interface Section {

@@ -3,7 +3,6 @@ import type { ContentFile, ContentFolder } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
-import { nameFiles } from './fileNaming.ts';
 import {
   type Comparison,
   compareFolders,
@@ -13,13 +12,12 @@ import {
   isKnown,
   scanFolders,
 } from './folderScan.ts';
-import { IncludeRights } from './includeRights.ts';
 import { type ParsedFile, piecesToRead, readInOrder, tryReadFile } from './indexedFile.ts';
-import { folderOf, KnownFiles } from './knownFiles.ts';
+import { folderOf, KnownFiles, nameFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { LibraryTree } from './libraryTree.ts';
-import { publicPaths } from './publicLibrary.ts';
+import { IncludeRights, publicPaths } from './publicLibrary.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 

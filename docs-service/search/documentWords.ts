@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../content/document.ts';
 import { headingsOf } from '../content/headings.ts';
-import { withoutScripts } from '../content/withoutScripts.ts';
+import { withoutScripts } from '../content/withoutCode.ts';
 import { analyse, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import {

@@ -27,8 +27,7 @@ import {
 import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
-import { SearchStore } from './searchStore.ts';
-import type { KeptStatistics } from './textStatistics.ts';
+import { type KeptStatistics, SearchStore } from './searchStore.ts';
 
 interface Stored {
   readonly path: string;

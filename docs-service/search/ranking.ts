@@ -1,5 +1,5 @@
 import { blockSize, countOf, offsetOf, PlaceCursor, type Postings, weightOf } from './postings.ts';
-import { eachEntry, type TextStatistics } from './textStatistics.ts';
+import { eachEntry, type TextStatistics } from './searchStore.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
 
 /** What a search asks of the postings. Words are named by their numbers. */

@@ -1,5 +1,5 @@
 import { markdownLines } from '../content/markdownLines.ts';
-import { withoutScripts } from '../content/withoutScripts.ts';
+import { withoutScripts } from '../content/withoutCode.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
 import { otherBeginnings, stemMark, stemWord } from './stems.ts';

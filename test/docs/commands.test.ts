@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parseOptions, unknownVariables } from '../../docs-service/base/options.ts';
-import { createProgressLine } from '../../docs-service/cli/progressLine.ts';
+import { createProgressLine } from '../../docs-service/cli/command.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';

@@ -12,15 +12,16 @@ import {
 } from '../../docs-service/formats/pdf/directions.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontBook.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
-import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
-import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
-import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import {
   fallbackFiles,
+  fontsFingerprint,
+  listFontFiles,
   type Region,
   regionalFace,
   regionOf,
-} from '../../docs-service/formats/pdf/regionalFonts.ts';
+} from '../../docs-service/formats/pdf/fontFiles.ts';
+import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
+import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';

@@ -4,13 +4,12 @@ import { headingAnchors } from '../../docs-service/content/headingAnchors.ts';
 import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { sectionsOf } from '../../docs-service/content/sections.ts';
-import { withoutScripts } from '../../docs-service/content/withoutScripts.ts';
+import { withoutScripts } from '../../docs-service/content/withoutCode.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
-import { createChanges } from '../../docs-service/search/changes.ts';
 import { type Clause, QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentWords, lengthMark, markToLength } from '../../docs-service/search/documentWords.ts';
 import { excerptOf } from '../../docs-service/search/excerpt.ts';
-import { joinRanks, nearestDocuments } from '../../docs-service/search/joining.ts';
+import { createChanges } from '../../docs-service/search/indexDatabase.ts';
 import { nearestSlugs, reversed, slugParts } from '../../docs-service/search/nearSlugs.ts';
 import {
   changedRow,
@@ -23,6 +22,7 @@ import {
   weightOf,
 } from '../../docs-service/search/postings.ts';
 import { parseQuery, questionOf } from '../../docs-service/search/query.ts';
+import { joinRanks, nearestDocuments } from '../../docs-service/search/searchEngine.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { anyText } from '../support/anyText.ts';
 

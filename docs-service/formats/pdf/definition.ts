@@ -7,14 +7,13 @@ import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { tryTarget, UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
-import { Bookmarks, contentsNodes } from './contents.ts';
 import { directionOfDocument } from './directions.ts';
 import type { InlineContext, Mark } from './inlines.ts';
 import { arrange, heightOf, type LayoutScope } from './layout.ts';
+import { Bookmarks, contentsNodes, coverNodes, type TitledText, titleNodes } from './openingPages.ts';
 import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, lineHeight, margins, papers, sizes, textHeight } from './style.ts';
-import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** A document, and what sets it. */

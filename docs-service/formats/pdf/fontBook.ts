@@ -1,8 +1,14 @@
 import { basename } from 'node:path';
 import type { TFontDictionary } from 'pdfmake/interfaces';
 import { type FontFace, tryFontFace } from './fontFace.ts';
-import { type FontFile, listFontFiles } from './fontFiles.ts';
-import { type FallbackFile, fallbackFiles, type Region, regionalFace } from './regionalFonts.ts';
+import {
+  type FallbackFile,
+  type FontFile,
+  fallbackFiles,
+  listFontFiles,
+  type Region,
+  regionalFace,
+} from './fontFiles.ts';
 
 export type BaseFont = 'Text' | 'Code';
 

@@ -1,11 +1,15 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
+import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
+import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
 import type { Authorization } from '../authorization.ts';
+import { documentAddress, readingPath } from '../documentView.ts';
 import { OpenCount } from '../openCount.ts';
 import { HttpProblem } from '../problems.ts';
+import type { Services } from '../services.ts';
 
-export interface McpRouteOptions {
+interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   /** The address of MCP at this service; what a request says about its host decides nothing. */
   readonly address: string;
@@ -169,4 +173,58 @@ function tooMany(): HttpProblem {
   return new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
     headers: { 'retry-after': '1' },
   });
+}
+
+interface MountedLibraryOptions extends Services {
+  readonly version: string;
+  /** The name of the library. */
+  readonly look?: { readonly title?: string };
+  readonly hasConnectorTools?: boolean;
+  readonly ending?: AbortSignal;
+}
+
+/** The library at `/mcp`. */
+export function mountLibrary(app: FastifyInstance, options: MountedLibraryOptions): void {
+  const { authorization, baseUrl, ending } = options;
+  mountMcp(app, {
+    authorization,
+    address: `${baseUrl.href}/mcp`,
+    openHandler: () => openLibraryHandler(options, app.log),
+    ending,
+  });
+}
+
+/** The SDK is loaded with the first request. */
+async function openLibraryHandler(
+  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibraryOptions,
+  log: FastifyBaseLogger,
+): Promise<McpHandler> {
+  const protocol = await import('../../mcp/mcpProtocol.ts');
+  const addresses = [readingPath({ root: baseUrl.href }, ''), documentAddress(baseUrl.href, '')] as const;
+  const libraryFor = createMcpLibrary({ index, search, renditions, addresses });
+  const handler = protocol.createMcpHandler(
+    ({ era, authInfo }) =>
+      createMcpServer({
+        protocol,
+        library: Promise.resolve(libraryFor({ drafts: authInfo?.scopes.includes('draft') ?? false })),
+        version,
+        title: look?.title,
+        era,
+        // Without sessions, only the newer revision can notify.
+        canNotify: era === 'modern',
+        hasConnectorTools,
+        onDefect: (error) => log.error({ err: error }, 'a defect'),
+      }),
+    { maxSubscriptions: listenerBounds.maxOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
+  );
+  const notifier = createListChangeNotifier(() => handler.notify.resourcesChanged());
+  const subscription = index.onDidChange(notifier.onDidChange);
+  return {
+    fetch: (request, given) => handler.fetch(request, given),
+    async close() {
+      subscription.dispose();
+      notifier.dispose();
+      await handler.close();
+    },
+  };
 }

@@ -1,10 +1,19 @@
 import { count } from '../../../protocol/base/text.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { type Folder, type Folders, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
-import { collectionAddress, documentItem, feedOf, pager } from './documentList.ts';
+import {
+  collectionAddress,
+  documentItem,
+  feedOf,
+  libraryAddress,
+  pager,
+  searchForm,
+} from './documentList.ts';
+import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
 
-export interface CollectionPageView {
+interface CollectionPageView {
   readonly site: Site;
   readonly collection: LibraryCollection;
   /** Counted from 1. */
@@ -47,4 +56,34 @@ function formats({ isOpen }: Site, address: string): string {
     ? [`<a href="${address}/feed.atom">Feed</a>`]
     : [`<a href="${address}.epub">EPUB</a>`, `<a href="${address}.pdf">PDF</a>`];
   return `<ul class="formats" aria-label="Formats">${links.map((link) => `<li>${link}</li>`).join('')}</ul>\n`;
+}
+
+interface FolderView {
+  readonly site: Site;
+  readonly folder: Folder;
+  readonly folders: Folders;
+  /** Counted from 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** What is directly in a folder: its folders, and its documents by title. */
+export function folderPage({ site, folder, folders, page: number, pageSize }: FolderView): string {
+  const { path, documents } = folder;
+  const { name } = folder;
+  const shown = documents.slice((number - 1) * pageSize, number * pageSize);
+  const items = shown.map((document) => documentItem(document, { site }));
+  const crumbs = [...folderCrumbs(site, parentOf(path)), `<bdi>${escapeHtml(name)}</bdi>`].join(' › ');
+  const addressOf = (to: number) => libraryAddress(site, { path, page: to });
+  return page({
+    site,
+    title: name,
+    isOwners: true,
+    body: `<div class="with-tree">
+${folderTree({ site, folders, folder: path })}<div class="shelf"><div>
+<nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>
+<h1 dir="auto">${escapeHtml(name)}</h1>
+${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}
+</div></div></div>`,
+  });
 }

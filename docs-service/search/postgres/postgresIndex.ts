@@ -7,7 +7,6 @@ import {
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
-import { createChanges } from '../changes.ts';
 import {
   type DocumentIndex,
   type IndexChanges,
@@ -17,12 +16,12 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
-import type { IndexDatabase } from '../indexDatabase.ts';
+import { createChanges, type IndexDatabase } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
-import type { KeptStatistics } from '../textStatistics.ts';
+import type { KeptStatistics } from '../searchStore.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
 interface PostgresIndexOptions {
