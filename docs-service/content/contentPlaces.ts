@@ -11,7 +11,6 @@ export interface ContentPlaces {
   readonly otherFolders?: Readonly<Record<string, string>>;
 }
 
-/** Where a file is. */
 export interface Place {
   /** The folder that it must really be in. */
   readonly folder: string;
@@ -104,7 +103,6 @@ export function isOpenedAt(descriptor: number, path: string): boolean {
   return opened === path || opened === `${path} (deleted)`;
 }
 
-/** Undefined on systems that do not report it. */
 function openedPath(descriptor: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);

@@ -92,11 +92,8 @@ export function readNavigation(
   return { pages, folders, warnings };
 }
 
-interface List {
-  /** The folder from which its paths count. */
-  readonly base: string;
-  readonly entries: readonly Entry[];
-}
+/** A list, whose paths count from the folder `base`. */
+type List = { readonly base: string; readonly entries: readonly Entry[] };
 
 function parentOf(path: string): string {
   return dirname(path) === '.' ? '' : dirname(path);

@@ -40,7 +40,6 @@ export function embeddedText(title: string, { heading, text }: Section): string 
   return `${heading === '' || heading === title ? title : `${title}: ${heading}`}\n${text}`;
 }
 
-/** Names the text of a section. */
 export function sectionHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

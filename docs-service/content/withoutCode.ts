@@ -58,7 +58,6 @@ function withoutInlineCode(text: string): string {
   return result + text.slice(at);
 }
 
-/** Where a run of as many backticks ends code in a line. */
 function inlineEnd(ends: Ends, ticks: string, from: number): number | undefined {
   return ends.inParagraph(`(?<!\`)${ticks}(?!\`)`, from);
 }

@@ -1,5 +1,5 @@
 import type { Document, DocumentMetadata } from '../content/document.ts';
-import { isTitle, tryFirstHeading } from '../content/headings.ts';
+import { isTitle, titlesIn } from '../content/headings.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { type McpLibrary, unknownCollection, unknownDocument } from './mcpLibrary.ts';
 import { answerPrompt, unknownPrompt } from './prompts.ts';
@@ -148,7 +148,7 @@ async function tryReadResource(
 
 /** A resource is only its text, so a title that the text does not have stands above it. */
 function withTitle(markdown: string, { body, title }: Document): string {
-  return isTitle(tryFirstHeading(body) ?? '', title) ? markdown : `# ${oneLine(title)}\n\n${markdown}`;
+  return isTitle(titlesIn(body)[0] ?? '', title) ? markdown : `# ${oneLine(title)}\n\n${markdown}`;
 }
 
 /** Completions for the names of resources: slugs of documents, or names of collections. */

@@ -7,7 +7,7 @@ import { Marked } from 'marked';
 import t from 'tap';
 import { withCjkRules } from '../../docs-service/content/cjkRules.ts';
 import { toCanonicalText } from '../../docs-service/content/dialects/canonicalText.ts';
-import { tryFirstHeading } from '../../docs-service/content/headings.ts';
+import { titlesIn } from '../../docs-service/content/headings.ts';
 import { resolveLink } from '../../docs-service/content/links.ts';
 import { BookPictures } from '../../docs-service/formats/epub/bookPictures.ts';
 import { articleStyle } from '../../docs-service/formats/markdown/articleStyle.ts';
@@ -1027,7 +1027,7 @@ t.test(
     ];
     for (const [source, want] of cases) t.equal(htmlOf(source), `<p>${want}</p>\n`, source);
     t.equal(plainSnippet('**「重要」**は', ''), '「重要」は');
-    t.equal(tryFirstHeading('# **「重要」**は\n'), '「重要」は');
+    t.equal(titlesIn('# **「重要」**は\n')[0], '「重要」は');
     // Everything else is read as Marked reads it.
     const signs = fc.constantFrom(
       '*',
