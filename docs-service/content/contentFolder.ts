@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { type ContentPlaces, isInside, placeOf, readPlace, readSmallPlace } from './contentPlaces.ts';
+import {
+  type ContentPlaces,
+  isInside,
+  type Place,
+  placeOf,
+  readPlace,
+  readPlaceNow,
+} from './contentPlaces.ts';
 import type { ContentProblem } from './document.ts';
 import type { LinkRoots } from './links.ts';
 import { createServedFiles, type OmissionReason, type ServedFiles } from './servedFiles.ts';
@@ -112,7 +119,7 @@ export async function openContentFolder(
     },
     list: (path) => listFolder(root, path, served),
     read: (path) => readPlace(placeOf(places, path)),
-    readNow: (path) => tryNow(() => readSmallPlace(placeOf(places, path))),
+    readNow: (path) => tryRead(placeOf(places, path)),
     lookNow: (path) => tryNow(() => lookOf(statNow(path))),
   };
 }
@@ -131,7 +138,7 @@ const [ignoreFile, configFile] = ['.docsignore', '_config.yml'];
 /** A `.docsignore` that cannot be read would publish what it leaves out, so it is an error. */
 function readServedFiles(root: string, docs: string): ServedFiles {
   const textOf = (name: string) => {
-    const bytes = tryNow(() => readSmallPlace({ folder: root, path: name }));
+    const bytes = tryRead({ folder: root, path: name });
     return bytes && new TextDecoder().decode(bytes);
   };
   const ignored = textOf(ignoreFile);
@@ -198,7 +205,7 @@ async function listFolder(
 
 /** Whether a `SUMMARY.md` is a list of the pages of a book, and no page itself. */
 function isListOfPages(root: string, path: string): boolean {
-  const bytes = tryNow(() => readSmallPlace({ folder: root, path }));
+  const bytes = tryRead({ folder: root, path });
   return (
     bytes !== undefined && /^[ \t]*[-*+][ \t]+\[[^\n]*\]\([^\n]*\)/m.test(new TextDecoder().decode(bytes))
   );
@@ -255,6 +262,14 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
 function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
   if (isGone(error) || error.code === 'ELOOP') return undefined;
   throw error;
+}
+
+/** In bytes. */
+const maxSmall = 1_000_000;
+
+function tryRead(place: Place): Uint8Array | undefined {
+  const found = tryNow(() => readPlaceNow(place, maxSmall));
+  return typeof found === 'string' ? undefined : found;
 }
 
 function tryNow<Value>(read: () => Value): Value | undefined {

@@ -177,11 +177,11 @@ t.test('footnotes are numbered in the order of their first references', async (t
     'x[^b] y[^a] z[^b] [^none]\n[^a]: one\n[^b]: two[^c]\n\n    more\n\n- item\n\n  [^c]: three\n\n[^d]: unused';
   const { footnotes } = parseMarkdown(source);
   t.strictSame(
-    footnotes.map(({ number, label, references, tokens }) => [number, label, references, tokens[0]?.raw]),
+    footnotes.map(({ number, references, tokens }) => [number, references, tokens[0]?.raw]),
     [
-      [1, 'b', 2, 'two[^c]'],
-      [2, 'a', 1, 'one'],
-      [3, 'c', 1, 'three'],
+      [1, 2, 'two[^c]'],
+      [2, 1, 'one'],
+      [3, 1, 'three'],
     ],
   );
 });

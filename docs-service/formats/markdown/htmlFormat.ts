@@ -86,22 +86,16 @@ const maxNotes = 100;
 interface Article {
   readonly document: Document;
   readonly markdown: MarkdownDocument;
-  /** The text as HTML. */
+  /** The text. */
   readonly html: string;
-}
-
-interface ReadingOptions {
-  /** Stands before the addresses of the reading pages. */
-  readonly root: string;
-  /** Whether there are links to its PDF and its Markdown. */
-  readonly hasFormats: boolean;
 }
 
 /**
  * A document for a browser: its title, its metadata, and its text. On a reading page, tags and formats are links, and a
  * long text has a table of contents.
+ * @param reading what is before the addresses of the reading pages, and whether there are a PDF and a Markdown
  */
-function articleHtml(article: Article, reading?: ReadingOptions): string {
+function articleHtml(article: Article, reading?: { readonly root: string; readonly hasFormats: boolean }) {
   const { document } = article;
   const { title, text, headings } = partsOf(article);
   const header = [

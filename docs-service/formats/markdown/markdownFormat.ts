@@ -15,7 +15,7 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
   const shown = Object.keys(pictures).length > 0 ? shownPictures(document) : new Set<string>();
   const linked = withAbsoluteLinks(body, (href) => {
     const target = resolveLink(href, from);
-    if (target.kind === 'fragment' && !href.startsWith('#')) return fragmentOf(target.fragment);
+    if (target.kind === 'fragment' && !href.startsWith('#')) return `#${encodeURIComponent(target.fragment)}`;
     if (target.kind !== 'inside') return undefined;
     const { path, documents, fragment } = target;
     if (shown.has(path) && Object.hasOwn(pictures, path)) return pictures[path];
@@ -24,10 +24,6 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
   });
   // Last, so that its guarantee holds whatever was edited before.
   return { bytes: new TextEncoder().encode(sanitiseMarkdown(linked)), notes: [] };
-}
-
-function fragmentOf(fragment: string | null): string {
-  return fragment === null ? '' : `#${encodeURIComponent(fragment)}`;
 }
 
 /** The Markdown with raw HTML sanitised, and where it may be cut, for `readParts`. */
@@ -45,7 +41,6 @@ export function markdownParts(text: string): MarkdownParts {
   return { sections, blocks, lines: linesOf(text, blocks) };
 }
 
-/** In one document; further sections cannot be found by their headings. */
 const maxSections = 10_000;
 
 interface PlacedToken {
@@ -130,7 +125,7 @@ function withAbsoluteLinks(source: string, addressOf: (href: string) => string |
   };
   return keepingLineEnds(
     source,
-    (text) => tryEditTokens(text, lexWithFootnotes(text).tokens, { edit, ifLost: 'keep' }) ?? text,
+    (text) => tryEditTokens(text, lexWithFootnotes(text).tokens, edit, 'keep') ?? text,
   );
 }
 

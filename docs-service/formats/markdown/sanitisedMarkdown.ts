@@ -50,7 +50,7 @@ function disarmActive(text: string, reader: MarkdownReader): string {
 function edit(text: string, tokens: readonly Token[]): string {
   const sanitiser = new HtmlSanitiser();
   const edit: TokenEdit = (token, raw) => sanitised(token, raw, sanitiser);
-  return tryEditTokens(text, tokens, { edit, ifLost: 'fail' }) ?? disarm(text);
+  return tryEditTokens(text, tokens, edit, 'fail') ?? disarm(text);
 }
 
 /** The last resort: marks are shown as they are. */
