@@ -120,7 +120,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await service.register(createLlmsRoute(services));
     await service.register(createApiRoutes(services), { prefix: '/api/v1' });
     mountLibrary(service, { ...options, ...services });
-    await service.register(createStatusRoutes(index, { ...options, authorization }));
+    await service.register(
+      createStatusRoutes(index, authorization, options.hasFailed ?? (() => false), options.meaning),
+    );
     await service.register(createOpenRoutes(services));
     await service.register(createAliasRoute(services));
   };

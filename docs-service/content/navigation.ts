@@ -193,33 +193,10 @@ function* listed(value: unknown, depth = 0, label?: string): Generator<ListedPag
   }
 }
 
-const structure = new Set([
-  'chapters',
-  'contents',
-  'sections',
-  'parts',
-  'part',
-  'book',
-  'website',
-  'sidebar',
-  'appendices',
-]);
-const words = new Set([
-  'file',
-  'href',
-  'root',
-  'title',
-  'text',
-  'section',
-  'caption',
-  'format',
-  'url',
-  'id',
-  'style',
-  'author',
-  'date',
-  'type',
-]);
+const structure = new Set('chapters contents sections parts part book website sidebar appendices'.split(' '));
+const words = new Set(
+  'file href root title text section caption format url id style author date type'.split(' '),
+);
 
 function numbered(pages: readonly ListedPage[], folder: string): readonly Entry[] {
   return pages.flatMap(([href, label], at) => {

@@ -33,7 +33,6 @@ interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
     /** Changes with the fonts that are found. */
     readonly fingerprint: string;
   };
-  /** Where a link to another document leads. */
   readonly addressOf: (slug: string, format: LinkingFormat) => string;
   /** Where a program gets a picture that a document shows. */
   readonly pictureAddress: (slug: string, path: string) => string;
@@ -66,7 +65,7 @@ export function createRenditions(options: RenditionsOptions) {
   const { places } = folder;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const referenced = createReferencedFiles({ index, folder, unchangedFiles });
+  const referenced = createReferencedFiles(index, folder, unchangedFiles);
   const { references, filesAt, filesOf } = referenced;
 
   const linked = (document: Document, format: LinkingFormat, isPublic?: (slug: string) => boolean) =>
@@ -116,7 +115,6 @@ export function createRenditions(options: RenditionsOptions) {
     /** The Markdown with absolute addresses of documents and pictures, for programs. */
     markdown: linkedMarkdown,
     picture: createDocumentPictures(referenced, texts, places),
-    /** A whole page. */
     html: (document: Document) => htmlOf(document, 'page'),
     /** The `<article>` of a reading page. */
     article: (document: Document) => htmlOf(document, 'article'),
@@ -175,14 +173,11 @@ async function readAll(
     documents.push(document);
     size += document.body.length;
     if (size > maxBookBytes)
-      throw new UnrenderableError(
-        `The collection has more than ${maxBookBytes / 1_000_000} MB of text. Split it.`,
-      );
+      throw new UnrenderableError('The collection has more than 100 MB of text. Split it.');
   }
   return documents;
 }
 
-/** How many paths of pictures are kept in memory. */
 const maxPaths = 100_000;
 
 const mediaTypes: Readonly<Record<PictureType, string>> = {

@@ -176,7 +176,8 @@ function createPictureRoute({ renditions, authorization, lookups }: Services): F
         const { slug, '*': path } = request.params;
         const document = await lookups.document(slug, seesDrafts(request));
         const found = await renditions.picture(document, path);
-        if (found === undefined) throw new HttpProblem(404, noSuchPicture(document.slug));
+        const message = `The document "${document.slug}" shows no picture at this path. Its Markdown has the addresses of those that it shows.`;
+        if (found === undefined) throw new HttpProblem(404, message);
         return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
       },
     );
@@ -200,7 +201,3 @@ const picture = {
     ]),
   ),
 };
-
-function noSuchPicture(slug: string): string {
-  return `The document "${slug}" shows no picture at this path. Its Markdown has the addresses of those that it shows.`;
-}

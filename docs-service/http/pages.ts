@@ -116,7 +116,7 @@ export function pageHeaders({
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `style-src '${styleHash()}'`,
+      `style-src '${(styleHash ??= hashOf(pageStyle))}'`,
       ...(isReading ? [`script-src '${hashOf(readingScript)}'`] : []),
       "img-src 'self' data:",
       ...(isReading ? ["connect-src 'self'"] : []),
@@ -129,11 +129,7 @@ export function pageHeaders({
   } as const;
 }
 
-let madeStyleHash: string | undefined;
-
-function styleHash(): string {
-  return (madeStyleHash ??= hashOf(pageStyle));
-}
+let styleHash: string | undefined;
 
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;

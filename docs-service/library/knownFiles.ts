@@ -38,7 +38,6 @@ export class KnownFiles {
     this.#forgetSlugs(known);
   }
 
-  /** The path of the file that has the slug. */
   holder(slug: string): string | undefined {
     return this.#holders.get(slug);
   }
@@ -73,7 +72,6 @@ export class KnownFiles {
     return files;
   }
 
-  /** The direct subfolders. */
   foldersIn(folder: string): readonly string[] {
     return [...(this.#children.get(folder) ?? [])];
   }
@@ -119,27 +117,18 @@ export class KnownFiles {
   }
 }
 
-interface SlugChanges {
-  readonly read: readonly ParsedFile[];
-  /** Paths of files that are gone. */
-  readonly removed: readonly string[];
-}
-
-/** The files that are known, and which slugs they have if their front matter names none. */
-interface Naming {
-  readonly known: KnownFiles;
-  readonly register: SlugRegister;
-}
-
-interface Renaming {
-  /** Every slug that a file got, lost or kept. */
-  readonly slugs: readonly string[];
-  /** Files that have another slug now, even if they did not change. */
-  readonly renamed: readonly string[];
-}
-
-/** Brings the known files up to date, and gives each of them its slug. */
-export function nameFiles({ read, removed }: SlugChanges, { known, register }: Naming): Renaming {
+/**
+ * Brings the known files up to date, and gives each of them its slug: that of its front matter, or else that of the
+ * register. Returns every slug that a file got, lost or kept, and the files that have another one now, even if they did
+ * not change.
+ * @param removed paths of files that are gone
+ */
+export function nameFiles(
+  read: readonly ParsedFile[],
+  removed: readonly string[],
+  known: KnownFiles,
+  register: SlugRegister,
+) {
   const proposals = new Map(read.map(({ file }) => [file.path, file.slug]));
   const before = [...removed, ...proposals.keys()].flatMap((path) => known.get(path) ?? []);
   const slugs = new Set(before.map(({ slug }) => slug));

@@ -12,7 +12,6 @@ export interface PublicLibrary {
   readonly collections: readonly LibraryCollection[];
   /** Each once, the newest first, without hidden ones. */
   readonly documents: readonly LocatedMetadata[];
-  /** The same by their slugs. */
   readonly bySlug: ReadonlyMap<string, LocatedMetadata>;
   /** Whether a document is public, also if it is hidden, so that only those who know its address read it. */
   readonly has: (slug: string) => boolean;
@@ -23,7 +22,6 @@ export function createPublicLibrary(index: DocumentIndex): () => Promise<PublicL
   return untilChange(index, () => readPublicLibrary(index));
 }
 
-/** At most this many collections are named in a sentence. */
 const maxNamed = 20;
 
 /** What is public, for the log; undefined if that is nothing. */

@@ -41,7 +41,6 @@ export function readAllDocuments(
 
 const documents = new WeakMap<object, () => Promise<readonly LocatedMetadata[]>>();
 
-/** Resolves when the index is whole. */
 export function untilWhole(index: DocumentIndex): Promise<void> {
   return new Promise((resolve) => {
     const look = async () => {

@@ -1,7 +1,6 @@
 /** A value in a statement. A list is for `any`. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
 
-/** Values by their columns. */
 export type IndexRow = Readonly<Record<string, SqlValue>>;
 
 /** The index in one transaction. SQLite and PostgreSQL run the same statements; `?` stands for a value. */
@@ -57,7 +56,6 @@ export interface LibraryState {
   readonly changes: number;
 }
 
-/** The generation of an index, which grows with each state that differs from the one before. */
 export function createChanges() {
   const listeners = new Set<() => void>();
   let generation = 0;
@@ -76,7 +74,6 @@ export function createChanges() {
       generation++;
       if (!isFirst) for (const listener of [...listeners]) listener();
     },
-    /** No listener is called from now on. */
     clear: () => listeners.clear(),
   };
 }

@@ -32,7 +32,7 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const { corrected, none, ...known } = await findWords(query, store, statistics.languages);
   const some = withinBudget(known.some);
   const filters = await filterNumbers(store, asked);
-  const blocks = await readBlocks(store, statistics.visible.length, { clauses: [...some, ...none], filters });
+  const blocks = await readBlocks(store, statistics.visible.length, [...some, ...none], filters);
   const { near, limit, offset } = asked;
   const nearKeys = await store.keysOf([...new Set(near?.sections.map(({ slug }) => slug))]);
   const { best, total, allWords, passing, weights, missing } = await rank(blocks, statistics, {
@@ -73,7 +73,6 @@ function withinBudget(some: readonly KnownClause[]): readonly KnownClause[] {
   return some.filter((one) => kept.includes(one));
 }
 
-/** Undefined stands for what no document has. */
 async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
   const names = filterWords(filter);
   const rows = new Map((await store.words(names)).map(({ word, id }) => [word, id]));
@@ -83,10 +82,8 @@ async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
 async function readBlocks(
   store: SearchStore,
   count: number,
-  {
-    clauses,
-    filters,
-  }: { readonly clauses: readonly KnownClause[]; readonly filters: readonly (number | undefined)[] },
+  clauses: readonly KnownClause[],
+  filters: readonly (number | undefined)[],
 ): Promise<ReadonlyMap<number, Postings>> {
   const phrases = new Set(clauses.flatMap((clause) => clause.phrases.flat()));
   const others = new Set([
@@ -99,7 +96,6 @@ async function readBlocks(
   return blocks;
 }
 
-/** Equal ones by their slugs. */
 async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<readonly number[]> {
   const equal = best.filter(
     ({ score }, at) => score === best[at - 1]?.score || score === best[at + 1]?.score,

@@ -50,7 +50,6 @@ export class SearchStore {
     this.#visible = drafts ? 'documents' : '(documents - drafts)';
   }
 
-  /** Read once for each state of the library. */
   async statistics(): Promise<TextStatistics> {
     const known = this.#kept.get(this.#drafts);
     if (known) return known;
@@ -124,7 +123,6 @@ export class SearchStore {
     return new Map(rows.map(({ key, slug }) => [slug, key]));
   }
 
-  /** These documents in the order of their slugs. */
   async bySlug(keys: readonly number[]): Promise<readonly number[]> {
     if (keys.length === 0) return [];
     const sorted = `SELECT key FROM docs_documents WHERE ${this.#database.dialect.any('key')} ORDER BY slug`;

@@ -36,7 +36,7 @@ export function bookDefinition(
   const content = [
     ...coverNodes(collection, first),
     ...titleNodes(about, type),
-    ...contentsNodes(headings, { about, type, isBook: true }),
+    ...contentsNodes(headings, about, type, true),
     ...bodies.flat(),
   ];
   return framed(content, about, first);

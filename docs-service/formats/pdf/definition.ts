@@ -44,7 +44,7 @@ export function documentDefinition(
   const content = [
     ...coverNodes(document, parts),
     ...titleNodes(document, type, body.title ? { id: bookmarks.nameOf(body.title.id) } : {}),
-    ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, { about: document, type })),
+    ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, document, type)),
     ...body.nodes,
   ];
   return framed(content, document, parts);
@@ -133,11 +133,8 @@ function inlineContext(
         return destination ? { destination } : {};
       }
       if (target.kind === 'none') return {};
-      for (const path of target.documents) {
-        const found = documentLink(path, target.fragment ?? null);
-        if (found !== undefined) return found;
-      }
-      return {};
+      const links = target.documents.map((path) => documentLink(path, target.fragment));
+      return links.find((one) => one !== undefined) ?? {};
     },
     places: [],
     placeOf: (id) => bookmarks.tryNew(id),

@@ -75,12 +75,11 @@ const samples = {
 export function fontCoverage(folders: readonly string[]) {
   const { familyFor } = createFontBook(folders, 'with others');
   const scripts = Object.entries(samples).map(([name, letter]) => {
-    return { name, family: familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') };
+    return { name, isFound: familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined };
   });
-  return {
-    found: scripts.flatMap(({ name, family }) => (family === undefined ? [] : [name])),
-    missing: scripts.flatMap(({ name, family }) => (family === undefined ? [name] : [])),
-  };
+  const namesOf = (wanted: boolean) =>
+    scripts.filter(({ isFound }) => isFound === wanted).map(({ name }) => name);
+  return { found: namesOf(true), missing: namesOf(false) };
 }
 
 type Family = Readonly<Record<'normal' | 'bold' | 'italics' | 'bolditalics', FontFace>>;
@@ -109,7 +108,7 @@ function ownFamilies(files: readonly FontFile[]): [string, Family][] {
 
 function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
   const file = files.find(({ path }) => basename(path) === name);
-  const face = file && tryFontFace(file.path, { noLigatures: code });
+  const face = file && tryFontFace(file.path, code);
   if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
   return face;
 }
@@ -125,7 +124,10 @@ function createFallbacks(files: readonly FontFile[]) {
     if (!opened.has(key)) {
       if (opened.size >= maxFallbacks || bytes + file.size > maxFallbackBytes) return undefined;
       bytes += file.size;
-      opened.set(key, tryFontFace(file.path, { choose: (names) => regionalFace(names, region) }));
+      opened.set(
+        key,
+        tryFontFace(file.path, false, (names) => regionalFace(names, region)),
+      );
     }
     return opened.get(key);
   }

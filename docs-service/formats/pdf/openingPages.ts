@@ -23,14 +23,10 @@ export function titleNodes(
   place: Record<string, unknown> = {},
 ): Record<string, unknown>[] {
   const direction = directionOfDocument(document);
-  const text = (content: string, look: TextLook, mark: Mark = {}) => ({
-    ...directedText(
-      [{ kind: 'text', text: content, mark }],
-      { type, width: type.textWidth, look },
-      direction,
-    ),
-    ...look,
-  });
+  const text = (content: string, look: TextLook, mark: Mark = {}) => {
+    const setting = { type, width: type.textWidth, look };
+    return { ...directedText([{ kind: 'text', text: content, mark }], setting, direction), ...look };
+  };
   const { title, description } = document;
   const byline = [document.authors.join(', '), ...dateWords(document).map(isolated)];
   const terms = [document.type ?? '', ...document.tags.map((tag) => tag.title)];
@@ -62,7 +58,6 @@ export function coverNodes(
   return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
 }
 
-/** As a share of the page's height. */
 const coverShare = 0.45;
 
 /** The date, and the date of the last change if it is another day, in the style of the document's language. */
@@ -72,7 +67,6 @@ function dateWords({ date, updated, lang }: TitledText): string[] {
   return first ? [first, `updated ${last}`] : [last];
 }
 
-/** An unknown form is shown as it was written. */
 function dayInWords(text: string, lang: string | null): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   if (!year || !month || !day || Number.isNaN(new Date(text).getTime())) return text.slice(0, 10);
@@ -88,16 +82,21 @@ function inWords(time: number, lang: string | null): string {
   }
 }
 
-/** The table of contents, with page numbers, if there is enough to list. */
+/**
+ * The table of contents, with page numbers, if there is enough to list.
+ * @param isBook whether the contents have pages of their own
+ */
 export function contentsNodes(
   headings: readonly PlacedHeading[],
-  { about, type, isBook = false }: ContentsOptions,
+  about: Pick<Document, 'title' | 'lang'>,
+  type: Typesetter,
+  isBook = false,
 ): Record<string, unknown>[] {
   const listed = listedHeadings(headings, isBook ? maxDocuments : maxEntries);
   if (listed.length < (isBook ? 1 : 4)) return [];
   const direction = directionOfDocument(about);
   const top = Math.min(...listed.map(({ depth }) => depth));
-  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, { type, direction }));
+  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, type, direction));
   const side = direction === 'rtl' ? { alignment: 'right' } : {};
   const table = {
     widths: inOrder([type.textWidth - numberWidth, numberWidth], direction),
@@ -109,13 +108,6 @@ export function contentsNodes(
     { table, layout: plainLayout },
     { text: '', margin: [0, 0, 0, 18] },
   ];
-}
-
-interface ContentsOptions {
-  readonly about: Pick<Document, 'title' | 'lang'>;
-  readonly type: Typesetter;
-  /** Whether the contents have pages of their own. */
-  readonly isBook?: boolean;
 }
 
 const maxEntries = 400;
@@ -134,26 +126,23 @@ function listedHeadings(headings: readonly PlacedHeading[], most: number): Place
 function entryRow(
   heading: PlacedHeading,
   level: number,
-  { type, direction }: { readonly type: Typesetter; readonly direction: Direction },
+  type: Typesetter,
+  direction: Direction,
 ): Record<string, unknown>[] {
   const isTop = level === 0;
   const above = isTop ? 4 : 1.5;
   const [indent, gap] = [level * 14, 12];
   const [left, right] = inOrder([indent, gap], direction);
   const width = type.textWidth - numberWidth - indent - gap;
-  const entry = {
-    kind: 'text',
-    text: heading.text.slice(0, 300),
-    mark: { destination: heading.name },
-  } as const;
+  const mark = { destination: heading.name };
+  const entry = { kind: 'text', text: heading.text.slice(0, 300), mark } as const;
   const { text } = directedText([entry], { type, width, look });
   const runs = text.map((run) => ({ ...run, color: isTop ? colors.text : colors.quiet }));
   return [
     {
       ...look,
       ...(direction === 'rtl' ? { alignment: 'right' } : {}),
-      text: runs,
-      margin: [left, above, right, 0],
+      ...{ text: runs, margin: [left, above, right, 0] },
     },
     {
       ...look,

@@ -64,11 +64,7 @@ export class Pictures {
     return this.placeFile(source, box, piece);
   }
 
-  /**
-   * The same for a path from the content folder.
-   * @param box in points
-   * @param asked in pixels
-   */
+  /** The same for a path from the content folder, a box in points, and a size in pixels that is asked for. */
   placeFile(path: string, box: Box, asked: Partial<Box> = {}): PlacedPicture | undefined {
     if (!this.#read.has(path)) this.#read.set(path, this.#open(path));
     const original = this.#read.get(path);
@@ -109,7 +105,6 @@ export class Pictures {
   }
 }
 
-/** Its size is in pixels. */
 type Original = LinePicture;
 
 const maxBytes = 100_000_000;

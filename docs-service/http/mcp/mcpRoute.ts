@@ -48,21 +48,28 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (Array.isArray(request.body)) throw noBatches();
-    if (open >= maxRequests || ending?.aborted) throw tooMany();
+    if (Array.isArray(request.body))
+      throw new HttpProblem(400, 'MCP has no batches of messages. Send one message in each request.');
+    if (open >= maxRequests || ending?.aborted)
+      throw new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
+        headers: { 'retry-after': '1' },
+      });
+    const { grant } = request;
     const gone = whenGone(reply);
     open += 1;
     whenAborted(gone, () => void (open -= 1));
     handler ??= options.openHandler();
     const mcp = await handler;
-    if (listens(request.body)) {
+    // A listening client's stream stays open.
+    if (isRecord(request.body) && request.body['method'] === 'subscriptions/listen') {
       if (!isAccepted(request, eventStream)) throw notAcceptable(eventStream);
-      whenAborted(gone, listeners.add(request.grant?.id ?? ''));
+      whenAborted(gone, listeners.add(grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
     }
     const answered = await mcp.fetch(requestOf(request, address, gone.signal), {
       parsedBody: request.body,
-      authInfo: authInfoOf(request),
+      // The token itself is not passed on.
+      authInfo: { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] },
     });
     return sendAnswer(reply, answered);
   };
@@ -78,11 +85,6 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
       },
       answer,
     );
-}
-
-/** Whether a message opens a stream that stays open. */
-function listens(message: unknown): boolean {
-  return isRecord(message) && message['method'] === 'subscriptions/listen';
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
@@ -124,11 +126,6 @@ function requestOf({ headers }: FastifyRequest, address: string, signal: AbortSi
   });
 }
 
-/** The token itself is not passed on. */
-function authInfoOf({ grant }: FastifyRequest) {
-  return { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] };
-}
-
 const eventStream = 'text/event-stream';
 const json = 'application/json';
 
@@ -163,16 +160,6 @@ function isAccepted({ headers: { accept = '*/*' } }: FastifyRequest, type: strin
 
 function notAcceptable(types: string): HttpProblem {
   return new HttpProblem(406, `The answer has another type than you accept: send "Accept: ${types}".`);
-}
-
-function noBatches(): HttpProblem {
-  return new HttpProblem(400, 'MCP has no batches of messages. Send one message in each request.');
-}
-
-function tooMany(): HttpProblem {
-  return new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
-    headers: { 'retry-after': '1' },
-  });
 }
 
 interface MountedLibraryOptions extends Services {

@@ -99,7 +99,6 @@ function isOfDatabase(error: unknown): boolean {
 
 type IndexFile = ReturnType<typeof createIndexFile>;
 
-/** Called when it is its turn. */
 type IndexWork = () => Promise<{ readonly value: unknown; readonly note: LibraryState }>;
 
 /** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
@@ -203,7 +202,6 @@ function identityOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
-/** Fewer documents are not worth a thread. */
 const many = 100;
 /** Milliseconds for which the second thread waits for more. */
 const idleTime = 5_000;
