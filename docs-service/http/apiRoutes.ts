@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Paper } from '../formats/renderJob.ts';
 import { seesDrafts } from './authorization.ts';
@@ -127,16 +128,24 @@ export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
             response: ending === 'pdf' ? saves('application/pdf', 400) : saves('application/epub+zip'),
           },
         },
-        async (request, reply) => {
-          const collection = await lookups.collection(request.params.name);
-          const { paper = 'a4' } = request.query as { readonly paper?: Paper };
-          const book =
-            ending === 'pdf' ? renditions.collectionPdf(collection, paper) : renditions.epub(collection);
-          const fileName = `${collection.definition.name}.${ending}`;
-          return sendRendition(request, reply, await book, { authorization, fileName });
-        },
+        (request, reply) => sendBook(services, request, reply, ending),
       );
   };
+}
+
+/** Answers with all documents of a collection in one file. */
+export async function sendBook(
+  { lookups, renditions, authorization }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ending: 'epub' | 'pdf',
+): Promise<FastifyReply> {
+  const { name } = request.params as { readonly name: string };
+  const { paper = 'a4' } = request.query as { readonly paper?: Paper };
+  const collection = await lookups.collection(name);
+  const book = ending === 'pdf' ? renditions.collectionPdf(collection, paper) : renditions.epub(collection);
+  const fileName = `${collection.definition.name}.${ending}`;
+  return sendRendition(request, reply, await book, { authorization, fileName });
 }
 
 const openApiAnswer = {

@@ -13,17 +13,17 @@ import {
 } from './documentList.ts';
 import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
 
-interface CollectionPageView {
-  readonly site: Site;
-  readonly collection: LibraryCollection;
-  /** Counted from 1. */
-  readonly page: number;
-  readonly pageSize: number;
-}
-
-/** A collection in its order. Its drafts are in no book, so they are left out here too. */
-export function collectionPage({ site, collection, page: number, pageSize }: CollectionPageView): string {
-  const { definition, documents } = collection;
+/**
+ * A collection in its order. Its drafts are in no book, so they are left out here too.
+ * @param number of the page, from 1
+ * @param pageSize more than elsewhere, because it is a list of contents
+ */
+export function collectionPage(
+  site: Site,
+  { definition, documents }: LibraryCollection,
+  number: number,
+  pageSize = 200,
+): string {
   const { name, title, description, author } = definition;
   const address = collectionAddress(site, name);
   const start = (number - 1) * pageSize;
@@ -58,19 +58,18 @@ function formats({ isOpen }: Site, address: string): string {
   return `<ul class="formats" aria-label="Formats">${links.map((link) => `<li>${link}</li>`).join('')}</ul>\n`;
 }
 
-interface FolderView {
-  readonly site: Site;
-  readonly folder: Folder;
-  readonly folders: Folders;
-  /** Counted from 1. */
-  readonly page: number;
-  readonly pageSize: number;
-}
-
-/** What is directly in a folder: its folders, and its documents by title. */
-export function folderPage({ site, folder, folders, page: number, pageSize }: FolderView): string {
-  const { path, documents } = folder;
-  const { name } = folder;
+/**
+ * What is directly in a folder: its folders, and its documents by title.
+ * @param number of the page, from 1
+ */
+export function folderPage(
+  site: Site,
+  folder: Folder,
+  folders: Folders,
+  number: number,
+  pageSize: number,
+): string {
+  const { name, path, documents } = folder;
   const shown = documents.slice((number - 1) * pageSize, number * pageSize);
   const items = shown.map((document) => documentItem(document, { site }));
   const crumbs = [...folderCrumbs(site, parentOf(path)), `<bdi>${escapeHtml(name)}</bdi>`].join(' › ');
@@ -80,7 +79,7 @@ export function folderPage({ site, folder, folders, page: number, pageSize }: Fo
     title: name,
     isOwners: true,
     body: `<div class="with-tree">
-${folderTree({ site, folders, folder: path })}<div class="shelf"><div>
+${folderTree(site, folders, path)}<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>
 <h1 dir="auto">${escapeHtml(name)}</h1>
 ${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}

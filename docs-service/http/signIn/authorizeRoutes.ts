@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Scope } from '../../auth/accessToken.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
@@ -101,16 +100,8 @@ interface ConsentRequest extends AuthorizationRequest {
   readonly redirectUri: string;
 }
 
-interface Refused {
-  readonly kind: 'refused';
-  /** Where the client learns the reason. */
-  readonly location: string;
-}
-
-/** The client could not be looked up for somebody who is not signed in. */
-interface Unknown {
-  readonly kind: 'unknown';
-}
+/** `location` is where the client learns the reason. Unknown is one that is not looked up for strangers any more. */
+type NoRequest = { readonly kind: 'refused'; readonly location: string } | { readonly kind: 'unknown' };
 
 interface ReadOptions extends SignInServices {
   /** Whether the owner asks, for whom more is fetched than for strangers. */
@@ -118,7 +109,7 @@ interface ReadOptions extends SignInServices {
 }
 
 /** Throws PageError if the request may not come from the client that it names. */
-async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | Refused | Unknown> {
+async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | NoRequest> {
   const parameters = new Parameters(query, { longest: 8_192 });
   const found = await readClient(parameters, options);
   if (found === undefined) return { kind: 'unknown' };
@@ -179,32 +170,22 @@ async function findClient(
  */
 function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string; hint: string }): Solution {
   const isLocal = isLoopbackRedirect(redirectUri);
-  const parts = [
-    '--client-id',
-    quoteForShell(id),
-    '--redirect-uri',
-    isLocal ? quoteForShell(redirectUri) : placeholder,
-    '--name',
-    quoteForShell('Its name'),
-  ];
-  const commandLine = ['runner-docs client add', ...(hint === '' ? [] : [hint]), ...parts].join(' ');
+  const to = isLocal ? quoteForShell(redirectUri) : placeholder;
+  const flags = `--client-id ${quoteForShell(id)} --redirect-uri ${to} --name ${quoteForShell('Its name')}`;
+  const commandLine = ['runner-docs client add', ...(hint === '' ? [] : [hint]), flags].join(' ');
   return isLocal ? { commandLine } : { commandLine, note: whereToLook };
 }
 
 const placeholder = 'REDIRECT_ADDRESS';
 const whereToLook = `Replace ${placeholder} with the redirect address (redirect URI) in the app's own documentation, or ask who makes the app. The address in this request may be somebody else's, so it is not filled in.`;
 
-type Answer = { readonly code: string } | typeof refusal;
-
-type Sender = { readonly state?: string; readonly iss: string };
-
 /** RFC 6749, 4.1.2, and `iss`, which tells a client who answers (RFC 9207). */
 function locationOf(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | undefined },
   { href }: BaseUrl,
-  answer: Answer,
+  answer: { readonly code: string } | typeof refusal,
 ): string {
-  const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: href });
+  const all = { ...answer, ...(state === undefined ? {} : { state }), iss: href };
   // The address's own query stays as the client wrote it.
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }
