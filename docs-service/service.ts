@@ -161,7 +161,7 @@ async function createVerifier({
   if (auth.mode === 'self')
     return new TokenVerifier({ store: stores.access.tokens, now, onError: ({ message }) => warn(message) });
   const { introspection: address, tokenFile, allowed } = auth;
-  const client = await createIntrospectionClient({ address, tokenFile, warn });
+  const client = await createIntrospectionClient(address, tokenFile, warn);
   return new RemoteVerifier({ client, allowed, baseUrl, now, warn });
 }
 

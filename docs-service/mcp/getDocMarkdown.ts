@@ -62,23 +62,16 @@ export const getDocMarkdown = defineTool({
     const parts = await library.parts(document, signal);
     const found = section === undefined ? undefined : findSection(parts, section);
     const { start, end } = found ?? { start: 0, end: parts.markdown.length };
-    checkOffset(parts, { start, end }, offset);
+    if (offset > end - start)
+      throw new ToolError(`"offset" is past the end: there are ${end - start} characters in all.`);
+    if (offset > 0 && offset < end - start && isWithinCharacter(parts.markdown, start + offset))
+      throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the previous page.');
     const { nextOffset, ...page } = pageOf(parts, { start, end, offset, maxChars });
     const { slug, title } = document;
-    return withoutUndefined({
-      slug,
-      title,
-      address: library.addressOf(slug, found?.id),
-      ...page,
-      nextOffset,
-    });
+    const address = library.addressOf(slug, found?.id);
+    return withoutUndefined({ slug, title, address, ...page, nextOffset });
   },
 });
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
 
 function findSection({ sections }: DocumentParts, wanted: string): MarkdownSection {
   const found = tryFindSection(sections, wanted);
@@ -89,13 +82,6 @@ function findSection({ sections }: DocumentParts, wanted: string): MarkdownSecti
       ? 'It has none: leave "section" out.'
       : `There is ${headings.join(', ')}${sections.length > headings.length ? ' and more' : ''}.`;
   throw new ToolError(`The document has no section "${wanted.slice(0, 100)}". ${hint}`);
-}
-
-function checkOffset({ markdown }: DocumentParts, { start, end }: Range, offset: number): void {
-  if (offset > end - start)
-    throw new ToolError(`"offset" is past the end: there are ${end - start} characters in all.`);
-  if (offset > 0 && offset < end - start && isWithinCharacter(markdown, start + offset))
-    throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the previous page.');
 }
 
 /** The section that a reader means: by its id, its heading, or a heading that differs only in case and signs. */
@@ -179,27 +165,13 @@ function isHalf(unit: number, first: number): boolean {
 }
 
 function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, limit: number): number {
-  return (
-    tryLastWithin(blocks, from, limit) ??
-    tryLastWithin(lines, from, limit) ??
-    tryLineBreak(markdown, from, limit) ??
-    betweenCharacters(markdown, from, limit)
-  );
-}
-
-/** The last of the ascending places that is after `from` and not after `limit`. */
-function tryLastWithin(places: Uint32Array, from: number, limit: number): number | undefined {
-  const found = places.findLast((place) => place <= limit);
-  return found !== undefined && found > from ? found : undefined;
-}
-
-function tryLineBreak(text: string, from: number, limit: number): number | undefined {
-  const found = text.slice(from, limit).lastIndexOf('\n');
-  return found < 0 ? undefined : from + found + 1;
-}
-
-function betweenCharacters(text: string, from: number, limit: number): number {
-  if (!isWithinCharacter(text, limit)) return limit;
+  for (const places of [blocks, lines]) {
+    const last = places.findLast((place) => place <= limit);
+    if (last !== undefined && last > from) return last;
+  }
+  const lineEnd = markdown.slice(from, limit).lastIndexOf('\n');
+  if (lineEnd >= 0) return from + lineEnd + 1;
+  if (!isWithinCharacter(markdown, limit)) return limit;
   // A page is never empty.
   return limit - 1 > from ? limit - 1 : limit + 1;
 }

@@ -238,9 +238,9 @@ t.test('help lists commands, and flags with their values, in columns', async (t)
 
 t.test('flags come before variables, and variables are read as flags are', async (t) => {
   const specs = {
-    one: { type: 'string', help: '' },
-    'two-words': { type: 'boolean', help: '' },
-    many: { type: 'string', multiple: true, help: '' },
+    one: { value: 'X', help: '' },
+    'two-words': { help: '' },
+    many: { value: 'X', multiple: true, help: '' },
   } as const;
   const cases: readonly { args?: readonly string[]; env?: Record<string, string>; want: object }[] = [
     { want: { one: undefined, 'two-words': false, many: [] } },

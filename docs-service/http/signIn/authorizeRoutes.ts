@@ -110,7 +110,7 @@ interface ReadOptions extends SignInServices {
 
 /** Throws PageError if the request may not come from the client that it names. */
 async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | NoRequest> {
-  const parameters = new Parameters(query, { longest: 8_192 });
+  const parameters = new Parameters(query, 8_192);
   const found = await readClient(parameters, options);
   if (found === undefined) return { kind: 'unknown' };
   const { client, redirectUri } = found;

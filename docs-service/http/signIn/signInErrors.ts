@@ -30,7 +30,7 @@ function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
   const sentence = error.code?.includes('JSON')
     ? 'The body is not valid JSON.'
     : message.replaceAll('"', "'");
-  return new OAuthError(named === 'insufficient_scope' ? named : usual, sentence, { status, headers });
+  return new OAuthError(named === 'insufficient_scope' ? named : usual, sentence, status, headers);
 }
 
 const codes: Readonly<Record<number, OAuthErrorCode>> = {

@@ -80,8 +80,7 @@ async function issueTokens(form: Parameters, options: SignInServices): Promise<I
   // With this error, clients register again; with any other, an unknown client would only sign in again.
   const isKnown =
     isDocumentAddress(client) || (isClientId(client) && (await options.clients.find(client)) !== undefined);
-  if (!isKnown)
-    throw new OAuthError('invalid_client', 'This client is not registered here any more.', { status: 401 });
+  if (!isKnown) throw new OAuthError('invalid_client', 'This client is not registered here any more.', 401);
   if (grantType === 'authorization_code') return options.issuer.exchange(readRedemption(form));
   const scopes = (form.tryGet('scope') ?? '').split(' ').filter(Boolean);
   return options.issuer.refresh(form.get('refresh_token'), { client, scopes });
