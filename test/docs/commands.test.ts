@@ -237,11 +237,8 @@ t.test('help lists commands, and flags with their values, in columns', async (t)
 });
 
 t.test('flags come before variables, and variables are read as flags are', async (t) => {
-  const specs = {
-    one: { value: 'X', help: '' },
-    'two-words': { help: '' },
-    many: { value: 'X', multiple: true, help: '' },
-  } as const;
+  const text = { value: 'X', help: '' };
+  const specs = { one: text, 'two-words': { help: '' }, many: { ...text, multiple: true } } as const;
   const cases: readonly { args?: readonly string[]; env?: Record<string, string>; want: object }[] = [
     { want: { one: undefined, 'two-words': false, many: [] } },
     {

@@ -72,7 +72,7 @@ export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsy
   ): Promise<string> {
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
-    return issuer.createCode({ client: client.id, redirectUri, challenge, scopes, me, epoch });
+    return issuer.createCode(me, { client: client.id, redirectUri, challenge, scopes, epoch });
   }
 }
 
@@ -131,21 +131,22 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
   const problem = redirectUriProblem(redirectUri);
   if (problem !== undefined)
     throw new PageError('The app sent a redirect address that cannot be used', problem);
-  const solution = addCommand({ id, redirectUri, hint: options.dataHint });
-  const client = await findClient(id, { ...options, solution });
+  const solution = addCommand(id, redirectUri, options.dataHint);
+  const client = await findClient(id, options, solution);
   if (client === undefined || isRedirectAllowed(client, redirectUri))
     return client && { client, redirectUri };
   throw new PageError(
     'The app wants its answer at an address that is not its own',
     `${redirectUri} is not one of the addresses that ${id} has named.`,
-    isLoopbackRedirect(redirectUri) && client.source !== 'registration' ? { solution } : {},
+    isLoopbackRedirect(redirectUri) && client.source !== 'registration' ? solution : undefined,
   );
 }
 
 /** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { clients, documents, solution, isOwner }: ReadOptions & { readonly solution: Solution },
+  { clients, documents, isOwner }: ReadOptions,
+  solution: Solution,
 ): Promise<OAuthClient | undefined> {
   try {
     // A client that the owner added takes precedence over its document.
@@ -156,7 +157,7 @@ async function findClient(
   } catch (cause) {
     if (!(cause instanceof GuardedFetchError)) throw cause;
     if (cause.kind === 'busy' && !isOwner) return undefined;
-    throw new PageError('The app cannot be looked up', cause.message, { solution, cause });
+    throw new PageError('The app cannot be looked up', cause.message, solution, cause);
   }
   throw new PageError(
     'The app is not known here',
@@ -168,7 +169,7 @@ async function findClient(
  * A line to paste into a shell. It must not admit somebody who only uses the name of an app, so it repeats no redirect
  * address that leads elsewhere.
  */
-function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string; hint: string }): Solution {
+function addCommand(id: string, redirectUri: string, hint: string): Solution {
   const isLocal = isLoopbackRedirect(redirectUri);
   const to = isLocal ? quoteForShell(redirectUri) : placeholder;
   const flags = `--client-id ${quoteForShell(id)} --redirect-uri ${to} --name ${quoteForShell('Its name')}`;

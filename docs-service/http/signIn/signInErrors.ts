@@ -47,14 +47,10 @@ export class PageError extends Error {
   readonly title: string;
   readonly solution: Solution | undefined;
 
-  constructor(
-    title: string,
-    sentence: string,
-    more: { readonly solution?: Solution; readonly cause?: unknown } = {},
-  ) {
-    super(sentence, { cause: more.cause });
+  constructor(title: string, sentence: string, solution?: Solution, cause?: unknown) {
+    super(sentence, { cause });
     this.title = title;
-    this.solution = more.solution;
+    this.solution = solution;
   }
 }
 

@@ -83,7 +83,7 @@ async function issueTokens(form: Parameters, options: SignInServices): Promise<I
   if (!isKnown) throw new OAuthError('invalid_client', 'This client is not registered here any more.', 401);
   if (grantType === 'authorization_code') return options.issuer.exchange(readRedemption(form));
   const scopes = (form.tryGet('scope') ?? '').split(' ').filter(Boolean);
-  return options.issuer.refresh(form.get('refresh_token'), { client, scopes });
+  return options.issuer.refresh(form.get('refresh_token'), client, scopes);
 }
 
 function readRedemption(form: Parameters): Redemption {
