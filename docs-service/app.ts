@@ -10,7 +10,7 @@ import { createApiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
 import { checkHosts } from './http/hosts.ts';
 import { createLookups } from './http/lookups.ts';
-import { mountLibrary } from './http/mcp/mountLibrary.ts';
+import { mountLibrary } from './http/mcp/mcpRoute.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { createLlmsRoute } from './http/open/llmsRoute.ts';
 import { createPublicRoutes } from './http/open/publicRoutes.ts';
@@ -23,10 +23,9 @@ import type { Services } from './http/services.ts';
 import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
-import { createAliases } from './library/aliases.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
 import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
-import { createWholeIndex } from './library/wholeIndex.ts';
+import { createAliases, createWholeIndex } from './library/wholeIndex.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
@@ -121,7 +120,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await service.register(createLlmsRoute(services));
     await service.register(createApiRoutes(services), { prefix: '/api/v1' });
     mountLibrary(service, { ...options, ...services });
-    await service.register(createStatusRoutes(index, { ...options, authorization }));
+    await service.register(
+      createStatusRoutes(index, authorization, options.hasFailed ?? (() => false), options.meaning),
+    );
     await service.register(createOpenRoutes(services));
     await service.register(createAliasRoute(services));
   };

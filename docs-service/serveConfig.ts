@@ -11,34 +11,23 @@ import { embeddingsOptions, parseEmbeddings } from './meaning/embeddingsConfig.t
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
 export const placeOptions = {
-  content: { type: 'string', value: 'DIR', help: 'the Markdown files and collections/ (default: ./content)' },
-  data: {
-    type: 'string',
-    value: 'DIR',
-    help: 'the index and the tokens (default: ~/.local/share/runner-docs)',
-  },
-  database: {
-    type: 'string',
-    value: 'URL',
-    help: 'postgres://… keeps both in PostgreSQL (default: SQLite in --data)',
-  },
+  content: { value: 'DIR', help: 'the Markdown files and collections/ (default: ./content)' },
+  data: { value: 'DIR', help: 'the index and the tokens (default: ~/.local/share/runner-docs)' },
+  database: { value: 'URL', help: 'postgres://… keeps both in PostgreSQL (default: SQLite in --data)' },
   docs: {
-    type: 'string',
     value: 'PATH',
     help: 'only what is below this path of the content folder is a document; the rest may be shown and included',
   },
   files: {
-    type: 'string',
     multiple: true,
     value: 'DIR',
     help: 'a further folder whose files documents may show and include',
   },
   'link-root': {
-    type: 'string',
     value: 'PATH',
     help: 'the path in front of links such as /handbook/intro, for which the content folder stands',
   },
-  future: { type: 'boolean', help: 'documents with a date in the future are served too' },
+  future: { help: 'documents with a date in the future are served too' },
 } as const satisfies OptionSpecs;
 
 const { data, database } = placeOptions;
@@ -51,7 +40,6 @@ export const libraryOptions = {
   ...placeOptions,
   ...embeddingsOptions,
   'render-seconds': {
-    type: 'string',
     value: 'SECONDS',
     help: 'processor time for a PDF or a book; Markdown and HTML get a sixth (default: 30)',
   },
@@ -59,64 +47,32 @@ export const libraryOptions = {
 
 export const serveOptions = {
   ...placeOptions,
-  host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
-  port: { type: 'string', value: 'N', help: 'the port to listen on (default: 4000)' },
-  'base-url': {
-    type: 'string',
-    value: 'URL',
-    help: 'the address that readers use (default: http://HOST:PORT)',
-  },
-  title: {
-    type: 'string',
-    value: 'TEXT',
-    help: 'the name of the library on its pages (default: runner-docs)',
-  },
-  logo: { type: 'string', value: 'FILE', help: 'a PNG or SVG beside that name' },
+  host: { value: 'ADDRESS', help: 'the address to listen on (default: 127.0.0.1)' },
+  port: { value: 'N', help: 'the port to listen on (default: 4000)' },
+  'base-url': { value: 'URL', help: 'the address that readers use (default: http://HOST:PORT)' },
+  title: { value: 'TEXT', help: 'the name of the library on its pages (default: runner-docs)' },
+  logo: { value: 'FILE', help: 'a PNG or SVG beside that name' },
   'edit-url': {
-    type: 'string',
     value: 'URL',
     help: 'where a document is edited, with {path} for its path: a link "Edit this page"',
   },
-  container: { type: 'boolean', help: "only a container's port mapping reaches --host 0.0.0.0" },
-  'trust-proxy': {
-    type: 'string',
-    multiple: true,
-    value: 'CIDR',
-    help: 'a proxy whose X-Forwarded-For is trusted',
-  },
-  'cors-origin': {
-    type: 'string',
-    multiple: true,
-    value: 'URL',
-    help: 'an origin whose pages may read from a browser',
-  },
-  'limit-requests': { type: 'string', value: 'N', help: 'requests a minute for a token (default: 300)' },
-  'limit-renders': { type: 'string', value: 'N', help: 'PDFs and EPUBs a minute for a token (default: 30)' },
-  'limit-auth-failures': {
-    type: 'string',
-    value: 'N',
-    help: 'wrong tokens a minute from an address (default: 10)',
-  },
+  container: { help: "only a container's port mapping reaches --host 0.0.0.0" },
+  'trust-proxy': { multiple: true, value: 'CIDR', help: 'a proxy whose X-Forwarded-For is trusted' },
+  'cors-origin': { multiple: true, value: 'URL', help: 'an origin whose pages may read from a browser' },
+  'limit-requests': { value: 'N', help: 'requests a minute for a token (default: 300)' },
+  'limit-renders': { value: 'N', help: 'PDFs and EPUBs a minute for a token (default: 30)' },
+  'limit-auth-failures': { value: 'N', help: 'wrong tokens a minute from an address (default: 10)' },
   ...authOptions,
-  'no-registration': {
-    type: 'boolean',
-    help: 'clients cannot register themselves; "client add" adds one',
-  },
+  'no-registration': { help: 'clients cannot register themselves; "client add" adds one' },
   'connector-tools': {
-    type: 'boolean',
     help: 'MCP also has the tools "search" and "fetch", as ChatGPT\'s connectors want them',
   },
   ...libraryOptions,
-  fonts: {
-    type: 'string',
-    multiple: true,
-    value: 'DIR',
-    help: 'a folder with fonts for more scripts',
-  },
-  rescan: { type: 'string', value: 'SECONDS', help: 'how often the whole folder is scanned (default: 60)' },
-  'metrics-port': { type: 'string', value: 'N', help: 'serve Prometheus metrics on this port of 127.0.0.1' },
-  'log-level': { type: 'string', value: 'LEVEL', help: 'debug, info, warn or error (default: info)' },
-  sample: { type: 'boolean', help: "serve this project's own pages, with a token for 12 hours" },
+  fonts: { multiple: true, value: 'DIR', help: 'a folder with fonts for more scripts' },
+  rescan: { value: 'SECONDS', help: 'how often the whole folder is scanned (default: 60)' },
+  'metrics-port': { value: 'N', help: 'serve Prometheus metrics on this port of 127.0.0.1' },
+  'log-level': { value: 'LEVEL', help: 'debug, info, warn or error (default: info)' },
+  sample: { help: "serve this project's own pages, with a token for 12 hours" },
 } as const satisfies OptionSpecs;
 
 export interface Limits {
@@ -178,7 +134,7 @@ export function parseLibrary(
     ...parsePlaces(values, env),
     embeddings: parseEmbeddings(values),
     /** Of processor time, for a PDF or a book. */
-    renderSeconds: parseNumber('render-seconds', values['render-seconds'], { min: 1, max: 3_600 }) ?? 30,
+    renderSeconds: parseNumber('render-seconds', values['render-seconds'], 1, 3_600) ?? 30,
   };
 }
 
@@ -191,11 +147,11 @@ export function parseServeConfig(
   const baseUrl = values['base-url'] === undefined ? undefined : parseBaseUrl(values['base-url']);
   checkHost(host, { isOpen: values.container, baseUrl });
   const perMinute = (flag: 'limit-requests' | 'limit-renders' | 'limit-auth-failures', usual: number) =>
-    parseNumber(flag, values[flag], { min: 1, max: 1_000_000 }) ?? usual;
+    parseNumber(flag, values[flag], 1, 1_000_000) ?? usual;
   return {
     ...parseLibrary(values, env),
     host,
-    port: parseNumber('port', values.port, { min: 0, max: 65_535 }) ?? 4_000,
+    port: parseNumber('port', values.port, 0, 65_535) ?? 4_000,
     /** Undefined if it follows from the host and the port. */
     baseUrl,
     title: values.title === undefined ? undefined : parseTitle(values.title),
@@ -213,8 +169,8 @@ export function parseServeConfig(
     hasConnectorTools: values['connector-tools'],
     fonts: values.fonts.map((folder) => resolve(folder)),
     /** In seconds. */
-    rescan: parseNumber('rescan', values.rescan, { min: 1, max: 86_400 }) ?? 60,
-    metricsPort: parseNumber('metrics-port', values['metrics-port'], { min: 0, max: 65_535 }),
+    rescan: parseNumber('rescan', values.rescan, 1, 86_400) ?? 60,
+    metricsPort: parseNumber('metrics-port', values['metrics-port'], 0, 65_535),
     logLevel: parseLogLevel(values['log-level'] ?? 'info'),
   };
 }

@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { count } from '../protocol/base/text.ts';
 import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
 import { buildApp, type SiteLook } from './app.ts';
-import type { AccessStores } from './auth/accessStores.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
 import { createGuardedFetch } from './auth/guardedFetch.ts';
 import { createIntrospectionClient } from './auth/introspection.ts';
@@ -16,8 +15,7 @@ import { lockDataFolder, openDataFolder } from './base/dataFolder.ts';
 import { createLogger, type Log } from './base/log.ts';
 import { UsageError } from './base/options.ts';
 import { quoteForShell } from './base/text.ts';
-import type { ProgramContext } from './cli/command.ts';
-import { createProgressLine } from './cli/progressLine.ts';
+import { createProgressLine, type ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
 import { type ContentProblem, type ContentWarning, countWarnings, toSentence } from './content/document.ts';
 import { warningLines } from './content/warningLines.ts';
@@ -27,7 +25,7 @@ import { openRenditionCache } from './formats/renditionCache.ts';
 import { createRenditions, type Renditions } from './formats/renditions.ts';
 import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
-import { readLogo } from './http/logo.ts';
+import { readLogo } from './http/pages.ts';
 import type { SignInOptions } from './http/signIn/authorizationServer.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
@@ -92,16 +90,16 @@ async function start(config: ServeConfig, context: ProgramContext, onClose: OnCl
   });
   onClose(() => listener.close(shutdownTime));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
-  const parts = { config, context, stores, folder, logger };
+  const parts = { config, context, stores, folder, logger, baseUrl };
   const turn = createLoggedTurn(parts);
   const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
   onClose(() => meaning?.close());
   const renderWorker = join(context.parts, 'renderWorker.cjs');
   const program = await readFile(renderWorker);
   const rendering = createHash('sha256').update(program).digest('hex');
-  const renditions = await startRenditions({ ...parts, baseUrl, turn, renderWorker, rendering }, onClose);
+  const renditions = await startRenditions(parts, turn, { renderWorker, rendering }, onClose);
   const { corsOrigins, trustProxy, limits } = config;
-  const verifier = await createVerifier({ ...parts, baseUrl });
+  const verifier = await createVerifier(parts);
   onClose(() => verifier.close());
   const app = await buildApp({
     index: stores.index,
@@ -115,10 +113,7 @@ async function start(config: ServeConfig, context: ProgramContext, onClose: OnCl
     verify: (token) => verifier.verify(token),
     baseUrl,
     look,
-    signIn:
-      config.auth.mode === 'remote'
-        ? { issuer: config.auth.issuer }
-        : signInOptions(config, { access: stores.access, baseUrl, now }),
+    signIn: config.auth.mode === 'remote' ? { issuer: config.auth.issuer } : signInOptions(parts),
     hasConnectorTools: config.hasConnectorTools,
     corsOrigins,
     trustProxy,
@@ -148,6 +143,7 @@ interface Parts {
   readonly stores: Stores;
   readonly folder: ContentFolder;
   readonly logger: Logger;
+  readonly baseUrl: BaseUrl;
 }
 
 /** With another authorization server, only its tokens are valid. */
@@ -157,29 +153,26 @@ async function createVerifier({
   stores,
   baseUrl,
   logger,
-}: Parts & { readonly baseUrl: BaseUrl }): Promise<TokenVerifier | RemoteVerifier> {
+}: Parts): Promise<TokenVerifier | RemoteVerifier> {
   const warn = (message: string) => logger.warn(message);
   if (auth.mode === 'self')
     return new TokenVerifier({ store: stores.access.tokens, now, onError: ({ message }) => warn(message) });
   const { introspection: address, tokenFile, allowed } = auth;
-  const client = await createIntrospectionClient({ address, tokenFile, warn });
+  const client = await createIntrospectionClient(address, tokenFile, warn);
   return new RemoteVerifier({ client, allowed, baseUrl, now, warn });
 }
 
 /** Anyone can name the addresses at which clients describe themselves, so fetches from there are guarded. */
-function signInOptions(
-  { takesRegistrations, data }: ServeConfig,
-  { access, baseUrl, now }: { access: AccessStores; baseUrl: BaseUrl; now: () => number },
-): SignInOptions {
+function signInOptions({ config, context, stores, baseUrl }: Parts): SignInOptions {
   const { isLoopback } = baseUrl;
   const fetch = {
     owner: createGuardedFetch(),
     stranger: createGuardedFetch({ bounds: { lanes: 4, length: 8 } }),
   };
-  const documents = createClientDocuments({ fetch, now, isLoopback });
+  const documents = createClientDocuments({ fetch, now: context.now, isLoopback });
   // If strangers can read the page, it must not show the folders of this machine.
-  const dataHint = isLoopback ? `--data ${quoteForShell(data)}` : '';
-  return { access, documents, takesRegistrations, dataHint };
+  const dataHint = isLoopback ? `--data ${quoteForShell(config.data)}` : '';
+  return { access: stores.access, documents, takesRegistrations: config.takesRegistrations, dataHint };
 }
 
 async function checkFolders(folders: readonly string[]): Promise<void> {
@@ -189,17 +182,11 @@ async function checkFolders(folders: readonly string[]): Promise<void> {
   }
 }
 
-interface RenditionParts {
-  readonly baseUrl: BaseUrl;
-  readonly turn: WriterElection;
-  /** The path of its program. */
-  readonly renderWorker: string;
-  /** Changes with that program. */
-  readonly rendering: string;
-}
-
+/** @param render the path of the worker's program, and a version that changes with it */
 async function startRenditions(
-  { config, context, stores, folder, baseUrl, logger, turn, ...render }: Parts & RenditionParts,
+  { config, context, stores, folder, baseUrl, logger }: Parts,
+  turn: WriterElection,
+  render: { readonly renderWorker: string; readonly rendering: string },
   onClose: OnClose,
 ): Promise<Renditions> {
   const cache = await openRenditionCache({

@@ -102,7 +102,7 @@ export function openIndexFile(name: string, { places, parts, log }: StoresOption
 /** Code for PostgreSQL is loaded only if it is used. */
 async function openPostgres(url: string, log: (message: string) => void): Promise<Stores> {
   const { createPostgresIndex } = await import('./search/postgres/postgresIndex.ts');
-  const index = createPostgresIndex({ url, log });
+  const index = createPostgresIndex(url, log);
   const access = await openPostgresAccess(index.pool, () => index.close());
   return { index, access, tryBecomeWriter: index.tryBecomeWriter, close: access.close };
 }

@@ -17,11 +17,11 @@ export interface Grant {
   readonly lastUsed: number | null;
 }
 
-/** The prefix of a secret, by which scanners find leaked ones. */
-type SecretKind = 'rdocs' | 'rdocs_refresh' | 'rdocs_code' | 'rdocs_session';
-
-/** A secret that is shown once. Only its hash is kept: 256 bits cannot be guessed, so a plain one is enough. */
-export function createSecret(kind: SecretKind) {
+/**
+ * A secret that is shown once. Only its hash is kept: 256 bits cannot be guessed, so a plain one is enough.
+ * @param kind its prefix, by which scanners find leaked ones
+ */
+export function createSecret(kind: 'rdocs' | 'rdocs_refresh' | 'rdocs_code' | 'rdocs_session') {
   const text = `${kind}_${randomBytes(32).toString('base64url')}`;
   return { text, hash: hashSecret(text) };
 }
@@ -30,7 +30,6 @@ export function hashSecret(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A token and its grant, as they are stored. */
 export type NewToken = ReturnType<typeof createToken>;
 
 interface TokenOptions {
@@ -65,7 +64,8 @@ export function readScopes<Row extends { readonly scopes: string }>({ scopes, ..
 /** A grant has a name of its owner's, or ends with the epoch of the owner's password. */
 export function insertGrant(
   { id, client, scopes, me, created, expires }: Grant,
-  { name = null, epoch = null }: { readonly name?: string | null; readonly epoch?: number | null },
+  name: string | null,
+  epoch: number | null,
 ): AccessStatement {
   return [
     `INSERT INTO docs_grants (id, client, scopes, me, created, expires, name, epoch)

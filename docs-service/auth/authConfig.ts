@@ -4,47 +4,25 @@ import { type OptionSpecs, type OptionValues, UsageError } from '../base/options
 import { parseProfileUrl } from './profileUrl.ts';
 
 export const authOptions = {
-  auth: {
-    type: 'string',
-    value: 'MODE',
-    help: 'who issues tokens: self, or remote for another server (default: self)',
-  },
-  issuer: { type: 'string', value: 'URL', help: 'remote: the server that clients sign in at' },
-  introspection: {
-    type: 'string',
-    value: 'URL',
-    help: 'remote: the endpoint where that server says what a token allows',
-  },
-  'introspection-token-file': {
-    type: 'string',
-    value: 'FILE',
-    help: 'remote: the file with the token for that endpoint',
-  },
-  'allow-me': {
-    type: 'string',
-    multiple: true,
-    value: 'URL',
-    help: 'remote: the profile URL of a person who may read',
-  },
+  auth: { value: 'MODE', help: 'who issues tokens: self, or remote for another server (default: self)' },
+  issuer: { value: 'URL', help: 'remote: the server that clients sign in at' },
+  introspection: { value: 'URL', help: 'remote: the endpoint where that server says what a token allows' },
+  'introspection-token-file': { value: 'FILE', help: 'remote: the file with the token for that endpoint' },
+  'allow-me': { multiple: true, value: 'URL', help: 'remote: the profile URL of a person who may read' },
 } as const satisfies OptionSpecs;
 
 /** Who decides what a token allows. Throws UsageError. */
 export function parseAuthConfig(values: OptionValues<typeof authOptions>) {
-  const {
-    auth = 'self',
-    issuer,
-    introspection,
-    'introspection-token-file': file,
-    'allow-me': allowed,
-  } = values;
-  if (auth === 'self') {
-    refuseRemoteFlags(values);
-    return { mode: 'self' } as const;
-  }
+  const { auth = 'self', issuer, introspection } = values;
+  const { 'introspection-token-file': file, 'allow-me': allowed } = values;
+  const given = remoteFlags.find((name) => isGiven(values[name]));
+  if (auth === 'self' && given !== undefined)
+    throw new UsageError(`--${given} is only for --auth remote. Add that, or leave the flag out.`);
+  if (auth === 'self') return { mode: 'self' } as const;
   if (auth !== 'remote') throw new UsageError(`--auth must be self or remote, not "${auth}".`);
   if (issuer === undefined || introspection === undefined || file === undefined || allowed.length === 0)
     throw new UsageError(
-      `--auth remote also needs --${missingFlag(values)}. It takes --issuer URL, --introspection URL, --introspection-token-file FILE and at least one --allow-me URL.`,
+      `--auth remote also needs --${remoteFlags.find((name) => !isGiven(values[name]))}. It takes --issuer URL, --introspection URL, --introspection-token-file FILE and at least one --allow-me URL.`,
     );
   return {
     mode: 'remote' as const,
@@ -55,16 +33,6 @@ export function parseAuthConfig(values: OptionValues<typeof authOptions>) {
     /** Profile URLs in the form in which they are compared. */
     allowed: allowed.map((me) => parseProfileUrl('allow-me', me)),
   };
-}
-
-function refuseRemoteFlags(values: OptionValues<typeof authOptions>): void {
-  const [flag] = remoteFlags.filter((name) => isGiven(values[name]));
-  if (flag !== undefined)
-    throw new UsageError(`--${flag} is only for --auth remote. Add that, or leave the flag out.`);
-}
-
-function missingFlag(values: OptionValues<typeof authOptions>): string {
-  return remoteFlags.find((name) => !isGiven(values[name])) ?? '';
 }
 
 const remoteFlags = ['issuer', 'introspection', 'introspection-token-file', 'allow-me'] as const;

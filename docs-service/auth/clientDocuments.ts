@@ -24,20 +24,15 @@ interface ClientDocumentsOptions {
 
 /** The least and the most milliseconds for which a document is cached, whatever its headers say. */
 const bounds = { min: 5 * 60_000, max: 24 * 3_600_000 };
-/** The number of clients in the cache. */
 const capacity = 1_000;
 /** How often the owner, or all strangers together, can make this service ask one host in a minute. */
 const perMinute = 20;
 
-interface CachedClient {
-  readonly client: OAuthClient;
-  readonly from: number;
-  readonly until: number;
-}
-
 /** Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once. */
 export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions) {
-  const known = new LruCache<CachedClient>(capacity);
+  const known = new LruCache<{ readonly client: OAuthClient; readonly from: number; readonly until: number }>(
+    capacity,
+  );
   const fetches = createSharedWork<OAuthClient>();
   const asked = new RateLimiter(perMinute, now);
   const ask = async (id: string, url: URL, requester: Requester): Promise<OAuthClient> => {

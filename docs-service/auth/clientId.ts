@@ -11,22 +11,15 @@ export function isDocumentAddress(id: string): boolean {
   return /^https?:\/\//i.test(id);
 }
 
-/** The address that is a client's identifier. */
-interface ClientId {
-  readonly url: URL;
-  /** It is on this machine, so nothing is fetched from it. */
-  readonly isLoopback: boolean;
-}
-
 /** In characters. */
 const maxIdLength = 1_024;
 
 /**
  * Reads an identifier by the rules of IndieAuth (3.3) and of the draft "OAuth Client ID Metadata Document" (3). Throws
  * GuardedFetchError. Identifiers are compared letter by letter, so one that could also be written differently is
- * refused.
+ * refused. From an address on this machine, which is a loopback one, nothing is fetched.
  */
-export function parseClientId(text: string): ClientId {
+export function parseClientId(text: string): { readonly url: URL; readonly isLoopback: boolean } {
   if (text.length > maxIdLength)
     throw refused(`The identifier of a client has at most ${maxIdLength} characters.`);
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -12,15 +12,13 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { GuardedFetchError } from './guardedFetchError.ts';
 import { TurnQueue, type TurnQueueOptions } from './turnQueue.ts';
 
-interface FetchedDocument {
-  /** The parsed JSON; if a key occurs twice, the last one counts. */
-  readonly content: unknown;
-  /** The header, in lower case. */
-  readonly cacheControl: string;
-}
-
-/** Fetches a JSON document from an address that somebody else has named. Throws GuardedFetchError. */
-export type GuardedFetch = (address: URL) => Promise<FetchedDocument>;
+/**
+ * Fetches a JSON document from an address that somebody else has named. `content` is what it has; if a key occurs
+ * twice, the last one counts. `cacheControl` is that header, in lower case. Throws GuardedFetchError.
+ */
+export type GuardedFetch = (
+  address: URL,
+) => Promise<{ readonly content: unknown; readonly cacheControl: string }>;
 
 export interface GuardedFetchOptions {
   /** How many fetches may run at once, and how many may wait. */
@@ -54,11 +52,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         throw new GuardedFetchError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
       try {
         const found = await orAborted(resolve(address.hostname, signal), signal);
-        return await fetchFrom(address, {
-          addresses: checkAddresses(address.hostname, found),
-          signal,
-          options,
-        });
+        return await fetchFrom(address, checkAddresses(address.hostname, found), signal, options);
       } finally {
         leave();
       }
@@ -78,15 +72,13 @@ function checkAddresses(hostname: string, addresses: readonly string[]): readonl
   );
 }
 
-interface Fetching {
-  readonly addresses: readonly string[];
-  readonly signal: AbortSignal;
-  readonly options: GuardedFetchOptions;
-}
-
 /** One connection, only to the checked addresses, for this one request. No proxy is used. */
-async function fetchFrom(address: URL, { addresses, signal, options }: Fetching): Promise<FetchedDocument> {
-  const { ca, reach = (own) => own, deadline = usualDeadline } = options;
+async function fetchFrom(
+  address: URL,
+  addresses: readonly string[],
+  signal: AbortSignal,
+  { ca, reach = (own) => own, deadline = usualDeadline }: GuardedFetchOptions,
+) {
   const client = new Client(address.origin, {
     connect: withoutUndefined({
       lookup: fixedLookup(addresses.map(reach)),

@@ -7,15 +7,6 @@ import { isScope } from './accessToken.ts';
 import { isOwnResource } from './oauthRequest.ts';
 import { tryProfileUrl } from './profileUrl.ts';
 
-interface IntrospectionClientOptions {
-  readonly address: URL;
-  /** The path of the file with the token for the endpoint. */
-  readonly tokenFile: string;
-  readonly warn: (message: string) => void;
-  /** Aborts after so many milliseconds. */
-  readonly startTimer?: (milliseconds: number) => AbortSignal;
-}
-
 /** Asks a server what a token allows. */
 export type IntrospectionClient = Awaited<ReturnType<typeof createIntrospectionClient>>;
 
@@ -27,13 +18,17 @@ const maxAnswerBytes = 64 * 1024;
 /** Requests that are open at once; those above the number of connections wait. */
 const [connections, maxOpen] = [16, 512];
 
-/** Reads the file at once, so that an error appears at the start, and again when its token is refused. */
-export async function createIntrospectionClient({
-  address,
-  tokenFile,
-  warn,
-  startTimer = (milliseconds) => AbortSignal.timeout(milliseconds),
-}: IntrospectionClientOptions) {
+/**
+ * Reads the file at once, so that an error appears at the start, and again when its token is refused.
+ * @param tokenFile the path of the file with the token for the endpoint
+ * @param startTimer aborts after so many milliseconds
+ */
+export async function createIntrospectionClient(
+  address: URL,
+  tokenFile: string,
+  warn: (message: string) => void,
+  startTimer: (milliseconds: number) => AbortSignal = (milliseconds) => AbortSignal.timeout(milliseconds),
+) {
   const first = await readTokenFile(tokenFlag, tokenFile);
   if (first.isOpenToOthers)
     warn(`All users of this machine can read ${tokenFile}. Run: chmod 600 ${tokenFile}`);
@@ -45,11 +40,8 @@ export async function createIntrospectionClient({
       method: 'POST',
       path: address.pathname + address.search,
       headers: {
-        authorization: `Bearer ${own}`,
-        'content-type': 'application/x-www-form-urlencoded',
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'runner-docs',
+        ...{ authorization: `Bearer ${own}`, 'content-type': 'application/x-www-form-urlencoded' },
+        ...{ accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'runner-docs' },
       },
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
       signal: startTimer(deadline),

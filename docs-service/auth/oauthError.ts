@@ -22,14 +22,7 @@ export class OAuthError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    code: OAuthErrorCode,
-    message: string,
-    {
-      status = 400,
-      headers = {},
-    }: { readonly status?: number; readonly headers?: Record<string, string> } = {},
-  ) {
+  constructor(code: OAuthErrorCode, message: string, status = 400, headers: Record<string, string> = {}) {
     super(message);
     this.code = code;
     this.status = status;

@@ -56,7 +56,7 @@ export class Parameters {
   readonly #longest: number;
 
   /** @param longest in characters, for each value */
-  constructor(text: string, { longest = 2_048 }: { readonly longest?: number } = {}) {
+  constructor(text: string, longest = 2_048) {
     this.#values = new URLSearchParams(text);
     this.#longest = longest;
   }
@@ -78,9 +78,7 @@ export class Parameters {
   /** Also with a parameter that came elsewhere, which may repeat the one in the form. */
   with(name: string, value: string): Parameters {
     if (this.tryGet(name) === value) return this;
-    return new Parameters(`${this.#values}&${new URLSearchParams({ [name]: value })}`, {
-      longest: this.#longest,
-    });
+    return new Parameters(`${this.#values}&${new URLSearchParams({ [name]: value })}`, this.#longest);
   }
 
   getAll(name: string): readonly string[] {

@@ -18,12 +18,9 @@ async function migrate(client: pg.ClientBase): Promise<void> {
   const version = rows[0]?.version ?? 0;
   if (version > accessMigrations.length)
     throw new Error('A newer version of runner-docs made the tables of this database. Update this one.');
-  for (const step of accessMigrations.slice(version)) await client.query(postgresOf(step));
+  // The names of SQLite's types in PostgreSQL.
+  for (const step of accessMigrations.slice(version))
+    await client.query(step.replaceAll('INTEGER', 'bigint').replaceAll(') STRICT', ')'));
   await client.query('DELETE FROM docs_access');
   await client.query('INSERT INTO docs_access VALUES ($1)', [accessMigrations.length]);
-}
-
-/** The names of SQLite's types in PostgreSQL. */
-function postgresOf(statements: string): string {
-  return statements.replaceAll('INTEGER', 'bigint').replaceAll(') STRICT', ')');
 }

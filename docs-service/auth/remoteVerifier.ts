@@ -77,8 +77,8 @@ export class RemoteVerifier {
     try {
       const answer = parseIntrospection(await client.ask(token), baseUrl);
       this.#note(undefined);
-      const verdict = answer.isActive ? this.#judge(answer, { hash, from }) : null;
-      this.#keep(hash, { verdict, from });
+      const verdict = answer.isActive ? this.#judge(answer, hash, from) : null;
+      this.#keep(hash, verdict, from);
       return verdict;
     } catch (error) {
       this.#note(error);
@@ -86,7 +86,7 @@ export class RemoteVerifier {
     }
   }
 
-  #judge(answer: ActiveToken, { hash, from }: { readonly hash: string; readonly from: number }): Verdict {
+  #judge(answer: ActiveToken, hash: string, from: number): Verdict {
     const { me, client, scopes, isForHere, issued, expires = from + cacheTime.good } = answer;
     if (!isForHere || expires <= from) return null;
     if (me === undefined || !this.#options.allowed.includes(me)) return 'foreign';
@@ -94,7 +94,7 @@ export class RemoteVerifier {
     return { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
   }
 
-  #keep(hash: string, { verdict, from }: Pick<CachedVerdict, 'verdict' | 'from'>): void {
+  #keep(hash: string, verdict: Verdict, from: number): void {
     const isGood = verdict !== null && verdict !== 'foreign';
     const until = from + (isGood ? cacheTime.good : cacheTime.bad);
     (isGood ? this.#bad : this.#good).delete(hash);

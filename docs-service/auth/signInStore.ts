@@ -55,7 +55,7 @@ export function createSignInStore(database: AccessDatabase) {
       const { hash, grant, client, redirectUri, challenge, scopes, expires, epoch } = code;
       return database.batch([
         ...forgetOld(now),
-        ...(grant === undefined ? [] : [insertGrant(grant, { epoch })]),
+        ...(grant === undefined ? [] : [insertGrant(grant, null, epoch)]),
         [
           `INSERT INTO docs_codes (hash, grant_id, client, redirect_uri, challenge, scopes, expires, epoch)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

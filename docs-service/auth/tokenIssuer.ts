@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createGrantId, createSecret, type Grant, hashSecret, type Scope } from './accessToken.ts';
 import { OAuthError } from './oauthError.ts';
-import type { Code, NewCode, NewTokens, SignInStore } from './signInStore.ts';
+import type { Code, NewCode, SignInStore } from './signInStore.ts';
 import type { TokenStore } from './tokenStore.ts';
 
 interface TokenIssuerOptions {
@@ -9,11 +9,6 @@ interface TokenIssuerOptions {
   readonly tokens: TokenStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-}
-
-/** What the owner has allowed. */
-interface Consent extends Omit<NewCode, 'hash' | 'expires' | 'grant'> {
-  readonly me: string;
 }
 
 /** What a client presents for its tokens. */
@@ -43,7 +38,7 @@ export function createTokenIssuer(options: TokenIssuerOptions) {
   const { signIns, tokens, now } = options;
   return {
     /** A code for one use within a minute. */
-    async createCode({ me, ...consent }: Consent): Promise<string> {
+    async createCode(me: string, consent: Omit<NewCode, 'hash' | 'expires' | 'grant'>): Promise<string> {
       const created = now();
       const expires = created + codeLifetime;
       const { text, hash } = createSecret('rdocs_code');
@@ -63,24 +58,21 @@ export function createTokenIssuer(options: TokenIssuerOptions) {
     /** Throws OAuthError. A code that is used again ends the tokens that it gave. */
     async exchange(redemption: Redemption) {
       const { grant, scopes } = await useUp(redemption, options);
-      if (grant !== null) return issue({ grant, scopes }, options);
+      if (grant !== null) return issue(grant, scopes, options);
       throw new OAuthError(
         'invalid_scope',
         'This code has no scope. Redeem it at the authorization endpoint.',
       );
     },
     /** Throws OAuthError. `scopes` may only leave some out. */
-    async refresh(
-      token: string,
-      { client, scopes }: { readonly client: string; readonly scopes: readonly string[] },
-    ) {
+    async refresh(token: string, client: string, scopes: readonly string[]) {
       const hash = hashSecret(token);
       const { id, scopes: granted } = await findGrant(hash, client, options);
       if (!scopes.every((scope) => granted.some((one) => one === scope)))
         throw new OAuthError('invalid_scope', 'A refresh cannot add scopes. Sign in again to ask for more.');
       await signIns.rotate(hash, now());
       const left = scopes.length === 0 ? granted : granted.filter((one) => scopes.includes(one));
-      return issue({ grant: id, scopes: left, parent: hash }, options);
+      return issue(id, left, options, hash);
     },
     /** Ends everything that was granted together with a token, whatever kind of token it is. */
     async revoke(token: string): Promise<void> {
@@ -126,10 +118,11 @@ async function findGrant(
 }
 
 async function issue(
-  granted: Pick<NewTokens, 'grant' | 'scopes'> & Pick<NewTokens['refresh'], 'parent'>,
+  grant: string,
+  scopes: readonly Scope[],
   { signIns, now }: TokenIssuerOptions,
+  parent?: string,
 ) {
-  const { grant, scopes, parent } = granted;
   const issued = now();
   const [access, refresh] = [createSecret('rdocs'), createSecret('rdocs_refresh')];
   const isAlive = await signIns.addTokens({

@@ -19,7 +19,7 @@ export function createTokenStore(database: AccessDatabase) {
       database.batch([
         ['DELETE FROM docs_grants WHERE expires < ?', grant.created - expiredGrantTime],
         ['DELETE FROM docs_access_tokens WHERE expires < ?', grant.created - expiredGrantTime],
-        insertGrant(grant, { name }),
+        insertGrant(grant, name, null),
         [
           'INSERT INTO docs_access_tokens (hash, grant_id, scopes, created, expires) VALUES (?, ?, ?, ?, ?)',
           ...[hash, grant.id, grant.scopes.join(' '), grant.created, grant.expires],

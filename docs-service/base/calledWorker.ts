@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 
-/** What a worker is asked. */
 export interface WorkerRequest {
   readonly id: number;
   readonly method: string;
@@ -44,22 +43,15 @@ interface CalledWorkerOptions<Note> {
   readonly log: (message: string) => void;
 }
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
 /** In ms. */
 const shortLife = 1_000;
 
-export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>({
-  program,
-  data,
-  name,
-  onNote,
-  toError,
-  log,
-}: CalledWorkerOptions<Note>): CalledWorker<Methods> {
+export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
+  options: CalledWorkerOptions<Note>,
+): CalledWorker<Methods> {
+  const { program, data, name, onNote, toError, log } = options;
   // Each worker has calls of its own, so that the end of one is no answer to what the next one is asked.
   let running: { readonly worker: Worker; readonly waiting: Map<number, Waiting> } | undefined;
   let isClosed = false;

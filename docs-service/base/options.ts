@@ -3,11 +3,10 @@ import { nearestNames } from '../../protocol/base/editDistance.ts';
 
 /** One flag of a command. Each has a variable too: `--base-url` is `DOCS_BASE_URL`. */
 interface OptionSpec {
-  readonly type: 'string' | 'boolean';
+  /** The placeholder of its value in the help; without one, it is a switch. */
+  readonly value?: string;
   /** May be given several times; in a variable, spaces separate its values. */
   readonly multiple?: true;
-  /** The placeholder of the value in the help. */
-  readonly value?: string;
   readonly help: string;
 }
 
@@ -15,11 +14,11 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** The values from flags or variables. A missing one is undefined, or empty if it may be given several times. */
 export type OptionValues<Specs extends OptionSpecs> = {
-  readonly [Name in keyof Specs]: Specs[Name]['type'] extends 'boolean'
-    ? boolean
-    : Specs[Name] extends { readonly multiple: true }
+  readonly [Name in keyof Specs]: Specs[Name] extends { readonly value: string }
+    ? Specs[Name] extends { readonly multiple: true }
       ? readonly string[]
-      : string | undefined;
+      : string | undefined
+    : boolean;
 };
 
 export interface ParsedCommandLine<Specs extends OptionSpecs> {
@@ -34,13 +33,14 @@ export function parseOptions<Specs extends OptionSpecs>(
   env: Readonly<Record<string, string | undefined>>,
 ): ParsedCommandLine<Specs> {
   const options: ParseArgsConfig['options'] = Object.fromEntries(
-    Object.entries(specs).map(([name, { type, multiple }]) => [name, { type, multiple: multiple ?? false }]),
+    Object.entries(specs).map(([name, { value, multiple = false }]) => [
+      name,
+      { type: value === undefined ? 'boolean' : 'string', multiple },
+    ]),
   );
   const { values, positionals } = parse(args, options);
-  const read = Object.entries(specs).map(([name, spec]) => [
-    name,
-    values[name] ?? fromVariable(name, spec, env),
-  ]);
+  const readOption = (name: string, spec: OptionSpec) => values[name] ?? fromVariable(name, spec, env);
+  const read = Object.entries(specs).map(([name, spec]) => [name, readOption(name, spec)]);
   // Each value has the type that its row in the table gives.
   return { values: Object.fromEntries(read) as OptionValues<Specs>, words: positionals };
 }
@@ -57,13 +57,13 @@ function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['op
 
 function fromVariable(
   name: string,
-  { type, multiple }: OptionSpec,
+  { value: placeholder, multiple }: OptionSpec,
   env: Readonly<Record<string, string | undefined>>,
 ): string | boolean | readonly string[] | undefined {
   const variable = variableOf(name);
   const value = env[variable]?.trim() || undefined;
   if (multiple) return value?.split(/\s+/) ?? [];
-  if (type === 'string') return value;
+  if (placeholder !== undefined) return value;
   if (value === undefined || /^(0|false|no|off)$/i.test(value)) return false;
   if (/^(1|true|yes|on)$/i.test(value)) return true;
   throw new UsageError(`${variable} must be 1 or 0, not "${value}".`);
@@ -93,7 +93,8 @@ function variableOf(flag: string): string {
 export function parseNumber(
   flag: string,
   value: string | undefined,
-  { min, max }: { readonly min: number; readonly max: number },
+  min: number,
+  max: number,
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
@@ -102,11 +103,7 @@ export function parseNumber(
 }
 
 const units: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  y: 365 * 86_400_000,
+  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 },
 };
 
 /** `30d` in milliseconds; the units are s, m, h, d and y. Throws UsageError. */

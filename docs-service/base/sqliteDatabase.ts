@@ -30,7 +30,8 @@ export async function openDatabase(
   file: string,
   { wait = 5_000, journal = 'wal', isLarge = false }: DatabaseOptions = {},
 ): Promise<Database> {
-  const engine = isBuiltIn() ? openBuiltIn(file) : await openLibsql(file);
+  const isBuiltIn = Number(process.versions.node.split('.')[0]) >= 24;
+  const engine = isBuiltIn ? openBuiltIn(file) : await openLibsql(file);
   try {
     engine.exec(`PRAGMA busy_timeout = ${wait}`);
     // Both only work in a file that has no table yet.
@@ -107,10 +108,6 @@ interface Engine {
   exec(sql: string): void;
   prepare(sql: string): { run(...values: unknown[]): unknown; all(...values: unknown[]): unknown[] };
   close(): void;
-}
-
-function isBuiltIn(): boolean {
-  return Number(process.versions.node.split('.')[0]) >= 24;
 }
 
 function openBuiltIn(file: string): Engine {

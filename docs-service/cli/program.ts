@@ -73,10 +73,7 @@ async function run(args: readonly string[], context: ProgramContext): Promise<nu
 }
 
 /** The command that the first words name, or `serve` if they are only flags. */
-function chooseCommand(args: readonly string[]): {
-  readonly command: Command;
-  readonly rest: readonly string[];
-} {
+function chooseCommand(args: readonly string[]): { command: Command; rest: readonly string[] } {
   const table = new Map<string, unknown>(Object.entries(commands));
   for (const length of [2, 1]) {
     const found = table.get(args.slice(0, length).join(' '));

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makePrivate } from '../../protocol/base/platform/privateFile.ts';
-import { type Database, openDatabase } from '../base/sqliteDatabase.ts';
+import { openDatabase } from '../base/sqliteDatabase.ts';
 import { defineCommand } from '../cli/command.ts';
 import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
 
@@ -19,7 +19,9 @@ export const backupCommand = defineCommand({
     if (await exists(target)) throw new Error(`${target} exists already. Choose another name.`);
     const access = await openDatabase(source);
     try {
-      copy(access, target);
+      access.prepare('VACUUM INTO ?').run(target);
+    } catch (cause) {
+      throw new Error(`${target} cannot be written: ${(cause as Error).message}.`, { cause });
     } finally {
       access.close();
     }
@@ -30,14 +32,6 @@ export const backupCommand = defineCommand({
     return 0;
   },
 });
-
-function copy(access: Database, target: string): void {
-  try {
-    access.prepare('VACUUM INTO ?').run(target);
-  } catch (cause) {
-    throw new Error(`${target} cannot be written: ${(cause as Error).message}.`, { cause });
-  }
-}
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;

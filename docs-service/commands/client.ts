@@ -16,17 +16,12 @@ export const clientAddCommand = defineCommand({
   words: 0,
   options: {
     ...storeOptions,
-    'client-id': { type: 'string', value: 'URL', help: 'the address that identifies the client' },
-    'redirect-uri': {
-      type: 'string',
-      multiple: true,
-      value: 'URL',
-      help: 'the address that its answers go to (repeatable)',
-    },
-    name: { type: 'string', value: 'NAME', help: 'its name on the consent page' },
+    'client-id': { value: 'URL', help: 'the address that identifies the client' },
+    'redirect-uri': { multiple: true, value: 'URL', help: 'the address that its answers go to (repeatable)' },
+    name: { value: 'NAME', help: 'its name on the consent page' },
   },
   async run({ values }, { env, now, note }) {
-    const client = parseClient(values);
+    const client = parseClient(values['client-id'], values['redirect-uri'], values.name);
     const places = parseStorePlaces(values, env);
     await withAccess(places, ({ clients }) => addTo(clients, client, now()));
     note(`${client.id} is known now. Sign in with it again.\n`);
@@ -75,13 +70,7 @@ async function addTo(clients: ClientStore, client: OAuthClient, now: number): Pr
   await clients.add({ ...client, redirectUris, name: client.name ?? known?.name ?? null }, now);
 }
 
-interface ClientFlags {
-  readonly 'client-id': string | undefined;
-  readonly 'redirect-uri': readonly string[];
-  readonly name: string | undefined;
-}
-
-function parseClient({ 'client-id': id, 'redirect-uri': redirectUris, name }: ClientFlags): OAuthClient {
+function parseClient(id: string | undefined, redirectUris: readonly string[], name?: string): OAuthClient {
   if (id === undefined) throw new UsageError('--client-id is missing.');
   checkId(id);
   if (redirectUris.length === 0) throw new UsageError('--redirect-uri is missing.');

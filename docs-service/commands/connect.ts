@@ -12,10 +12,6 @@ export const agents = ['claude', 'cursor', 'vscode', 'zed', 'codex'] as const;
 
 type Agent = (typeof agents)[number];
 
-function isAgent(word: string): word is Agent {
-  return agents.some((agent) => agent === word);
-}
-
 /** The default address of `serve`. */
 export const usualOrigin = 'http://127.0.0.1:4000';
 
@@ -25,16 +21,14 @@ export const connectCommand = defineCommand({
   words: 1,
   options: {
     ...placeOptions,
-    'base-url': {
-      type: 'string',
-      value: 'URL',
-      help: `the address that readers use (default: ${usualOrigin})`,
-    },
-    stdio: { type: 'boolean', help: 'the agent starts runner-docs itself: no service, no token, no drafts' },
+    'base-url': { value: 'URL', help: `the address that readers use (default: ${usualOrigin})` },
+    stdio: { help: 'the agent starts runner-docs itself: no service, no token, no drafts' },
   },
   async run({ values, words: [word = ''] }, context) {
     const { print, note } = context;
-    const agent = parseAgent(word);
+    const agent = agents.find((one) => one === word);
+    if (agent === undefined)
+      throw new UsageError(`there is no agent "${word}"; the agents are ${agents.join(', ')}.`);
     const reach = values.stdio ? stdioReach(parsePlaces(values, context.env), context) : httpReach(values);
     const { entry, advice } = agentEntry(agent, reach);
     print(`${entry}\n`);
@@ -63,11 +57,6 @@ function stdioReach(
     ...(future ? ['--future'] : []),
   ];
   return { kind: 'stdio', command: process.execPath, args };
-}
-
-function parseAgent(word: string): Agent {
-  if (isAgent(word)) return word;
-  throw new UsageError(`there is no agent "${word}"; the agents are ${agents.join(', ')}.`);
 }
 
 /** How an agent reaches the documents. */
@@ -131,10 +120,8 @@ function json(value: unknown): string {
 /** A JSON string is also a basic string of TOML, except for DEL, which only JSON leaves unescaped. */
 function toToml(values: Readonly<Record<string, string | readonly string[]>>): string {
   const text = (value: string) => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
-  return Object.entries(values)
-    .map(
-      ([key, value]) =>
-        `${key} = ${typeof value === 'string' ? text(value) : `[${value.map(text).join(', ')}]`}`,
-    )
-    .join('\n');
+  const lines = Object.entries(values).map(([key, value]) => {
+    return `${key} = ${typeof value === 'string' ? text(value) : `[${value.map(text).join(', ')}]`}`;
+  });
+  return lines.join('\n');
 }

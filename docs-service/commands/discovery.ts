@@ -64,10 +64,11 @@ function findMissing(
   answer: DiscoveryAnswer,
   { baseUrl: { href }, isNamed }: DiscoveryOptions,
 ): readonly DiscoveryFinding[] {
+  const next = isNamed
+    ? 'Start it with "runner-docs serve".'
+    : 'If it serves at another address, add --base-url.';
   if (answer.kind === 'silence')
-    return fine(
-      `No service answers at ${href}, so the sign-in of agents was not checked. ${howToStart(isNamed)}`,
-    );
+    return fine(`No service answers at ${href}, so the sign-in of agents was not checked. ${next}`);
   if (answer.kind === 'trouble') return wrong(`${href} cannot be asked: ${answer.reason}.`);
   const { status, headers } = answer;
   if (status === 401) return [];
@@ -88,17 +89,13 @@ function findMissing(
   );
 }
 
-function howToStart(isNamed: boolean): string {
-  return isNamed ? 'Start it with "runner-docs serve".' : 'If it serves at another address, add --base-url.';
-}
-
 async function followResource(url: string, options: DiscoveryOptions): Promise<readonly DiscoveryFinding[]> {
   const { baseUrl, fetch } = options;
   const metadata = toObject(await ask(url, fetch));
   if (metadata === undefined)
     return wrong(`${url} has no resource metadata: a proxy must pass /.well-known/ on.`);
   const { resource, authorization_servers: servers } = metadata;
-  if (typeof resource !== 'string' || !isSameResource(resource, baseUrl.href))
+  if (![baseUrl.href, `${baseUrl.href}/mcp`].includes(String(resource).replace(/\/$/, '')))
     return wrong(namesAnother(baseUrl.href, String(resource).replace(/\/mcp\/?$/, '')));
   const issuer: unknown = Array.isArray(servers) ? servers[0] : undefined;
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
@@ -178,10 +175,6 @@ function toObject(answer: DiscoveryAnswer): Metadata | undefined {
 function metadataUrlOf(issuer: string): string {
   const { origin, pathname } = new URL(issuer);
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`;
-}
-
-function isSameResource(resource: string, href: string): boolean {
-  return [href, `${href}/mcp`].includes(resource.replace(/\/$/, ''));
 }
 
 function isSafe(url: string): boolean {

@@ -30,38 +30,35 @@ export const doctorCommand = defineCommand({
     ...embeddingsOptions,
     'base-url': connectCommand.options['base-url'],
     fonts: serveOptions.fonts,
-    warnings: { type: 'boolean', help: 'every warning about documents, or those of a KIND, such as link' },
-    json: { type: 'boolean', help: 'the same for programs, as JSON' },
+    warnings: { help: 'every warning about documents, or those of a KIND, such as link' },
+    json: { help: 'the same for programs, as JSON' },
   },
   async run({ values, words: [kind] }, context) {
-    if (values.warnings) return printWarnings(parsePlaces(values, context.env), { kind, ...values }, context);
-    if (kind !== undefined) throw new UsageError(`add --warnings before "${kind}".`);
     const places = parsePlaces(values, context.env);
+    if (values.warnings) return printWarnings(places, kind, values.json, context);
+    if (kind !== undefined) throw new UsageError(`add --warnings before "${kind}".`);
     const named = values['base-url'];
     const baseUrl = parseBaseUrl(named ?? usualOrigin);
     const findings = [
       ...fine(`runner-docs ${context.version} on Node ${process.versions.node}, ${engineOf(places)}`),
       ...(await findInContent(places)),
-      ...(await findInData(places, { context, baseUrl })),
+      ...(await findInData(places, context, baseUrl)),
       ...(await findFonts(values.fonts, context)),
       ...(await findEmbeddings(parseEmbeddings(values))),
       // It is no problem if no service runs.
       ...(await followDiscovery({ baseUrl, isNamed: named !== undefined, fetch, now: context.now })),
     ];
-    if (values.json) context.print(`${JSON.stringify({ findings: findings.map(toJson) }, null, 2)}\n`);
-    else for (const finding of findings) context.print(`${wordFor(finding)}  ${showLine(finding.text)}\n`);
+    const shown = findings.map((finding) => ({ state: stateOf(finding), text: finding.text }));
+    if (values.json) context.print(`${JSON.stringify({ findings: shown }, null, 2)}\n`);
+    else for (const { state, text } of shown) context.print(`${words[state]}  ${showLine(text)}\n`);
     return findings.every(({ isFine }) => isFine) ? 0 : 1;
   },
 });
 
-interface WantedWarnings {
-  readonly kind: string | undefined;
-  readonly json: boolean;
-}
-
 async function printWarnings(
   places: LibrarySources,
-  { kind, json }: WantedWarnings,
+  kind: string | undefined,
+  json: boolean,
   { parts, note, print }: ProgramContext,
 ): Promise<number> {
   const [only] = warningKinds.filter((one) => one === kind);
@@ -86,15 +83,13 @@ function notThere({ data }: LibrarySources): string {
   return `${data} does not exist: nothing was served or indexed yet. Run "runner-docs index" or "serve".`;
 }
 
-function toJson({ isFine, isWarning = false, text }: DiscoveryFinding) {
-  return { state: isFine ? (isWarning ? 'warning' : 'ok') : 'problem', text };
+function stateOf({ isFine, isWarning = false }: DiscoveryFinding): keyof typeof words {
+  if (!isFine) return 'problem';
+  return isWarning ? 'warning' : 'ok';
 }
 
 /** All words have the same width. */
-function wordFor({ isFine, isWarning = false }: DiscoveryFinding): string {
-  if (!isFine) return 'PROBLEM';
-  return isWarning ? 'warning' : 'ok     ';
-}
+const words = { problem: 'PROBLEM', warning: 'warning', ok: 'ok     ' } as const;
 
 function engineOf({ database }: LibrarySources): string {
   if (database !== undefined) return 'with PostgreSQL';
@@ -110,7 +105,11 @@ async function findInContent(places: LibrarySources): Promise<readonly Discovery
   }
 }
 
-async function findInData(places: LibrarySources, examined: Examined): Promise<readonly DiscoveryFinding[]> {
+async function findInData(
+  places: LibrarySources,
+  context: ProgramContext,
+  baseUrl: BaseUrl,
+): Promise<readonly DiscoveryFinding[]> {
   const { data, database } = places;
   const found = await stat(data).catch(() => undefined);
   if (found === undefined && database === undefined) return wrong(notThere(places));
@@ -123,20 +122,22 @@ async function findInData(places: LibrarySources, examined: Examined): Promise<r
   const isIndexed =
     database !== undefined || (await stat(join(data, 'index.db')).catch(() => undefined)) !== undefined;
   if (!isIndexed) return [...access, ...wrong('There is no index yet. Run "runner-docs index" or "serve".')];
-  return [...access, ...(await findInIndex(places, examined))];
+  return [...access, ...(await findInIndex(places, context, baseUrl))];
 }
 
 async function findInIndex(
   places: LibrarySources,
-  { context, baseUrl }: Examined,
+  context: ProgramContext,
+  baseUrl: BaseUrl,
 ): Promise<readonly DiscoveryFinding[]> {
   let stores: Stores | undefined;
   try {
     stores = await openStores({ places, parts: context.parts, log: context.note });
     const { tokens, owners } = stores.access;
+    const lost = await stores.index.lostFiles();
     return [
       ...findingsOf(await stores.index.summary()),
-      ...findLoss(await stores.index.lostFiles()),
+      ...(lost.length === 0 ? [] : wrong(`${lossSentence(lost)} ${indexedAgain}`)),
       ...findReaders((await tokens.list()).length, await owners.read(), baseUrl),
     ];
   } catch (error) {
@@ -146,12 +147,8 @@ async function findInIndex(
   }
 }
 
-function findingsOf({
-  documents,
-  problems,
-  warnings,
-  isComplete,
-}: IndexSummary): readonly DiscoveryFinding[] {
+function findingsOf(summary: IndexSummary): readonly DiscoveryFinding[] {
+  const { documents, problems, warnings, isComplete } = summary;
   return [
     ...(isComplete
       ? fine(`${count(documents, 'document')} can be read.`)
@@ -161,10 +158,7 @@ function findingsOf({
   ];
 }
 
-function findLoss(paths: readonly string[]): readonly DiscoveryFinding[] {
-  if (paths.length === 0) return [];
-  return wrong(`${lossSentence(paths)} "runner-docs index" and the next start of "serve" index them again.`);
-}
+const indexedAgain = '"runner-docs index" and the next start of "serve" index them again.';
 
 function findReaders(
   tokens: number,
@@ -205,13 +199,6 @@ async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<r
 
 /** In ms: the runner may have to load the model. */
 const embedWithin = 30_000;
-
-/** What the parts of an examination share. */
-interface Examined {
-  readonly context: ProgramContext;
-  /** Where the service answers. */
-  readonly baseUrl: BaseUrl;
-}
 
 /** A library without such text needs no such font, so nothing here is a problem. */
 async function findFonts(

@@ -14,7 +14,7 @@ export const ownerSetPasswordCommand = defineCommand({
   words: 0,
   options: {
     ...storeOptions,
-    me: { type: 'string', value: 'URL', help: "the owner's own page (default: the address of the service)" },
+    me: { value: 'URL', help: "the owner's own page (default: the address of the service)" },
   },
   async run({ values }, { env, note, readLine }) {
     const places = parseStorePlaces(values, env);
@@ -38,10 +38,10 @@ export const ownerSetProfileCommand = defineCommand({
   words: 0,
   options: {
     ...storeOptions,
-    name: { type: 'string', value: 'NAME', help: "the owner's name" },
-    url: { type: 'string', value: 'URL', help: "the owner's home page (default: the address of the owner)" },
-    photo: { type: 'string', value: 'URL', help: 'the address of a picture' },
-    email: { type: 'string', value: 'ADDRESS', help: 'for clients with the scope email as well' },
+    name: { value: 'NAME', help: "the owner's name" },
+    url: { value: 'URL', help: "the owner's home page (default: the address of the owner)" },
+    photo: { value: 'URL', help: 'the address of a picture' },
+    email: { value: 'ADDRESS', help: 'for clients with the scope email as well' },
   },
   async run({ values }, { env, note }) {
     const { name, url, photo, email } = values;

@@ -65,7 +65,7 @@ async function serveSample(
     await access.owners.setPassword({ password: await hashPassword(password) });
     await access.close();
     await service.whole;
-    context.print(invitation(service.baseUrl.href, { token: token.token, password }));
+    context.print(invitation(service.baseUrl.href, token.token, password));
     await untilEnd(context);
     await service.close();
     return 0;
@@ -75,10 +75,7 @@ async function serveSample(
   }
 }
 
-function invitation(
-  address: string,
-  { token, password }: { readonly token: string; readonly password: string },
-): string {
+function invitation(address: string, token: string, password: string): string {
   // No variable has the same form in both shells of Windows, and in the older one `curl` is another program.
   const [program, setting, bearer] =
     thisPlatform === 'win32' ? ['curl.exe', '', token] : ['curl', `  TOKEN=${token}\n\n`, '$TOKEN'];

@@ -14,14 +14,10 @@ export const tokenCreateCommand = defineCommand({
   words: 0,
   options: {
     ...storeOptions,
-    scope: {
-      type: 'string',
-      value: 'SCOPES',
-      help: 'read, or "read draft" to see drafts too (default: read)',
-    },
-    expires: { type: 'string', value: 'TIME', help: 'its lifetime, such as 12h, 30d or 1y (default: 90d)' },
-    name: { type: 'string', value: 'NAME', help: 'what "token list" calls it, such as laptop' },
-    me: { type: 'string', value: 'URL', help: 'whose token it is' },
+    scope: { value: 'SCOPES', help: 'read, or "read draft" to see drafts too (default: read)' },
+    expires: { value: 'TIME', help: 'its lifetime, such as 12h, 30d or 1y (default: 90d)' },
+    name: { value: 'NAME', help: 'what "token list" calls it, such as laptop' },
+    me: { value: 'URL', help: 'whose token it is' },
   },
   async run({ values }, { env, now, print }) {
     const token = createToken(
@@ -88,14 +84,8 @@ function grantTable(grants: readonly ListedGrant[]): string {
   return table(
     ['ID', 'NAME', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT'],
     grants.map(({ id, name, scopes: granted, me, client, created, expires, lastUsed }) => [
-      id,
-      name ?? '',
-      granted.join(' '),
-      me ?? '',
-      minute(created),
-      minute(expires),
-      lastUsed === null ? 'never' : minute(lastUsed),
-      client ?? '',
+      ...[id, name ?? '', granted.join(' '), me ?? '', minute(created), minute(expires)],
+      ...[lastUsed === null ? 'never' : minute(lastUsed), client ?? ''],
     ]),
   );
 }

@@ -17,8 +17,14 @@ export interface CollectionDefinition {
   /** Names the collection in addresses: `isSlug` holds for it, and it is unique in the library. */
   readonly name: string;
   readonly title: string;
-  /** Slugs in order, a query for the documents, or the folder that they are in. */
-  readonly docs: readonly string[] | CollectionQuery | CollectionFolder;
+  /**
+   * Slugs in order; or a type, the slug of a tag, or both; or the folder that they are in or below, from the content
+   * folder, with a final slash, and empty for the content folder itself.
+   */
+  readonly docs:
+    | readonly string[]
+    | { readonly type?: string; readonly tag?: string }
+    | { readonly folder: string };
   readonly order: CollectionOrder;
   /** The list of pages, such as a `SUMMARY.md`, that says which documents it has; a path from the content folder. */
   readonly summary?: string;
@@ -29,18 +35,6 @@ export interface CollectionDefinition {
   readonly description: string | null;
   /** Whether strangers may read it in the browser, its documents included. */
   readonly public?: true;
-}
-
-interface CollectionQuery {
-  readonly type?: string;
-  /** The slug of a tag. */
-  readonly tag?: string;
-}
-
-/** With all folders below it. */
-interface CollectionFolder {
-  /** From the content folder, with a final slash; empty for the content folder itself. */
-  readonly folder: string;
 }
 
 /** In bytes: a few thousand slugs. */
@@ -79,7 +73,6 @@ export function parseCollectionFile(path: string, bytes: Uint8Array): ParsedColl
   };
 }
 
-/** As the paths of documents are written. */
 function folderOf(path: string): string {
   return path
     .normalize('NFC')
@@ -148,19 +141,12 @@ function textOf(written: unknown): string {
   return typeof written === 'string' ? written.trim() : '';
 }
 
-interface PlainSlugs {
-  readonly slugs: readonly string[];
-  /** The file without the slugs. */
-  readonly rest: string;
-  /** Maps a line of the rest to its line in the file; both are counted from 1. */
-  readonly lineInFile: (line: number) => number;
-}
-
 /**
  * The usual list of a collection: "docs:" and then one "- slug" a line. Only this list can make a file long, and it
- * needs no YAML parser. Any other list stays in the rest.
+ * needs no YAML parser. Any other list stays in the rest. `lineInFile` maps a line of the rest to its line in the file;
+ * both are counted from 1.
  */
-function takePlainSlugs(text: string): PlainSlugs {
+function takePlainSlugs(text: string) {
   const lines = text.split(/\r?\n/);
   const key = lines.findIndex((line) => /^docs:[ \t]*(?:#.*)?$/.test(line));
   const slugs: string[] = [];
@@ -171,11 +157,11 @@ function takePlainSlugs(text: string): PlainSlugs {
     else if (!/^[ \t]*(?:#.*)?$/.test(lines[end] ?? '')) break;
   }
   if (slugs.length === 0 || /^[ \t-]/.test(lines[end] ?? ''))
-    return { slugs: [], rest: text, lineInFile: (line) => line };
+    return { slugs: [], rest: text, lineInFile: (line: number) => line };
   return {
     slugs,
     rest: [...lines.slice(0, key), ...lines.slice(end)].join('\n'),
-    lineInFile: (line) => (line <= key ? line : line + end - key),
+    lineInFile: (line: number) => (line <= key ? line : line + end - key),
   };
 }
 

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { type ContentPlaces, isInside, placeOf, readPlace, readSmallPlace } from './contentPlaces.ts';
+import {
+  type ContentPlaces,
+  isInside,
+  type Place,
+  placeOf,
+  readPlace,
+  readPlaceNow,
+} from './contentPlaces.ts';
 import type { ContentProblem } from './document.ts';
 import type { LinkRoots } from './links.ts';
 import { createServedFiles, type OmissionReason, type ServedFiles } from './servedFiles.ts';
@@ -15,7 +22,6 @@ export interface ContentFile {
   readonly modified: number;
   /** When it was written, moved or given another time; the later of both times. */
   readonly changed: number;
-  /** What `lookOf` returns. */
   readonly look: string;
 }
 
@@ -68,7 +74,6 @@ export interface ContentFolder extends LinkRoots {
   lookNow(path: string): string | undefined;
 }
 
-/** What the operator says about the content folder. */
 export interface ContentOptions {
   /** The only folder with documents, from the content folder. */
   readonly docs?: string | undefined;
@@ -90,11 +95,7 @@ export async function openContentFolder(
   const docs = `${relative(root, inside).replaceAll(sep, '/')}/`.replace(/^\/$/, '');
   const others: Record<string, string> = {};
   for (const one of files) {
-    const other = await openFolder(
-      one,
-      '--files',
-      'It is a folder with files that documents show or include.',
-    );
+    const other = await openFolder(one, '--files', 'It has files that documents show or include.');
     const name = basename(other).replace(/[^\w.-]+/g, '-') || 'files';
     others[name in others ? `${name}-${Object.keys(others).length + 1}` : name] = other;
   }
@@ -118,7 +119,7 @@ export async function openContentFolder(
     },
     list: (path) => listFolder(root, path, served),
     read: (path) => readPlace(placeOf(places, path)),
-    readNow: (path) => tryNow(() => readSmallPlace(placeOf(places, path))),
+    readNow: (path) => tryRead(placeOf(places, path)),
     lookNow: (path) => tryNow(() => lookOf(statNow(path))),
   };
 }
@@ -137,7 +138,7 @@ const [ignoreFile, configFile] = ['.docsignore', '_config.yml'];
 /** A `.docsignore` that cannot be read would publish what it leaves out, so it is an error. */
 function readServedFiles(root: string, docs: string): ServedFiles {
   const textOf = (name: string) => {
-    const bytes = tryNow(() => readSmallPlace({ folder: root, path: name }));
+    const bytes = tryRead({ folder: root, path: name });
     return bytes && new TextDecoder().decode(bytes);
   };
   const ignored = textOf(ignoreFile);
@@ -145,7 +146,7 @@ function readServedFiles(root: string, docs: string): ServedFiles {
     throw new Error(
       `${ignoreFile} cannot be read, or has more than 1 MB. The documents are served as they were.`,
     );
-  return createServedFiles({ ignored: ignored ?? '', config: textOf(configFile) ?? '', docs });
+  return createServedFiles(ignored ?? '', textOf(configFile) ?? '', docs);
 }
 
 async function listFolder(
@@ -153,17 +154,14 @@ async function listFolder(
   folder: string,
   served: ServedFiles,
 ): Promise<ContentListing | undefined> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(reasonOf);
-  if (entries === undefined) return undefined;
-  if (typeof entries === 'string')
-    return {
-      isEmpty: false,
-      files: [],
-      others: [],
-      leftOut: [],
-      folders: [],
-      problems: [{ path: folder || '.', message: `The folder cannot be read: ${entries}` }],
-    };
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => error,
+  );
+  if (!Array.isArray(entries)) {
+    if (isGone(entries)) return undefined;
+    const problem = { path: folder || '.', message: `The folder cannot be read: ${entries.message}.` };
+    return { isEmpty: false, files: [], others: [], leftOut: [], folders: [], problems: [problem] };
+  }
   const visible = entries.filter(
     ({ name }) => (!name.startsWith('.') || name === '.pages') && name !== 'node_modules',
   );
@@ -184,9 +182,10 @@ async function listFolder(
   const looked = await Promise.all(
     candidates.map((entry) => {
       const path = pathOf(entry);
-      return (entry.isSymbolicLink() ? lookAtLink(root, path) : lookAt(root, path)).catch(
-        (error: NodeJS.ErrnoException) => problemOf(path, error),
-      );
+      // An unreadable path does not affect the others.
+      const orProblem = (error: NodeJS.ErrnoException) =>
+        isGone(error) ? undefined : { path, message: `The file cannot be read: ${error.message}.` };
+      return (entry.isSymbolicLink() ? lookAtLink : lookAt)(root, path).catch(orProblem);
     }),
   );
   return {
@@ -206,7 +205,7 @@ async function listFolder(
 
 /** Whether a `SUMMARY.md` is a list of the pages of a book, and no page itself. */
 function isListOfPages(root: string, path: string): boolean {
-  const bytes = tryNow(() => readSmallPlace({ folder: root, path }));
+  const bytes = tryRead({ folder: root, path });
   return (
     bytes !== undefined && /^[ \t]*[-*+][ \t]+\[[^\n]*\]\([^\n]*\)/m.test(new TextDecoder().decode(bytes))
   );
@@ -216,12 +215,10 @@ export function byPath(a: ContentFile, b: ContentFile): number {
   return a.path < b.path ? -1 : 1;
 }
 
-/** Markdown anywhere, and the YAML files of `collections/` at the top. */
 function isContent(path: string): boolean {
   return isDocument(path) || isCollection(path);
 }
 
-/** The endings of documents. */
 export const documentEndings = ['.md', '.markdown', '.mdx', '.mdown', '.mkd', '.mkdn', '.qmd'];
 export const documentEnding = /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i;
 
@@ -245,35 +242,18 @@ async function lookAt(root: string, path: string): Promise<Looked> {
 /** Reports a link if its author may expect that its target is served. */
 async function lookAtLink(root: string, path: string): Promise<Looked> {
   if (!isContent(path)) {
-    const isFolder = await stat(join(root, path)).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-    return isFolder ? { path, message: linkedFolder } : undefined;
+    const found = await stat(join(root, path)).catch(() => undefined);
+    return found?.isDirectory() ? { path, message: linkedFolder } : undefined;
   }
   const target = await realpath(join(root, path)).catch(nowhereIsUndefined);
   if (target === undefined || !isInside(root, target))
     return { path, message: 'The symbolic link leads out of the content folder, or nowhere.' };
   if ((await stat(target)).isDirectory()) return { path, message: linkedFolder };
-  return (
-    (await lookAt(root, path)) ?? {
-      path,
-      message: 'The symbolic link leads to something that is not a file.',
-    }
-  );
+  const message = 'The symbolic link leads to something that is not a file.';
+  return (await lookAt(root, path)) ?? { path, message };
 }
 
 const linkedFolder = 'Links to folders are not followed. Move the folder here.';
-
-/** An unreadable path does not affect the others. */
-function problemOf(path: string, error: NodeJS.ErrnoException): Looked {
-  return isGone(error) ? undefined : { path, message: `The file cannot be read: ${error.message}.` };
-}
-
-/** Why a folder cannot be listed; undefined if it is gone. */
-function reasonOf(error: NodeJS.ErrnoException): string | undefined {
-  return isGone(error) ? undefined : `${error.message}.`;
-}
 
 function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
@@ -282,6 +262,14 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
 function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
   if (isGone(error) || error.code === 'ELOOP') return undefined;
   throw error;
+}
+
+/** In bytes. */
+const maxSmall = 1_000_000;
+
+function tryRead(place: Place): Uint8Array | undefined {
+  const found = tryNow(() => readPlaceNow(place, maxSmall));
+  return typeof found === 'string' ? undefined : found;
 }
 
 function tryNow<Value>(read: () => Value): Value | undefined {

@@ -11,7 +11,6 @@ export interface ContentPlaces {
   readonly otherFolders?: Readonly<Record<string, string>>;
 }
 
-/** Where a file is. */
 export interface Place {
   /** The folder that it must really be in. */
   readonly folder: string;
@@ -59,18 +58,16 @@ export async function readPlace({ folder, path }: Place): Promise<Uint8Array> {
   }
 }
 
-/** In bytes. */
-const maxSmall = 1_000_000;
-
-/** Undefined if it is outside of its folder, too large, or no file. Throws what the system says. */
-export function readSmallPlace({ folder, path }: Place): Uint8Array | undefined {
+/** The bytes of a file, or what is wrong with it, such as "is not a file". Throws what the system says. */
+export function readPlaceNow({ folder, path }: Place, maxBytes: number): Uint8Array | string {
   const file = realpathSync(join(folder, path));
-  if (!isInside(folder, file)) return undefined;
+  if (!isInside(folder, file)) return 'is outside the content folder';
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    if (!isOpenedAt(descriptor, file)) return 'is outside the content folder';
     const found = fstatSync(descriptor);
-    const isReadable = isOpenedAt(descriptor, file) && found.isFile() && found.size <= maxSmall;
-    return isReadable ? readFileSync(descriptor) : undefined;
+    if (!found.isFile()) return 'is not a file';
+    return found.size > maxBytes ? `is larger than ${maxBytes / 1_000_000} MB` : readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
@@ -104,7 +101,6 @@ export function isOpenedAt(descriptor: number, path: string): boolean {
   return opened === path || opened === `${path} (deleted)`;
 }
 
-/** Undefined on systems that do not report it. */
 function openedPath(descriptor: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);

@@ -64,7 +64,6 @@ export type WarningKind = (typeof warningKinds)[number];
 
 /** What its author should look at in a file that is served as it is, in a sentence. */
 export interface ContentWarning extends ContentProblem {
-  /** What it is about, for those who count. */
   readonly kind?: WarningKind;
   /** Counted from 1, the first line of the file. */
   readonly line: number;
@@ -78,7 +77,6 @@ export function countWarnings(warnings: readonly ContentWarning[]): number {
   return warnings.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
-/** As it is printed and logged. */
 export function toSentence(found: ContentProblem | ContentWarning): string {
   const line = 'line' in found ? `:${found.line}` : '';
   return `${found.path}${line}: ${found.message}`;
@@ -89,7 +87,6 @@ export function keyOf({ path, message }: ContentProblem): string {
   return JSON.stringify([path, message]);
 }
 
-/** A warning whose file is known. */
 export type FileWarning = Omit<ContentWarning, 'path'>;
 
 /** A page in a list, and how it is called there. */
@@ -101,10 +98,7 @@ export interface FileDetails {
   readonly links?: FileLinks;
   /** The slug that its front matter names, and the line; absent if it names none. Several files may name one slug. */
   readonly named?: { readonly slug: string; readonly line: number };
-  /**
-   * When the file must be read again although it has not changed, because a date in it has come; in milliseconds since
-   * 1970.
-   */
+  /** When a date in it comes, and it must be read again although it has not changed; in milliseconds since 1970. */
   readonly due?: number;
   /** Its first heading, which is its title unless many documents have it, and the one after that. */
   readonly headings?: readonly [first: string, next?: string];

@@ -24,10 +24,8 @@ const farthestHeading = 65_536;
 const maxWarnings = 20;
 
 export interface ParsedDocument extends FileDetails {
-  /** Its slug is only a proposal if the front matter names none. */
   readonly document: Document;
   readonly links: FileLinks;
-  /** In the order of their lines. */
   readonly warnings: readonly FileWarning[];
 }
 
@@ -67,13 +65,14 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     lineOf: (line) => line + bodyLine - 1,
     ...{ tree: options.tree, include: options.include },
     title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
-    isVerbatim: isFalse(find(['render_with_liquid'])) || isTrue(find(['vPre'])),
+    isVerbatim: says(find(['render_with_liquid']), false) || says(find(['vPre']), true),
   });
   const toctree = pagesInToctrees(frontMatter.body);
   const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
   const sourceHash = createHash('sha256').update(bytes).digest('hex');
   const isOwn = body === frontMatter.body && !isRetitled;
+  const order = take(fields.order) ?? nameNumber(path);
   const document = {
     path,
     body,
@@ -82,10 +81,10 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     ...presentOnly({
       ...options.listed,
       label: options.listed?.label ?? take(fields.label),
-      order: orderOf(take(fields.order) ?? nameNumber(path)),
+      order: order === noOrder ? undefined : order,
       hidden:
         options.listed?.hidden ||
-        isTrue(find(hiddenKeys)) ||
+        says(find(hiddenKeys), true) ||
         find(['sidebar_class_name']).some(({ value }) => value === 'hidden') ||
         undefined,
       aliases: aliasesOf(find, isNamed),
@@ -142,7 +141,6 @@ function nameLanguage(path: string, tree: TreeMarks | undefined): string | undef
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** The first heading before the text has its canonical form, without what quotes it, for what does. */
 function writtenTitle(path: string, body: string): string {
   const [heading = ''] = titlesIn(body.slice(0, farthestHeading));
   return plainTitle(heading.replace(/\{\{[^{}]*\}\}|\{[^{}]*\}/g, '')) || readableName(path);
@@ -171,15 +169,10 @@ const maxTargets = 500;
 
 type Warn = (key: string, message: string, kind?: WarningKind) => void;
 
-function isTrue(found: readonly FoundValue[]): boolean {
-  return found.some(({ value }) => value === true || value === 'true');
+function says(found: readonly FoundValue[], truth: boolean): boolean {
+  return found.some(({ value }) => value === truth || value === String(truth));
 }
 
-function isFalse(found: readonly FoundValue[]): boolean {
-  return found.some(({ value }) => value === false || value === 'false');
-}
-
-/** Without the keys that have no value. */
 function presentOnly<Value extends object>(
   values: Value,
 ): Partial<{ [Key in keyof Value]: NonNullable<Value[Key]> }> {
@@ -211,7 +204,6 @@ function tryFirst<Value>(
   return undefined;
 }
 
-/** A tag or a type. */
 const term = text(100);
 
 const fields = {
@@ -273,7 +265,6 @@ function aliasesOf(find: FrontMatter['find'], isNamed: boolean): readonly string
   return aliases.length === 0 ? undefined : aliases;
 }
 
-/** The tags of all these keys count. */
 const tagKeys = ['tags', 'tag', 'categories', 'category', 'taxonomies.tags'];
 
 function valid<Value>(schema: z.ZodType<Value>): Field<Value>['read'] {
@@ -300,10 +291,6 @@ function readOrder(written: unknown, key: string): ValueReading<number> {
 }
 
 const noOrder = Number.POSITIVE_INFINITY;
-
-function orderOf(order: number | undefined): number | undefined {
-  return order === noOrder ? undefined : order;
-}
 
 /** At most 100 names. Each is a text, or has a name. */
 function readAuthors(written: unknown): ValueReading<readonly string[]> {

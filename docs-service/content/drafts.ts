@@ -62,7 +62,6 @@ export function cascadesDraft({ find, unread }: FrontMatter): boolean {
 interface Sign {
   readonly key: string;
   readonly isDraft: boolean;
-  /** What its author should know. */
   readonly message?: string | undefined;
   /** In milliseconds since 1970. */
   readonly until?: number;
@@ -98,12 +97,8 @@ function timeSigns(
   const ends = find(['expiryDate', 'unpublishDate']).map(({ key, value }): Sign => {
     const until = Math.min(...readDate(value).readings.map(beginningOf));
     const isDraft = until <= now || until === Number.POSITIVE_INFINITY;
-    return {
-      key,
-      until,
-      isDraft,
-      message: isDraft ? 'is over, or is not clear, so the document is a draft.' : undefined,
-    };
+    const message = isDraft ? 'is over, or is not clear, so the document is a draft.' : undefined;
+    return { key, until, isDraft, message };
   });
   return [...begins, ...ends];
 }
@@ -113,7 +108,6 @@ function beginningOf(date: string): number {
   return Date.parse(date) - (date.length === 10 ? 14 * 3_600_000 : 0);
 }
 
-/** A line that may be meant to hold the document back, where the front matter cannot be read. */
 function tryUnreadSign({ unread }: FrontMatter, { now }: DraftOptions): FileWarning | undefined {
   const isHeld = (written: string) => {
     const [, key = '', value = ''] = heldForm.exec(written.slice(0, 300)) ?? [];
@@ -125,12 +119,8 @@ function tryUnreadSign({ unread }: FrontMatter, { now }: DraftOptions): FileWarn
     return /^draft$/i.test(key) || readings.length === 0 || readings.some((date) => beginningOf(date) > now);
   };
   const found = unread.find(({ text }) => text.split(/[,{]/).some(isHeld));
-  return (
-    found && {
-      line: found.line,
-      message: 'The document is a draft, because this line could not be read and may hold it back.',
-    }
-  );
+  const message = 'The document is a draft, because this line could not be read and may hold it back.';
+  return found && { line: found.line, message };
 }
 
 const heldForm = /^\W*(draft|published?|publish_?date)\W*[:=](.*)$/i;

@@ -4,7 +4,6 @@ import { cutText } from '../../protocol/base/text.ts';
 import { plainTitle } from './headings.ts';
 import { isSlug } from './slug.ts';
 
-/** A line of text. */
 export function text(longest: number) {
   return z
     .string({ error: 'must be a text' })

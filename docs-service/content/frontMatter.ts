@@ -8,6 +8,8 @@ import type { FileWarning } from './document.ts';
 const maxLength = 16_384;
 /** Levels of values within values. */
 const maxDepth = 20;
+/** Keys of a text that does not parse. */
+const maxParts = 500;
 
 export interface FrontMatter {
   readonly body: string;
@@ -46,7 +48,9 @@ export function readFrontMatter(text: string): FrontMatter {
       values && start > 0 ? [{ line: lineAt(text, start), message: notAtOnce }, ...warnings] : warnings,
     unread: values && warnings.length === 0 ? [] : lines,
     find: (keys) => keys.flatMap((key) => valuesOf(values, key).map((value) => ({ key, value }))),
-    lineOf: (key) => lines.find((one) => keyIn(one.text) === folded(key.split('.')[0] ?? ''))?.line ?? line,
+    lineOf: (key) =>
+      lines.find(({ text }) => folded(keyInLine.exec(text)?.[1] ?? '') === folded(key.split('.')[0] ?? ''))
+        ?.line ?? line,
   };
 }
 
@@ -82,7 +86,6 @@ function tryBlock(text: string, start: number): Block | undefined {
   return { form, start: from, end: from + end.index, bodyStart: from + end.index + end[0].length };
 }
 
-/** The matching brace must end its line. */
 function jsonBlock(rest: string, start: number): Block {
   const length = lengthInBraces(rest);
   const after = length === undefined ? null : /^[ \t]*(?:\r?\n|$)/.exec(rest.slice(length));
@@ -179,6 +182,8 @@ function plainValue(value: unknown, depth = 0): unknown {
 }
 
 const keyForm = /(?:"[^"\n]*"|'[^'\n]*'|[\w.-]+)[ \t]*:(?:[ \t]|\r?$)/;
+/** The first key of a line, in any form of front matter. */
+const keyInLine = /^[\s{["']*([\w-]+)["']?[ \t]*[:=\].]/;
 
 function beginsWithKey(yaml: string): boolean {
   const first = yaml.split('\n').find((line) => !/^\s*(?:#|$)/.test(line)) ?? '';
@@ -199,9 +204,6 @@ function valuesByKey(yaml: string): Values {
   return Object.fromEntries(values.reverse());
 }
 
-/** Keys of a text that does not parse. */
-const maxParts = 500;
-
 function valuesOf(values: Values | undefined, key: string): readonly unknown[] {
   const path = key.split('.').map(folded);
   const found = valuesAt(values, path);
@@ -217,11 +219,6 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): readonly 
 
 function folded(key: string): string {
   return key.toLowerCase().replace(/[-_]/g, '');
-}
-
-/** The first key that a line has, in any form of front matter. */
-function keyIn(line: string): string {
-  return folded(/^[\s{["']*([\w-]+)["']?[ \t]*[:=\].]/.exec(line)?.[1] ?? '');
 }
 
 function lineAt(text: string, at: number): number {

@@ -7,9 +7,7 @@ import { withoutCode } from './withoutCode.ts';
 /** A heading with the id that a link to it names. */
 export interface HeadingAnchor {
   readonly id: string;
-  /** What a reader sees of it. */
   readonly text: string;
-  /** Where it begins, counted from 0. */
   readonly line: number;
   /** Whether it is in a quote or a list. */
   readonly isInside: boolean;
@@ -45,7 +43,6 @@ export function writtenIds(prose: string): ReadonlySet<string> {
   return ids;
 }
 
-/** More are not looked at. */
 const maxIds = 10_000;
 
 /** Gives automatic ids, none of which an author has written. */
@@ -76,8 +73,7 @@ export function attributeIn(attributes: string, name: string): string | undefine
   return found?.[1] ?? found?.[2] ?? found?.[3];
 }
 
-/** Without their marks. */
-function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading> {
+function* writtenHeadings(text: string, prose: string) {
   const [lines, proseLines] = [text.split('\n'), prose.split('\n')];
   let paragraph = '';
   let begin = 0;
@@ -101,15 +97,10 @@ function* writtenHeadings(text: string, prose: string): Generator<WrittenHeading
   }
 }
 
-/** In characters. */
 const maxHeadingLength = 500;
 
-interface WrittenHeading extends Omit<HeadingAnchor, 'id' | 'isNamed'> {
-  /** The id that its author wrote. */
-  readonly own?: string | undefined;
-}
-
-function shownText(heading: string): Pick<WrittenHeading, 'text' | 'own'> {
+/** With the id that its author wrote, if there is one. */
+function shownText(heading: string): { readonly text: string; readonly own?: string | undefined } {
   if (!/[\\`*_~[\]<>&!]|:\/\//.test(heading)) return { text: heading.trim() };
   const own = heading.includes('<')
     ? tryIdOf(heading.slice(heading.search(/<[a-z]\w*\s[^<>]*\b(?:id|name)\s*=/i)))

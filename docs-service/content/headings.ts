@@ -3,20 +3,15 @@ import { withCjkRules } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 
-/** The headings of a Markdown text, as written between their marks, found line by line. */
 export function headingsOf(text: string): readonly string[] {
   return Array.from(headings(text), ({ heading }) => heading);
 }
 
 /**
  * The first heading of the first level in a Markdown text, without its marks, for a document without a title in its
- * front matter. Raw HTML counts only at the beginning.
+ * front matter, and the heading of any level after it, for when many documents have the first one. Raw HTML counts only
+ * at the beginning.
  */
-export function tryFirstHeading(text: string): string | undefined {
-  return titlesIn(text)[0];
-}
-
-/** The same, and the heading of any level after it, for when many documents have the first one. */
 export function titlesIn(text: string): readonly [first: string | undefined, next: string | undefined] {
   const [, picture = ''] = pictureHeading.exec(text.slice(0, 2_000)) ?? [];
   const found = picture === '' ? [] : [onOneLine(decodeEntities(picture))];
@@ -90,7 +85,8 @@ export function* headings(text: string): Generator<PlacedHeading> {
         end,
       };
     if (paragraph === '') paragraphStart = start;
-    paragraph = fence === undefined && !isUnderline && isProse(line) ? joined(paragraph, line) : '';
+    const goesOn = fence === undefined && !isUnderline && line !== '' && !notProse.test(line);
+    paragraph = goesOn ? `${paragraph} ${line.trim()}`.trim().slice(0, maxHeadingLength) : '';
   }
 }
 
@@ -114,12 +110,4 @@ function withoutClosingMarks(text: string): string {
   return end === 0 || /[ \t]/.test(text[end - 1] ?? '') ? text.slice(0, end).trimEnd() : text;
 }
 
-function isProse(line: string): boolean {
-  return (
-    /\S/.test(line) && !/^(?: {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)| {4}|\t)/.test(line)
-  );
-}
-
-function joined(paragraph: string, line: string): string {
-  return `${paragraph} ${line.trim()}`.trim().slice(0, maxHeadingLength);
-}
+const notProse = /^(?: {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)| {4}|\t)/;

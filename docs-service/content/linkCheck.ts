@@ -13,7 +13,6 @@ export interface LinkedLibrary {
   /** A file that is no document, or a place that nobody looks into. */
   mayExist(path: string): boolean;
   hasFolder(path: string): boolean;
-  /** A file of Markdown that is no document. */
   isLeftOut?(path: string): boolean;
   readonly roots?: LinkRoots;
 }
@@ -30,7 +29,6 @@ export interface LinkedFile {
 const maxOfFile = 20;
 const maxOfLibrary = 2_000;
 
-/** Milliseconds after which other work has its turn. */
 const slice = 10;
 
 /** Finds links, anchors and pictures that lead nowhere, in time proportional to the number of links. */

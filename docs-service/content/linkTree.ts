@@ -4,7 +4,6 @@ import { cleanId } from './headingAnchors.ts';
 import type { LinkRoots, LooseTarget } from './links.ts';
 import { isFolderPage, withoutNumbers } from './slug.ts';
 
-/** A document as links know it. */
 export interface LinkedPlace {
   readonly path: string;
   readonly aliases?: readonly string[] | undefined;
@@ -23,7 +22,7 @@ export class LinkTree {
   readonly #aliases = new Map<string, string>();
   /** The documents of named places. */
   readonly #targets = new Map<string, string>();
-  /** In any case; null if several documents have it. */
+  /** Case does not matter; null if several documents have it. */
   readonly #folded = new Map<string, string | null>();
   readonly #names = new Map<string, string[]>();
   readonly #roots: readonly string[];

@@ -25,7 +25,6 @@ export interface InsideTarget {
   readonly loose?: LooseTarget;
 }
 
-/** Where a link may lead by the rules of other programs. */
 export interface LooseTarget {
   /** From the content folder. */
   readonly paths: readonly string[];
@@ -33,7 +32,6 @@ export interface LooseTarget {
   readonly isRooted: boolean;
 }
 
-/** What the operator says about addresses. */
 export interface LinkRoots {
   /** The only folder with documents, with a final slash; empty for the content folder. */
   readonly docs: string;
@@ -108,7 +106,8 @@ function insideTarget(address: string, from: string): LinkTarget {
   const rooted = file.replace(/^(?:@site|~)(?=\/)/, '');
   const isRooted = rooted.startsWith('/');
   // Of programs that give each document a folder, as its address.
-  const other = isRooted ? undefined : tryPath(rooted, `${addressOf(from)}/x`);
+  const folder = isFolderPage(from) ? posix.dirname(from) : from.replace(/\.\w+$/, '');
+  const other = isRooted ? undefined : tryPath(rooted, `${folder}/x`);
   const path = tryPath(rooted, from);
   if (path === undefined) return none;
   if (path === from) return { kind: 'fragment', fragment: fragment ?? '' };
@@ -127,11 +126,6 @@ function insideTarget(address: string, from: string): LinkTarget {
 /** Without an extension, or with one of a document or of its page. */
 const mayBeDocument =
   /(?:^|\/)[^/.]*$|\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd|html?)$|\.(?![a-z]\w*$)[^/.]*$/i;
-
-/** The folder that a document is for programs that give each one a folder. */
-function addressOf(path: string): string {
-  return isFolderPage(path) ? posix.dirname(path) : path.replace(/\.\w+$/, '');
-}
 
 /** A name without an extension may be a document whose extension was left out, or a folder. */
 function documentsAt(path: string): readonly string[] {
@@ -161,7 +155,6 @@ export function tryDecode(text: string): string | undefined {
   }
 }
 
-/** The places of a document to which links can lead. */
 export class DocumentPlaces {
   readonly #ids: ReadonlySet<string>;
   readonly #headings: Iterable<NamedPlace>;

@@ -26,10 +26,8 @@ export function* markdownLines(text: string): Generator<MarkdownLine> {
   }
 }
 
-/** Only this much of a line is examined: a fence begins early in its line. */
 const maxMarkerLength = 300;
 
-/** The backticks or tildes that begin a block of code. */
 export interface Fence {
   readonly marks: string;
   /** How far they are from the beginning of their line. A tab counts as four. */

@@ -92,11 +92,8 @@ export function readNavigation(
   return { pages, folders, warnings };
 }
 
-interface List {
-  /** The folder from which its paths count. */
-  readonly base: string;
-  readonly entries: readonly Entry[];
-}
+/** A list, whose paths count from the folder `base`. */
+type List = { readonly base: string; readonly entries: readonly Entry[] };
 
 function parentOf(path: string): string {
   return dirname(path) === '.' ? '' : dirname(path);
@@ -196,33 +193,10 @@ function* listed(value: unknown, depth = 0, label?: string): Generator<ListedPag
   }
 }
 
-const structure = new Set([
-  'chapters',
-  'contents',
-  'sections',
-  'parts',
-  'part',
-  'book',
-  'website',
-  'sidebar',
-  'appendices',
-]);
-const words = new Set([
-  'file',
-  'href',
-  'root',
-  'title',
-  'text',
-  'section',
-  'caption',
-  'format',
-  'url',
-  'id',
-  'style',
-  'author',
-  'date',
-  'type',
-]);
+const structure = new Set('chapters contents sections parts part book website sidebar appendices'.split(' '));
+const words = new Set(
+  'file href root title text section caption format url id style author date type'.split(' '),
+);
 
 function numbered(pages: readonly ListedPage[], folder: string): readonly Entry[] {
   return pages.flatMap(([href, label], at) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { headings } from './headings.ts';
 import { markdownLines } from './markdownLines.ts';
-import { withoutScripts } from './withoutScripts.ts';
+import { withoutScripts } from './withoutCode.ts';
 
 /** A part of a document that is about one thing: what is below a heading, or a piece of that. */
 export interface Section {
@@ -40,7 +40,6 @@ export function embeddedText(title: string, { heading, text }: Section): string 
   return `${heading === '' || heading === title ? title : `${title}: ${heading}`}\n${text}`;
 }
 
-/** Names the text of a section. */
 export function sectionHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -10,17 +10,13 @@ export type OmissionReason = 'name' | 'ignored' | 'list' | 'place';
 /** Which files and folders are read as documents, as the operator and the authors say. */
 export type ServedFiles = ReturnType<typeof createServedFiles>;
 
-export interface ServedFilesOptions {
-  /** The text of `.docsignore`. */
-  readonly ignored: string;
-  /** The text of Jekyll's `_config.yml`. */
-  readonly config: string;
-  /** The only folder with documents, with a final slash; empty for the content folder. */
-  readonly docs: string;
-}
-
-/** Throws with a sentence if `.docsignore` has too many lines: to read some of them would publish the rest. */
-export function createServedFiles({ ignored, config, docs }: ServedFilesOptions) {
+/**
+ * Throws with a sentence if `.docsignore` has too many lines: to read some of them would publish the rest.
+ * @param ignored the text of `.docsignore`
+ * @param config the text of Jekyll's `_config.yml`
+ * @param docs the only folder with documents, with a final slash; empty for the content folder
+ */
+export function createServedFiles(ignored: string, config: string, docs: string) {
   const { collections, site } = readConfig(config);
   const lines = ignored.replace(/^\ufeff/, '').split(/\r?\n/);
   if (ignored.length > maxLength || lines.length > maxLines)
@@ -44,16 +40,14 @@ export function createServedFiles({ ignored, config, docs }: ServedFilesOptions)
       const said = rules?.test(isFolder ? `${path}/` : path);
       if (said?.ignored) return 'ignored';
       if (!said?.unignored && isList) return 'list';
-      if (!said?.unignored && isPartial(basename(path)) && !collections.has(path)) return 'name';
+      if (!said?.unignored && partial.test(basename(path)) && !collections.has(path)) return 'name';
       return isFolder || path.startsWith(docs) ? undefined : 'place';
     },
   };
 }
 
 /** Parts of pages, which Docusaurus, Jekyll and Quarto do not serve, by the name of the file or the folder. */
-function isPartial(name: string): boolean {
-  return /^_(?!index\.|posts$|drafts$)/.test(name);
-}
+const partial = /^_(?!index\.|posts$|drafts$)/;
 
 /** As git does by default where the file system does not distinguish upper and lower case. */
 const foldsCase = thisPlatform === 'win32' || thisPlatform === 'darwin';
@@ -100,5 +94,4 @@ function readConfig(config: string): { collections: ReadonlySet<string>; site: R
   }
 }
 
-/** Of the site, in characters. */
 const maxText = 300;

@@ -29,7 +29,6 @@ export function trySlug(text: string): string | undefined {
 const numbered = /^(\d+)\s*[-_.]+\s*([^-_.\s].*)$/;
 const dateOrVersion = /^\d+[-_.]\d+/;
 
-/** Undefined if the name of the file has none. */
 export function nameNumber(path: string): number | undefined {
   const name = basename(path, extname(path));
   const [, number] = dateOrVersion.test(name) ? [] : (numbered.exec(name) ?? []);
@@ -75,7 +74,6 @@ export function pathSlugs(path: string): PathSlugs {
   return { own, short: short ?? long, long };
 }
 
-/** A slug has at most this many characters. */
 const maxLength = 100;
 
 /** Without the outermost folders if it would be too long. */

@@ -7,7 +7,6 @@ import {
   warningKinds,
 } from './document.ts';
 
-/** By kind, in the order of the kinds. */
 export function warningsByKind(
   warnings: readonly ContentWarning[],
 ): ReadonlyMap<WarningKind, readonly ContentWarning[]> {

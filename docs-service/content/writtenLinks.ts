@@ -25,7 +25,6 @@ const maxPlaces = 20_000;
 /** Further links are not checked, as in a document that refers to too many files. */
 const maxLinks = 2_000;
 const maxAnchors = 2_000;
-/** Brackets within brackets. */
 const maxOpen = 1_000;
 
 /**
@@ -56,7 +55,6 @@ function isChecked(href: string, path: string): boolean {
 }
 
 interface LinkPosition {
-  /** In UTF-16 units from the beginning of the text. */
   readonly at: number;
   readonly href: string;
   readonly isPicture: boolean;

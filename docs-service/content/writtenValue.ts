@@ -1,4 +1,3 @@
-/** A value of the front matter. It is read even if it is not written as it should be. */
 export type ValueReading<Value> =
   | {
       readonly value: Value;
@@ -74,15 +73,14 @@ function tryIsoDate(text: string): string | undefined {
 
 /** Everything that the text may mean, at most two dates. */
 function readingsOf(text: string): readonly string[] {
-  const { day, time } = withoutTime(text.replace(/^(\d{8})T(\d{2})(\d{2})(\d{2})?/i, basicToExtended));
+  const basic = /^(\d{8})T(\d{2})(\d{2})(\d{2})?/i;
+  const { day, time } = withoutTime(
+    text.replace(basic, (_, day, hours, minutes, seconds = '00') => `${day}T${hours}:${minutes}:${seconds}`),
+  );
   const readings = daysOf(day.replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? +/i, '')).map(
     ([year, month, date]) => tryIsoDate(`${year}-${twoDigits(month)}-${twoDigits(date)}${time}`),
   );
   return [...new Set(readings.filter((reading) => reading !== undefined))];
-}
-
-function basicToExtended(_all: string, day: string, hours: string, minutes: string, seconds = '00'): string {
-  return `${day}T${hours}:${minutes}:${seconds}`;
 }
 
 const timeForm =
@@ -99,7 +97,6 @@ function withoutTime(text: string): { readonly day: string; readonly time: strin
   return { day: text.slice(0, found.index), time: `T${twoDigits(hours)}:${minutes}${seconds}${offset}` };
 }
 
-/** Year, month and day. */
 type Day = readonly [year: string, month: string | number, date: string];
 
 function daysOf(text: string): readonly Day[] {

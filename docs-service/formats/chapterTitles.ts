@@ -28,7 +28,6 @@ function placesOf(path: string): string[] {
   return steps.map((_, above) => steps.slice(-1 - above).join('/')).slice(0, maxSteps);
 }
 
-/** Deeper folders do not tell more in a list. */
 const maxSteps = 8;
 
 function counted(texts: readonly string[]): ReadonlyMap<string, number> {

@@ -24,13 +24,6 @@ export interface ReferencedFiles {
   readonly stamp: string;
 }
 
-export interface ReferencedFilesOptions {
-  readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select' | 'metadataOf' | 'read'>;
-  readonly folder: ContentFolder;
-  /** The same object as long as no file has changed; undefined while nobody watches them. */
-  readonly unchangedFiles: () => object | undefined;
-}
-
 /** A file of the content folder that a document may show. */
 export interface PictureFile {
   readonly path: string;
@@ -54,14 +47,18 @@ export interface ReferringDocument {
 
 const nowhere = { paths: [], isRooted: false };
 
-/** How many references are cached, here and in the finder. */
 const maxReferences = 200_000;
 
 /**
  * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the
  * index has changed. Rejects with `UnrenderableError` for too many references.
+ * @param unchangedFiles the same object as long as no file has changed; undefined while nobody watches them
  */
-export function createReferencedFiles({ index, folder, unchangedFiles }: ReferencedFilesOptions) {
+export function createReferencedFiles(
+  index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select' | 'metadataOf' | 'read'>,
+  folder: ContentFolder,
+  unchangedFiles: () => object | undefined,
+) {
   const references = createReferenceFinder();
   const filesAt = createPictureLooks(folder);
   const placesIn = createPlaceFinder(index);
@@ -79,31 +76,26 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   ): Promise<ReferencedFiles> => {
     const slugs = new Map(await index.slugsOf(documents.filter((one) => tryLoose(one) === undefined)));
     const loose = documents.filter((one) => tryLoose(one) !== undefined);
-    const found =
-      loose.length === 0
-        ? []
-        : await tree().then((known) =>
-            loose.map((one) => [one, known.tryFind(tryLoose(one) ?? nowhere)] as const),
-          );
-    const paths = found.flatMap(([, place]) => place?.path ?? []);
+    const known = loose.length === 0 ? undefined : await tree();
+    const found = loose.flatMap((one) => {
+      const place = known?.tryFind(tryLoose(one) ?? nowhere);
+      return place === undefined ? [] : [[one, place] as const];
+    });
+    const paths = found.map(([, { path }]) => path);
     const slugsFound = paths.length === 0 ? slugs : await index.slugsOf([...new Set(paths)]);
-    const ids = new Map(found.map(([one, place]) => [one, place?.id ? `#${place.id}` : '']));
-    for (const [one, place] of found) {
-      const slug = slugsFound.get(place?.path ?? '');
-      if (slug !== undefined && place) slugs.set(one, slug).set(place.path, slug);
+    const ids = new Map(found.map(([one, { id }]) => [one, id ? `#${id}` : '']));
+    for (const [one, { path }] of found) {
+      const slug = slugsFound.get(path);
+      if (slug !== undefined) slugs.set(one, slug).set(path, slug);
     }
-    const shown = [...slugs].filter(([, slug]) => isLinked(slug));
-    const addresses = shown.map(
-      ([path, slug]) => [path, `${addressOf(slug)}${ids.get(path) ?? ''}`] as const,
-    );
-    const placed = await placedLinks(places, new Map(shown));
-    const targets = Object.fromEntries([
-      ...addresses,
-      ...placed.map(({ path, slug, fragment, id }) => [
-        placeKey(path, fragment),
-        `${addressOf(slug)}#${encodeURIComponent(id)}`,
-      ]),
+    const shown = new Map([...slugs].filter(([, slug]) => isLinked(slug)));
+    const addresses = Array.from(shown, ([path, slug]) => [path, addressOf(slug) + (ids.get(path) ?? '')]);
+    const placed = await placedLinks(places, shown);
+    const fragments = placed.map(({ path, slug, fragment, id }) => [
+      placeKey(path, fragment),
+      `${addressOf(slug)}#${encodeURIComponent(id)}`,
     ]);
+    const targets = Object.fromEntries([...addresses, ...fragments]);
     const files = await filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
       .update(JSON.stringify([targets, files.map((file) => file.stamp)]))
@@ -139,11 +131,8 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
     const forget = () => {
       if (known.get(key)?.found === found) known.delete(key);
     };
-    known.set(
-      key,
-      { generation, files, isLinked, found },
-      referred.documents.length + referred.assets.length + 1,
-    );
+    const weight = referred.documents.length + referred.assets.length + 1;
+    known.set(key, { generation, files, isLinked, found }, weight);
     // Without a watcher, a changed picture would go unnoticed.
     void found.then(() => files === undefined && forget(), forget);
     return found;
@@ -151,7 +140,6 @@ export function createReferencedFiles({ index, folder, unchangedFiles }: Referen
   return { references, filesAt, filesOf };
 }
 
-/** Finds the places of documents. The text of a version is read once. */
 function createPlaceFinder(index: Pick<DocumentIndex, 'metadataOf' | 'read'>) {
   const known = new LruCache<DocumentPlaces>(maxReferences);
   return async (slugs: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentPlaces>> => {
@@ -176,16 +164,13 @@ function placesOf(body: string): DocumentPlaces {
 /** In characters. A place beyond it is only found by its own id. */
 const maxTextLength = 1_000_000;
 
-/** The number of pictures in the cache. */
 const maxPictures = 20_000;
 
 /**
  * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
  * is not read again.
  */
-function createPictureLooks(
-  folder: ContentFolder,
-): (paths: readonly string[]) => Promise<readonly PictureFile[]> {
+function createPictureLooks(folder: ContentFolder) {
   const seen = new LruCache<PictureFile>(maxPictures);
   const lookAt = async (path: string): Promise<PictureFile> => {
     const place = placeOf(folder.places, path);
@@ -202,7 +187,7 @@ function createPictureLooks(
     if (Date.now() - found.ctimeMs > coarsest) seen.set(`${path}:${look}`, file, 1);
     return file;
   };
-  return async (paths) => {
+  return async (paths: readonly string[]): Promise<readonly PictureFile[]> => {
     const files: PictureFile[] = [];
     for (const path of paths) files.push(await lookAt(path));
     return files;
@@ -259,11 +244,8 @@ function findReferences(body: string, path: string): References | UnrenderableEr
     const { documents, fragment } = target;
     targets.set(`${target.path} ${documents.join(' ')}`, target);
     if (fragment && places.size < maxFiles) places.set(`${target.path}#${fragment}`, { documents, fragment });
-    if (targets.size > maxFiles) {
-      return new UnrenderableError(
-        `The document refers to more than ${maxFiles.toLocaleString('en')} files. Split it into several documents.`,
-      );
-    }
+    const most = `${maxFiles.toLocaleString('en')} files. Split it into several documents.`;
+    if (targets.size > maxFiles) return new UnrenderableError(`The document refers to more than ${most}`);
   }
   const inside = [...targets.values()];
   const documents = new Set(inside.flatMap((target) => target.documents));
@@ -271,16 +253,13 @@ function findReferences(body: string, path: string): References | UnrenderableEr
   return { documents: [...documents].sort(), assets: assets.sort(), places: [...places.values()] };
 }
 
-/** Marked leaves out the backslash before a sign. */
-const escapes = /\\([!-/:-@[-`{-~])/g;
-
-/** Each address once, as Marked returns it. */
+/** Each address once, as Marked returns it: without the backslash before a sign. */
 function hrefs(body: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const pattern of patterns) {
     let matches = 0;
     for (const [, href = ''] of body.matchAll(pattern)) {
-      found.add(href.includes('\\') ? href.replace(escapes, '$1') : href);
+      found.add(href.includes('\\') ? href.replace(/\\([!-/:-@[-`{-~])/g, '$1') : href);
       if (++matches === maxMatches) break;
     }
   }

@@ -19,7 +19,6 @@ interface DocumentJob<Kind extends string> {
   readonly document: Document;
 }
 
-/** A collection as one file. */
 interface BookJob<Kind extends string> extends Rendering {
   readonly kind: Kind;
   readonly collection: CollectionDefinition;
@@ -49,12 +48,10 @@ export function tryTarget(
   return `${address}#${encodeURIComponent(fragment.toLowerCase())}`;
 }
 
-/** The key of a place in a document, among the targets. */
 export function placeKey(path: string, fragment: string): string {
   return `${path}#${fragment}`;
 }
 
-/** The size of a page of a PDF. */
 export type Paper = 'a4' | 'letter';
 
 interface Printing {
@@ -91,7 +88,6 @@ export type PartsJob = DocumentJob<'parts'>;
 /** What pages show of a document, in Markdown, so that strangers find it by nothing else. */
 export type ShownTextJob = DocumentJob<'shownText'>;
 
-/** The paths of the pictures that a document shows, as JSON. */
 export type PictureListJob = DocumentJob<'pictureList'>;
 
 /** One picture of the content folder; an SVG is sanitised. */

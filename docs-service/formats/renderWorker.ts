@@ -36,13 +36,13 @@ async function render(job: RenderJob): Promise<Rendered> {
     case 'markdown':
       return (await import('./markdown/markdownFormat.ts')).createMarkdown(job);
     case 'pictureList':
-      return (await import('./markdown/shownPictures.ts')).createPictureList(job);
+      return (await import('./markdown/shownParts.ts')).createPictureList(job);
     case 'picture':
-      return (await import('./markdown/shownPictures.ts')).createPicture(job);
+      return (await import('./markdown/shownParts.ts')).createPicture(job);
     case 'parts':
       return (await import('./markdown/markdownFormat.ts')).createParts(job);
     case 'shownText':
-      return (await import('./markdown/shownText.ts')).createShownText(job);
+      return (await import('./markdown/shownParts.ts')).createShownText(job);
     case 'pdf':
     case 'pdfBook':
       return (await import('./pdf/pdf.ts')).createPdf(job);

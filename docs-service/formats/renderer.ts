@@ -37,7 +37,6 @@ export function createRenderer(options: RendererOptions): Renderer {
   return new WorkerPool(options);
 }
 
-/** A job whose caller waits. */
 interface Task {
   readonly job: RenderJob;
   readonly resolve: (rendered: Rendered) => void;
@@ -46,7 +45,6 @@ interface Task {
   waitTimer?: NodeJS.Timeout;
 }
 
-/** Takes one job at a time. Its worker is reused for later jobs, and replaced after it was ended. */
 interface Slot {
   worker?: Worker | undefined;
   /** The file with the processor time of its thread, if the worker has found one. */
@@ -176,7 +174,11 @@ class WorkerPool {
     slot.worker?.unref();
     slot.idle = setTimeout(() => this.#endWorker(slot), this.#options.maxIdle ?? 60_000).unref();
     if ('rendered' in answer) task?.resolve(answer.rendered);
-    else task?.reject(errorOf(answer.failure));
+    else {
+      const { name, message } = answer.failure;
+      const isRefusal = name === 'UnrenderableError';
+      task?.reject(isRefusal ? new UnrenderableError(message) : Object.assign(new Error(message), { name }));
+    }
     this.#startNext();
   }
 
@@ -255,9 +257,4 @@ function tooLong(time: number, job: RenderJob | undefined): string {
 function tooSlow(clock: number, used: number): string {
   const [passed, got] = [clock, used].map((time) => Math.round(time / 1_000));
   return `Rendering got only ${got} s of processor time in ${passed} s, because this machine is busy. Try again later.`;
-}
-
-function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
-  if (name === 'UnrenderableError') return new UnrenderableError(message);
-  return Object.assign(new Error(message), { name });
 }

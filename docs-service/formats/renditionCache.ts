@@ -50,7 +50,7 @@ export async function openRenditionCache(options: RenditionCacheOptions) {
   };
   // Callers that waited for the same rendering also wait for the same file.
   const writing = new Map<string, Promise<void>>();
-  /** Never rejects: a full disk costs speed, but no answer. */
+  // A full disk costs speed, but no answer.
   const put = async (key: string, bytes: Uint8Array): Promise<void> => {
     const file = fileOf(key);
     if (bytes.length > options.capacity || sizes.has(file)) return;

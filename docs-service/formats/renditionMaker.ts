@@ -21,7 +21,6 @@ export interface RenditionMakerOptions {
   readonly onNote?: (note: string) => void;
 }
 
-/** What a rendition is made from. */
 export interface RenditionSource {
   readonly job: RenderJob;
   /**
@@ -92,16 +91,12 @@ export class RenditionMaker {
       /** @throws {UnrenderableError} @throws {RendererBusyError} */
       render: async (signal: AbortSignal) => {
         this.#refuseFailed(subject);
-        return this.#running.join(etag, (ended) => this.#render(job, { etag, subject }, ended), { signal });
+        return this.#running.join(etag, (ended) => this.#render(job, etag, subject, ended), { signal });
       },
     };
   }
 
-  async #render(
-    job: RenderJob,
-    { etag, subject }: { readonly etag: string; readonly subject: string },
-    signal: AbortSignal,
-  ): Promise<Uint8Array> {
+  async #render(job: RenderJob, etag: string, subject: string, signal: AbortSignal): Promise<Uint8Array> {
     const { renderer, cache, now, onNote } = this.#options;
     try {
       const { bytes, notes } = await renderer.render(job, signal);

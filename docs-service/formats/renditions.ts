@@ -1,8 +1,10 @@
+import { LruCache } from '../base/lruCache.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
+import type { ContentPlaces } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
 import type { LibraryCollection } from '../library/libraryCollections.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createDocumentPictures } from './documentPictures.ts';
+import type { PictureType } from './markdown/pictureType.ts';
 import { createReferencedFiles, type ReferencedFiles } from './referencedFiles.ts';
 import type { Renderer } from './renderer.ts';
 import {
@@ -17,7 +19,7 @@ import { identityOf, type Rendition, RenditionMaker, type RenditionMakerOptions 
 
 export type Renditions = ReturnType<typeof createRenditions>;
 
-export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
+interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer'> {
   readonly index: DocumentIndex;
   readonly folder: ContentFolder;
   /** For PDF and EPUB, which take long. */
@@ -31,7 +33,6 @@ export interface RenditionsOptions extends Omit<RenditionMakerOptions, 'renderer
     /** Changes with the fonts that are found. */
     readonly fingerprint: string;
   };
-  /** Where a link to another document leads. */
   readonly addressOf: (slug: string, format: LinkingFormat) => string;
   /** Where a program gets a picture that a document shows. */
   readonly pictureAddress: (slug: string, path: string) => string;
@@ -64,7 +65,7 @@ export function createRenditions(options: RenditionsOptions) {
   const { places } = folder;
   const texts = new RenditionMaker({ ...options, renderer: options.texts });
   const files = new RenditionMaker({ ...options, renderer: options.files });
-  const referenced = createReferencedFiles({ index, folder, unchangedFiles });
+  const referenced = createReferencedFiles(index, folder, unchangedFiles);
   const { references, filesAt, filesOf } = referenced;
 
   const linked = (document: Document, format: LinkingFormat, isPublic?: (slug: string) => boolean) =>
@@ -114,7 +115,6 @@ export function createRenditions(options: RenditionsOptions) {
     /** The Markdown with absolute addresses of documents and pictures, for programs. */
     markdown: linkedMarkdown,
     picture: createDocumentPictures(referenced, texts, places),
-    /** A whole page. */
     html: (document: Document) => htmlOf(document, 'page'),
     /** The `<article>` of a reading page. */
     article: (document: Document) => htmlOf(document, 'article'),
@@ -173,9 +173,49 @@ async function readAll(
     documents.push(document);
     size += document.body.length;
     if (size > maxBookBytes)
-      throw new UnrenderableError(
-        `The collection has more than ${maxBookBytes / 1_000_000} MB of text. Split it.`,
-      );
+      throw new UnrenderableError('The collection has more than 100 MB of text. Split it.');
   }
   return documents;
+}
+
+const maxPaths = 100_000;
+
+const mediaTypes: Readonly<Record<PictureType, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+/**
+ * Finds a picture that a document shows. Undefined if the document shows none at this path, or if no format could show
+ * it. So no other file of the content folder has an address, even if a document names it.
+ */
+function createDocumentPictures(
+  { references, filesAt }: ReturnType<typeof createReferencedFiles>,
+  texts: RenditionMaker,
+  places: ContentPlaces,
+): (document: Document, path: string) => Promise<Rendition | undefined> {
+  const known = new LruCache<ReadonlySet<string>>(maxPaths);
+
+  /** Read by a worker, because only a parser can say what is a picture. */
+  const shownIn = async (document: Document): Promise<ReadonlySet<string>> => {
+    const list = texts.make({ job: { kind: 'pictureList', document }, inputs: [identityOf(document)] });
+    const found = known.get(list.etag);
+    if (found !== undefined) return found;
+    const bytes = (await list.cached()) ?? (await list.render(new AbortController().signal));
+    const shown = new Set<string>(JSON.parse(Buffer.from(bytes).toString()));
+    known.set(list.etag, shown, shown.size + 1);
+    return shown;
+  };
+
+  return async (document, path) => {
+    const mayShow = document.cover === path || references(document).assets.includes(path);
+    if (!mayShow || !(await shownIn(document)).has(path)) return undefined;
+    const [file] = await filesAt([path]);
+    if (file?.type === undefined) return undefined;
+    const mediaType = mediaTypes[file.type];
+    return texts.make({ job: { kind: 'picture', ...places, path, mediaType }, inputs: [file.stamp] });
+  };
 }

@@ -12,7 +12,6 @@ export interface LibraryAnswer {
   readonly searchMode?: string;
 }
 
-/** An answer that is ready to be sent. */
 interface ReadyAnswer extends Pick<LibraryAnswer, 'page' | 'searchMode'> {
   readonly text: string;
   readonly etag: string;
@@ -74,22 +73,19 @@ interface PageOptions {
 }
 
 /** The Link header of a page (RFC 8288): absolute, with every filter kept. */
-export function pageLinks({ limit, offset, total, ...list }: PageOptions): string {
+export function pageLinks({ address, filters, limit, offset, total }: PageOptions): string {
+  const search = new URLSearchParams(
+    Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  search.set('limit', String(limit));
   const last = total === 0 ? 0 : Math.floor((total - 1) / limit) * limit;
   const links: [string, number][] = [['first', 0]];
   if (offset > 0) links.push(['prev', Math.max(0, Math.min(offset - limit, last))]);
   if (offset + limit < total) links.push(['next', offset + limit]);
   links.push(['last', last]);
-  return links.map(([rel, at]) => `<${pageAddress(list, { limit, offset: at })}>; rel="${rel}"`).join(', ');
-}
-
-function pageAddress(
-  { address, filters }: Pick<PageOptions, 'address' | 'filters'>,
-  { limit, offset }: Pick<PageOptions, 'limit' | 'offset'>,
-): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) search.set(name, value);
-  search.set('limit', String(limit));
-  search.set('offset', String(offset));
-  return `${address}?${search}`;
+  const linkTo = ([rel, at]: [string, number]) => {
+    search.set('offset', String(at));
+    return `<${address}?${search}>; rel="${rel}"`;
+  };
+  return links.map(linkTo).join(', ');
 }

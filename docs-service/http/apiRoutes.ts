@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Paper } from '../formats/renderJob.ts';
 import { seesDrafts } from './authorization.ts';
@@ -6,7 +7,7 @@ import { createCollectionRoutes } from './collectionRoutes.ts';
 import { createEtag, revalidate } from './conditional.ts';
 import { documentToView } from './documentView.ts';
 import { createListRoute } from './listRoute.ts';
-import { createPictureRoute } from './pictureRoute.ts';
+import { HttpProblem } from './problems.ts';
 import {
   json,
   listQuerySchema,
@@ -127,16 +128,24 @@ export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
             response: ending === 'pdf' ? saves('application/pdf', 400) : saves('application/epub+zip'),
           },
         },
-        async (request, reply) => {
-          const collection = await lookups.collection(request.params.name);
-          const { paper = 'a4' } = request.query as { readonly paper?: Paper };
-          const book =
-            ending === 'pdf' ? renditions.collectionPdf(collection, paper) : renditions.epub(collection);
-          const fileName = `${collection.definition.name}.${ending}`;
-          return sendRendition(request, reply, await book, { authorization, fileName });
-        },
+        (request, reply) => sendBook(services, request, reply, ending),
       );
   };
+}
+
+/** Answers with all documents of a collection in one file. */
+export async function sendBook(
+  { lookups, renditions, authorization }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ending: 'epub' | 'pdf',
+): Promise<FastifyReply> {
+  const { name } = request.params as { readonly name: string };
+  const { paper = 'a4' } = request.query as { readonly paper?: Paper };
+  const collection = await lookups.collection(name);
+  const book = ending === 'pdf' ? renditions.collectionPdf(collection, paper) : renditions.epub(collection);
+  const fileName = `${collection.definition.name}.${ending}`;
+  return sendRendition(request, reply, await book, { authorization, fileName });
 }
 
 const openApiAnswer = {
@@ -156,3 +165,48 @@ function file(mediaType: string, description = 'The file') {
   const schema = mediaType.startsWith('text/') ? Type.String() : Type.String({ format: 'binary' });
   return { description, content: { [mediaType]: { schema } } };
 }
+
+/** The pictures that a document shows, for programs that show its Markdown. */
+function createPictureRoute({ renditions, authorization, lookups }: Services): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/docs/:slug/files/*',
+      {
+        schema: {
+          operationId: 'getDocFile',
+          tags: ['Documents'],
+          summary: 'A picture that a document shows',
+          description: 'Other files have no address. The type is that of the bytes, and an SVG is sanitised.',
+          params: pictureParameters,
+          response: reads(picture, 308, 404, 422),
+        },
+      },
+      async (request, reply) => {
+        const { slug, '*': path } = request.params;
+        const document = await lookups.document(slug, seesDrafts(request));
+        const found = await renditions.picture(document, path);
+        const message = `The document "${document.slug}" shows no picture at this path. Its Markdown has the addresses of those that it shows.`;
+        if (found === undefined) throw new HttpProblem(404, message);
+        return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
+      },
+    );
+  };
+}
+
+/** A picture that is opened alone runs and loads nothing. */
+export const pictureHeaders = { 'content-security-policy': "default-src 'none'; sandbox" } as const;
+
+const pictureParameters = Type.Object({
+  ...slugParameter.properties,
+  '*': Type.String({ description: 'The path of the file, from the content folder.' }),
+});
+
+const picture = {
+  description: 'The picture',
+  content: Object.fromEntries(
+    ['png', 'jpeg', 'gif', 'webp', 'svg+xml'].map((type) => [
+      `image/${type}`,
+      { schema: Type.String({ format: 'binary' }) },
+    ]),
+  ),
+};

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Grant, Scope } from '../auth/accessToken.ts';
 import { ForeignProfileError } from '../auth/remoteVerifier.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { type Allowance, callerOf, RateLimiter } from '../base/rateLimiter.ts';
+import { callerOf, RateLimiter } from '../base/rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
 import { originOf } from './hosts.ts';
 import { OpenCount, whenClosed } from './openCount.ts';
@@ -35,7 +35,6 @@ const downloadBounds = { what: 'downloads', one: 'token', maxOfOne: 32, maxOfAll
 /** Strangers have their own, so that they take nothing from those who have a token. */
 const visitorBounds = { what: 'downloads', one: 'address', maxOfOne: 8, maxOfAll: 32 };
 
-/** Whether the token of a request shows drafts. */
 export function seesDrafts({ grant }: FastifyRequest): boolean {
   return grant?.scopes.includes('draft') ?? false;
 }
@@ -91,14 +90,18 @@ export class Authorization {
       throw tokenIsMissing(request, this.#options);
     await this.#verify(request, reply).catch((error: Error) => {
       if (error instanceof ForeignProfileError) throw new HttpProblem(403, error.message);
-      if (!isRefusal(error)) throw tokensUnavailable(error);
+      // The code is a number if it is a `DOMException`, such as a timeout.
+      const isRefusal = 'code' in error && String(error.code).startsWith('FST_BEARER_AUTH_');
+      if (!isRefusal) throw tokensUnavailable(error);
     });
     const { grant } = request;
     if (grant === null) {
       this.#countFailure(request);
-      throw tokenIsWrong(request, this.#options.baseUrl);
+      throw new HttpProblem(401, 'The token is unknown, was revoked or has expired.', {
+        headers: challenge(request, this.#options.baseUrl, { error: 'invalid_token' }),
+      });
     }
-    count(this.#requests, { caller: grant.id, what: 'requests', reply });
+    count(this.#requests, grant.id, 'requests', reply);
   };
 
   /** Lets a request with a token for the scope `read` pass, and counts it. A hook. Throws HttpProblem. */
@@ -128,18 +131,17 @@ export class Authorization {
 
   /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
   countOwnerRequest(reply: FastifyReply): void {
-    count(this.#requests, { caller: owner, what: 'requests', reply });
+    count(this.#requests, owner, 'requests', reply);
   }
 
   /** Counts a request of a stranger, by address. Throws HttpProblem if there were too many. */
   countVisit(request: FastifyRequest, reply: FastifyReply): void {
     request.visitor = callerOf(request.ip);
-    count(this.#visits, { caller: request.visitor, what: 'requests', reply });
+    count(this.#visits, request.visitor, 'requests', reply);
   }
 
-  /** Counts a render. Throws HttpProblem if there were too many. */
   countRender(request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#renders, { caller: request.grant?.id ?? owner, what: 'renders', reply });
+    count(this.#renders, request.grant?.id ?? owner, 'renders', reply);
   }
 
   /** Counts a download until its answer is closed. Throws HttpProblem if there are too many. */
@@ -184,18 +186,14 @@ export class Authorization {
   }
 }
 
-/** Whether the token is at fault. The code of an error is a number if it is a `DOMException`, such as a timeout. */
-function isRefusal(error: Error): boolean {
-  return 'code' in error && String(error.code).startsWith('FST_BEARER_AUTH_');
-}
-
 /** RFC 6750, section 3, and how a client finds the issuer of tokens (RFC 9728, 5.1). */
 function challenge(
   request: FastifyRequest,
   baseUrl: BaseUrl,
   { error, scope = 'read' }: { readonly error?: string; readonly scope?: Scope } = {},
 ): Record<string, string> {
-  const resource = baseUrl.path + (isMcp(request, baseUrl) ? '/mcp' : '');
+  const isMcp = pathOf(request).replace(/\/$/, '') === `${baseUrl.path}/mcp`;
+  const resource = baseUrl.path + (isMcp ? '/mcp' : '');
   const metadata = `${originOf(request, baseUrl)}${resourceMetadataPath}${resource}`;
   const reason = error === undefined ? '' : `, error="${error}"`;
   return {
@@ -205,10 +203,6 @@ function challenge(
 
 /** Where clients find the metadata of a resource: before its path (RFC 9728, 3.1). */
 export const resourceMetadataPath = '/.well-known/oauth-protected-resource';
-
-function isMcp(request: FastifyRequest, { path }: BaseUrl): boolean {
-  return pathOf(request).replace(/\/$/, '') === `${path}/mcp`;
-}
 
 function tokenIsMissing(
   request: FastifyRequest,
@@ -220,12 +214,6 @@ function tokenIsMissing(
   });
 }
 
-function tokenIsWrong(request: FastifyRequest, baseUrl: BaseUrl): HttpProblem {
-  return new HttpProblem(401, 'The token is unknown, was revoked or has expired.', {
-    headers: challenge(request, baseUrl, { error: 'invalid_token' }),
-  });
-}
-
 function tooMany(sentence: string, resetAfter: number): HttpProblem {
   return new HttpProblem(429, sentence, { headers: { 'retry-after': String(resetAfter) } });
 }
@@ -234,25 +222,13 @@ function tokensUnavailable(cause: unknown): HttpProblem {
   return unavailable('Tokens cannot be checked right now. Try again in a moment.', cause);
 }
 
-function count(
-  limiter: RateLimiter,
-  { caller, what, reply }: { readonly caller: string; readonly what: string; readonly reply: FastifyReply },
-): void {
-  const allowance = limiter.take(caller);
-  for (const [name, member] of rateHeaders(limiter, allowance, what)) addMember(reply, name, member);
-  if (allowance.isAllowed) return;
-  throw tooMany(
-    `More than ${limiter.limit} ${what} a minute. Wait ${allowance.resetAfter} s.`,
-    allowance.resetAfter,
-  );
-}
-
-/** The fields of the IETF's draft "RateLimit header fields for HTTP". */
-function rateHeaders(limiter: RateLimiter, { remaining, resetAfter }: Allowance, what: string) {
-  return [
-    ['ratelimit-policy', `"${what}";q=${limiter.limit};w=60`],
-    ['ratelimit', `"${what}";r=${remaining};t=${resetAfter}`],
-  ] as const;
+/** Sets the fields of the IETF's draft "RateLimit header fields for HTTP". */
+function count(limiter: RateLimiter, caller: string, what: string, reply: FastifyReply): void {
+  const { isAllowed, remaining, resetAfter } = limiter.take(caller);
+  addMember(reply, 'ratelimit-policy', `"${what}";q=${limiter.limit};w=60`);
+  addMember(reply, 'ratelimit', `"${what}";r=${remaining};t=${resetAfter}`);
+  if (!isAllowed)
+    throw tooMany(`More than ${limiter.limit} ${what} a minute. Wait ${resetAfter} s.`, resetAfter);
 }
 
 /** Both fields are lists, because a render also counts as a request. */

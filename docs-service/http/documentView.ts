@@ -8,7 +8,6 @@ import type { collectionSchema, documentSchema } from './schemas.ts';
 export type DocumentView = Static<typeof documentSchema>;
 export type CollectionView = Static<typeof collectionSchema>;
 
-/** How a search found a document. */
 type HitFields = Pick<DocumentView, 'snippet' | 'matched' | 'missing'>;
 
 const notSearched: HitFields = { snippet: null, matched: null };
@@ -69,7 +68,6 @@ export function pictureAddress({ href }: BaseUrl, slug: string, path: string): s
   return `${documentAddress(href, slug)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Its address for programs. */
 export function documentAddress(href: string, slug: string): string {
   return `${href}/api/v1/docs/${encodeURIComponent(slug)}`;
 }

@@ -12,19 +12,17 @@ export function checkHosts(app: FastifyInstance, baseUrl: BaseUrl, corsOrigins: 
   const anyHost = new Set(['/healthz', '/readyz'].map((path) => baseUrl.path + path));
   app.addHook('onRequest', async (request) => {
     const { headers } = request;
-    if (!anyHost.has(pathOf(request)) && !isOwnHost(headers.host ?? '', baseUrl))
+    const host = headers.host ?? '';
+    const named = host === '' ? 'no Host' : `the Host "${host.slice(0, 255)}"`;
+    if (!anyHost.has(pathOf(request)) && !isOwnHost(host, baseUrl))
       throw new HttpProblem(
         403,
-        `This service answers at ${baseUrl.href}, and the request has ${named(headers.host)}. A proxy in front must pass the Host header on as it arrived.`,
+        `This service answers at ${baseUrl.href}, and the request has ${named}. A proxy in front must pass the Host header on as it arrived.`,
       );
     const { origin } = headers;
     if (origin !== undefined && !isOwnOrigin(origin, baseUrl) && !corsOrigins.includes(origin))
       throw new HttpProblem(403, 'Pages of this origin may not read here. --cors-origin allows an origin.');
   });
-}
-
-function named(host: string | undefined): string {
-  return host === undefined || host === '' ? 'no Host' : `the Host "${host.slice(0, 255)}"`;
 }
 
 function isOwnHost(header: string, baseUrl: BaseUrl): boolean {

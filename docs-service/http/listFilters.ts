@@ -52,7 +52,6 @@ export function toDocumentFilter(
   });
 }
 
-/** In milliseconds since 1970. */
 function instantOf(time: string): number {
   const text = time.toUpperCase().replace(' ', '+');
   const hasZone = !text.includes('T') || /Z$|T.*[+-]/.test(text);

@@ -26,7 +26,10 @@ export function createListRoute({ index, search, baseUrl, sendAnswer }: Services
     });
   };
 
-  async function createAnswer(parameters: PageParameters, drafts: boolean): Promise<LibraryAnswer> {
+  async function createAnswer(
+    parameters: ListParameters & { readonly limit: number; readonly offset: number },
+    drafts: boolean,
+  ): Promise<LibraryAnswer> {
     const { q, mode, order, limit, offset, type, tag, path, changed_since } = parameters;
     const asked = { ...toDocumentFilter(parameters, drafts), limit, offset };
     const find = (filter: typeof asked) =>
@@ -85,6 +88,3 @@ const twoOrders = 'A search has an order of its own. Leave "order" or "q" out.';
 
 const noMeaning =
   'This service does not embed documents, so it cannot search by meaning. Leave "mode" out, or set it to "text".';
-
-/** The parameters of a page, with the defaults filled in. */
-type PageParameters = ListParameters & { readonly limit: number; readonly offset: number };

@@ -42,7 +42,7 @@ export async function listen({ host, port, bounds }: ListenerOptions): Promise<L
   const server = createServer(times, (request, response) => handler(request, response));
   const hasBegunAnswer = boundConnections(server, bounds);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    refuseBroken({ error, socket, hasBegunAnswer }),
+    refuseBroken(error, socket, hasBegunAnswer(socket)),
   );
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
@@ -66,19 +66,13 @@ export function addressOf(host: string, port: number): string {
 /** Milliseconds in which a client reads why its connection ends. */
 const farewell = 1_000;
 
-interface Broken {
-  readonly error: NodeJS.ErrnoException;
-  readonly socket: Socket;
-  readonly hasBegunAnswer: (socket: Socket) => boolean;
-}
-
 /** Input that is not HTTP, or not complete in time, reaches no route. Node has stopped watching its connection. */
-function refuseBroken({ error, socket, hasBegunAnswer }: Broken): void {
+function refuseBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, hasBegunAnswer: boolean): void {
   // More of the same input, whose connection is ending already.
   if (!socket.writable) return;
   // A client that has sent nothing would take the refusal for the answer to its first request.
-  if (socket.bytesRead === 0 || hasBegunAnswer(socket)) return void socket.destroy();
-  const { status, detail } = refusals[error.code ?? ''] ?? notHttp;
+  if (socket.bytesRead === 0 || hasBegunAnswer) return void socket.destroy();
+  const { status, detail } = refusals[code] ?? notHttp;
   const body = problemBody(status, detail);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

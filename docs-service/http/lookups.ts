@@ -2,8 +2,8 @@ import { createSharedWork } from '../../protocol/base/sharedWork.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
 import type { Document, DocumentMetadata } from '../content/document.ts';
 import { isSlug } from '../content/slug.ts';
-import type { FindAlias } from '../library/aliases.ts';
 import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
+import type { FindAlias } from '../library/wholeIndex.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { DocumentMovedError, HttpProblem } from './problems.ts';
 

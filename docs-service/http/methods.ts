@@ -13,26 +13,15 @@ declare module 'fastify' {
   }
 }
 
-/** The methods at an address. */
-interface Address {
-  readonly methods: Set<string>;
-  guard: Guard | undefined;
-}
-
 /** All methods that Node can read. It answers CONNECT, which has no path, by itself. */
 const all: readonly string[] = METHODS.filter((method) => method !== 'CONNECT');
-
-/** A plugin answers there, such as the one for CORS. */
-function isEverywhere(path: string): boolean {
-  return path === '*' || path === '/*';
-}
 
 /**
  * Answers 405 if the address exists and the method does not; Fastify would answer 404. Call it before the routes are
  * registered, so that it sees them. The function that it returns registers the answers after all routes.
  */
 export function refuseOtherMethods(app: FastifyInstance): () => void {
-  const addresses = new Map<string, Address>();
+  const addresses = new Map<string, { readonly methods: Set<string>; guard: Guard | undefined }>();
   app.addHook('onRoute', ({ url, method, config }) => {
     if (config?.isFallback) return;
     const known = addresses.get(url) ?? { methods: new Set(), guard: undefined };
@@ -43,7 +32,9 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
   return () => {
     for (const method of all)
       if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: false });
-    for (const [url, known] of [...addresses].filter(([path]) => !isEverywhere(path))) {
+    for (const [url, known] of addresses) {
+      // A plugin answers everywhere, such as the one for CORS.
+      if (url === '*' || url === '/*') continue;
       const allow = [...known.methods].sort().join(', ');
       app.route({
         url,

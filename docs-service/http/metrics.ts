@@ -11,12 +11,8 @@ export function measureApp(app: FastifyInstance, index: DocumentIndex): Registry
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const labelNames = ['route', 'status'] as const;
-  const requests = new Counter({
-    name: 'runner_docs_requests_total',
-    help: 'Answers.',
-    labelNames,
-    registers,
-  });
+  const total = { name: 'runner_docs_requests_total', help: 'Answers.' };
+  const requests = new Counter({ ...total, labelNames, registers });
   const durations = new Histogram({
     name: 'runner_docs_request_seconds',
     help: 'From the request to the end of the answer.',

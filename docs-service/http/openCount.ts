@@ -24,12 +24,8 @@ export class OpenCount {
   add(caller: string): () => void {
     const { what, one, maxOfOne, maxOfAll } = this.#options;
     const count = this.#open.get(caller) ?? 0;
-    if (count >= maxOfOne)
-      throw new HttpProblem(
-        429,
-        `One ${one} can have at most ${maxOfOne} ${what} at once. End one of the others.`,
-        { headers: { 'retry-after': '5' } },
-      );
+    const message = `One ${one} can have at most ${maxOfOne} ${what} at once. End one of the others.`;
+    if (count >= maxOfOne) throw new HttpProblem(429, message, { headers: { 'retry-after': '5' } });
     if (this.#all >= maxOfAll) throw unavailable(`Too many ${what} are in progress. Try again in a moment.`);
     this.#open.set(caller, count + 1);
     this.#all += 1;

@@ -5,10 +5,10 @@ import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { countWarnings } from '../content/document.ts';
 import type { Meaning } from '../meaning/meaning.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
+import { pictureHeaders } from './apiRoutes.ts';
 import type { Authorization } from './authorization.ts';
 import { createEtag, revalidate } from './conditional.ts';
 import { iconOf, page, pageHeaders, type Site } from './pages.ts';
-import { pictureHeaders } from './pictureRoute.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
 import type { Services } from './services.ts';
@@ -29,7 +29,7 @@ export function createOpenRoutes(services: Services): FastifyPluginAsync {
       app.get(path, front, async (_request, reply) => {
         // It identifies the owner also while the index is down.
         const { collections } = await readPublic().catch(() => ({ collections: [] }));
-        const html = frontPage(site, { isServer, isPublic: collections.length > 0 });
+        const html = frontPage(site, isServer, collections.length > 0);
         return sendPage(isServer ? reply.header('link', link) : reply, html);
       });
     app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
@@ -53,14 +53,11 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-interface Audience {
-  /** Whether the owner signs in here. */
-  readonly isServer: boolean;
-  /** Whether strangers may read anything. */
-  readonly isPublic: boolean;
-}
-
-const frontPage = (site: Site, { isServer, isPublic }: Audience) =>
+/**
+ * @param isServer whether the owner signs in here
+ * @param isPublic whether strangers may read anything
+ */
+const frontPage = (site: Site, isServer: boolean, isPublic: boolean) =>
   page({
     site,
     hasLibrary: isServer || isPublic,
@@ -90,12 +87,6 @@ export async function inTime<Answer>(work: Promise<Answer>): Promise<Answer | un
   return Promise.race([work, late]).catch(() => undefined);
 }
 
-interface StatusOptions {
-  readonly authorization: Pick<Authorization, 'hasReader'>;
-  readonly hasFailed?: () => boolean;
-  readonly meaning?: Meaning | undefined;
-}
-
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
 
 /**
@@ -105,7 +96,9 @@ const reason = 'The last attempt to make the index failed. The log of the servic
  */
 export function createStatusRoutes(
   index: DocumentIndex,
-  { authorization, hasFailed = () => false, meaning }: StatusOptions,
+  authorization: Pick<Authorization, 'hasReader'>,
+  hasFailed: () => boolean,
+  meaning: Meaning | undefined,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
@@ -163,11 +156,4 @@ function isOwnMachine({ socket, headers }: FastifyRequest): boolean {
 }
 
 /** By what proxies say for whom they ask. */
-const forwarding = [
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-  'via',
-];
+const forwarding = 'forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip via'.split(' ');

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { UsageError } from '../base/options.ts';
 import { withoutIllegalCharacters } from '../content/plainText.ts';
+import { tryPictureType } from '../formats/markdown/pictureType.ts';
 import { pageStyle } from './pageStyle.ts';
 import { readingScript } from './reading/readingScript.ts';
 
@@ -33,7 +36,7 @@ export interface FeedLink {
   readonly address: string;
 }
 
-export interface Page {
+interface Page {
   readonly site: Site;
   /** Plain text, for the title of the window, which the name of the library follows. */
   readonly title: string;
@@ -113,7 +116,7 @@ export function pageHeaders({
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `style-src '${styleHash()}'`,
+      `style-src '${(styleHash ??= hashOf(pageStyle))}'`,
       ...(isReading ? [`script-src '${hashOf(readingScript)}'`] : []),
       "img-src 'self' data:",
       ...(isReading ? ["connect-src 'self'"] : []),
@@ -126,11 +129,7 @@ export function pageHeaders({
   } as const;
 }
 
-let madeStyleHash: string | undefined;
-
-function styleHash(): string {
-  return (madeStyleHash ??= hashOf(pageStyle));
-}
+let styleHash: string | undefined;
 
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
@@ -173,4 +172,32 @@ function navigation({ site, place, isOwners = false, hasLibrary = true }: Omit<P
     site.isOpen && site.hasSignIn ? entry('/sign-in', 'Sign in') : '',
   ];
   return `<nav aria-label="Main">${entries.join('')}</nav>`;
+}
+
+/** In bytes. Every page contains the picture. */
+const maxBytes = 100_000;
+
+/** The picture that `--logo` names, as a `data:` address. Throws UsageError. */
+export async function readLogo(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new UsageError(`--logo ${file} is not a file.`);
+  if (found.size > maxBytes)
+    throw new UsageError(
+      `--logo ${file} has more than ${maxBytes / 1_000} KB. Every page contains it: make it smaller.`,
+    );
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new UsageError(`--logo ${file} cannot be read.`, { cause });
+  });
+  const type = tryPictureType(bytes)?.type;
+  if (type === 'png') return dataAddress('png', bytes);
+  if (type !== 'svg') throw new UsageError(`--logo ${file} must be a PNG or an SVG.`);
+  const { sanitiseSvg } = await import('../formats/markdown/svg.ts');
+  const sanitised = sanitiseSvg(bytes.toString());
+  if (sanitised === undefined)
+    throw new UsageError(`--logo ${file} has parts that cannot be shown safely. Simplify it, or name a PNG.`);
+  return dataAddress('svg+xml', Buffer.from(sanitised.text));
+}
+
+function dataAddress(type: string, bytes: Buffer): string {
+  return `data:image/${type};base64,${bytes.toString('base64')}`;
 }

@@ -78,6 +78,8 @@ function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
 /** In characters, without the query. */
 const maxPathLength = 2_048;
 
+const typeSentences = ['must be given once', 'must be one whole number'];
+
 /** Every error becomes a problem, and none reveals more than its sentence. */
 export function answerErrors(app: FastifyInstance, { path }: BaseUrl): void {
   const where = `The documents are at ${path}/api/v1/docs, and ${path}/docs describes every address.`;
@@ -143,7 +145,7 @@ function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (error.code === 'FST_ERR_BAD_URL')
     return new HttpProblem(400, 'The path is not valid: a "%" must be followed by two hexadecimal digits.');
   if (status >= 400 && status < 500)
-    return new HttpProblem(status, sentence(error.message), { cause: error });
+    return new HttpProblem(status, error.message.replace(/(?<![.!?])$/, '.'), { cause: error });
   return new HttpProblem(500, 'The service has failed. Its log has more.', { cause: error });
 }
 
@@ -156,27 +158,18 @@ function validationProblem(error: FastifyError): HttpProblem {
     ({ instancePath, keyword, message, params }) => ({
       path: instancePath.replace(/^\//, '').replaceAll('/', '.') || String(params['missingProperty'] ?? ''),
       message:
-        keyword === 'type'
-          ? typeSentence(params['type'])
-          : (patternSentences[String(params['pattern'])] ??
-            expectationOf({
-              keyword,
-              limit: Number(params['limit']),
-              values: [params['allowedValues']].flat(),
-            }) ??
-            message ??
-            'is not valid'),
+        // The query has only texts and whole numbers. A text has the wrong type only if it is given more than once.
+        (keyword === 'type' ? typeSentences[params['type'] === 'string' ? 0 : 1] : undefined) ??
+        patternSentences[String(params['pattern'])] ??
+        expectationOf({
+          keyword,
+          limit: Number(params['limit']),
+          values: [params['allowedValues']].flat(),
+        }) ??
+        message ??
+        'is not valid',
     }),
   );
   const listed = errors.map(({ path, message }) => `${path} ${message}`).join('; ');
   return new HttpProblem(400, `The request is not valid: ${listed}.`, { errors });
-}
-
-/** The query has only texts and whole numbers. A text is of the wrong type only if it is given more than once. */
-function typeSentence(type: unknown): string {
-  return type === 'string' ? 'must be given once' : 'must be one whole number';
-}
-
-function sentence(message: string): string {
-  return /[.!?]$/.test(message) ? message : `${message}.`;
 }

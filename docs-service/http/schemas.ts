@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { pageParameters } from '../base/pageParameters.ts';
@@ -299,7 +299,9 @@ export async function describeRoutes(
     // OpenAPI has no wildcards, and a name is what generated clients need.
     transform: ({ schema, url }) => {
       // A route may have no schema.
-      const { '*': path, ...params } = propertiesOf((schema as FastifySchema | undefined)?.params);
+      const { params: written } = (schema as FastifySchema | undefined) ?? {};
+      const { '*': path, ...params } =
+        (written as { properties?: Record<string, TSchema> })?.properties ?? {};
       if (path === undefined) return { schema, url };
       return {
         schema: { ...schema, params: Type.Object({ ...params, path }) },
@@ -312,29 +314,15 @@ export async function describeRoutes(
   });
 }
 
-function propertiesOf(schema: unknown): Readonly<Record<string, TSchema>> {
-  return (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
-}
-
 /** Converts digits in the query to numbers before validation. Anything else stays text, and is refused. */
 export function readNumbers(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
     const query = request.query as Record<string, unknown>;
-    for (const name of numbersOf(request)) {
+    const schema = request.routeOptions.schema?.querystring as { properties?: Record<string, TSchema> };
+    for (const [name, property] of Object.entries(schema?.properties ?? {})) {
       const value = query[name];
-      if (typeof value === 'string' && /^-?\d+$/.test(value)) query[name] = Number(value);
+      const isNumber = 'type' in property && property['type'] === 'integer';
+      if (isNumber && typeof value === 'string' && /^-?\d+$/.test(value)) query[name] = Number(value);
     }
   });
-}
-
-/** The names of the numeric parameters, from the route's schema. */
-function numbersOf({ routeOptions }: FastifyRequest): readonly string[] {
-  const schema = routeOptions.schema?.querystring as QuerySchema | undefined;
-  return Object.entries(schema?.properties ?? {}).flatMap(([name, { type }]) =>
-    type === 'integer' ? [name] : [],
-  );
-}
-
-interface QuerySchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }

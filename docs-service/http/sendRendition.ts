@@ -41,7 +41,6 @@ export async function sendRendition(
   return reply.send(Readable.from(request.method === 'HEAD' ? [] : joined(before, asked, after)));
 }
 
-/** What is sent, from memory or from a file. */
 interface Content {
   /** In bytes. */
   readonly size: number;
@@ -117,7 +116,6 @@ async function renditionBytes(
   }
 }
 
-/** RFC 6266: the name in UTF-8, and in ASCII for clients that need it. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_');
   return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}`;

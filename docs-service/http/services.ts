@@ -1,8 +1,8 @@
 import type { BaseUrl } from '../base/baseUrl.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import type { FindAlias } from '../library/aliases.ts';
 import type { PublicLibrary } from '../library/publicLibrary.ts';
 import type { PublicSearch } from '../library/publicSearch.ts';
+import type { FindAlias } from '../library/wholeIndex.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { SendAnswer } from './answers.ts';

@@ -9,7 +9,6 @@ import type { IndexedFile } from '../search/documentIndex.ts';
 import { isDue } from './indexedFile.ts';
 import type { KnownFiles } from './knownFiles.ts';
 
-/** How many folders are listed at once. */
 const width = 8;
 
 /** The content of the scanned folders; `undefined` for one that is gone. */
@@ -35,7 +34,6 @@ export async function scanFolders(
   return found;
 }
 
-/** What the folders are compared with. */
 export interface FolderView {
   readonly known: KnownFiles;
   /** Milliseconds since 1970. */

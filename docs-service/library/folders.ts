@@ -9,11 +9,9 @@ export interface Folder {
   readonly path: string;
   /** What a list of its program calls it, or the title of its page, or else its own name. */
   readonly name: string;
-  /** The paths of its folders. */
   readonly folders: readonly string[];
   /** With drafts, without hidden ones. */
   readonly documents: readonly LocatedMetadata[];
-  /** Both, by path. */
   readonly entries: readonly string[];
 }
 
@@ -30,7 +28,6 @@ export function readFolders(index: DocumentIndex): Promise<Folders> {
 
 const trees = new WeakMap<DocumentIndex, () => Promise<Folders>>();
 
-/** What decides about the place of a document or a folder. */
 interface Sortable {
   readonly path: string;
   readonly document?: LocatedMetadata;
@@ -41,10 +38,7 @@ interface Sortable {
   readonly title: string;
 }
 
-interface OpenFolder {
-  readonly folders: string[];
-  readonly documents: LocatedMetadata[];
-}
+type OpenFolder = { readonly folders: string[]; readonly documents: LocatedMetadata[] };
 
 function foldersOf(documents: readonly LocatedMetadata[]): Folders {
   const open = new Map<string, OpenFolder>();
@@ -179,7 +173,6 @@ export function folderAt(folders: Folders, path: string): Folder | undefined {
   return folders.get(wanted) ?? (others.length === 0 ? folder : undefined);
 }
 
-/** The folder that a file or a folder is in. */
 export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
 }

@@ -37,11 +37,8 @@ export async function tryReadFile(
     const refused: string[] = [];
     const include = (from: string) => {
       includes[from] = folder.lookNow(from) ?? '';
-      if (!mayInclude(from)) {
-        refused.push(from);
-        return undefined;
-      }
-      const found = folder.readNow(from);
+      if (!mayInclude(from)) refused.push(from);
+      const found = mayInclude(from) ? folder.readNow(from) : undefined;
       try {
         return found && tryIncludable(from, found, options);
       } catch {
@@ -70,10 +67,8 @@ export function isDue({ due }: IndexedFile, now: number): boolean {
   return due !== undefined && due <= now;
 }
 
-/** Files that are read in parallel. */
 const width = 16;
 
-/** Reads files in parallel, and keeps their order. */
 export async function readInOrder<Result>(
   files: readonly ContentFile[],
   read: (file: ContentFile) => Promise<Result>,

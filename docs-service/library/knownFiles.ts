@@ -1,5 +1,8 @@
 import { dirname } from 'node:path/posix';
+import { pathSlugs } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
+import type { ParsedFile } from './indexedFile.ts';
+import type { SlugRegister } from './slugRegister.ts';
 
 /** The folder of a path; `''` is the content folder. */
 export function folderOf(path: string): string {
@@ -35,7 +38,6 @@ export class KnownFiles {
     this.#forgetSlugs(known);
   }
 
-  /** The path of the file that has the slug. */
   holder(slug: string): string | undefined {
     return this.#holders.get(slug);
   }
@@ -70,7 +72,6 @@ export class KnownFiles {
     return files;
   }
 
-  /** The direct subfolders. */
   foldersIn(folder: string): readonly string[] {
     return [...(this.#children.get(folder) ?? [])];
   }
@@ -114,4 +115,60 @@ export class KnownFiles {
     claims?.delete(path);
     if (claims?.size === 0) this.#claims.delete(named.slug);
   }
+}
+
+/**
+ * Brings the known files up to date, and gives each of them its slug: that of its front matter, or else that of the
+ * register. Returns every slug that a file got, lost or kept, and the files that have another one now, even if they did
+ * not change.
+ * @param removed paths of files that are gone
+ */
+export function nameFiles(
+  read: readonly ParsedFile[],
+  removed: readonly string[],
+  known: KnownFiles,
+  register: SlugRegister,
+) {
+  const proposals = new Map(read.map(({ file }) => [file.path, file.slug]));
+  const before = [...removed, ...proposals.keys()].flatMap((path) => known.get(path) ?? []);
+  const slugs = new Set(before.map(({ slug }) => slug));
+  const renamed = new Set<string>();
+  const rename = (path: string, slug: string) => {
+    const file = known.get(path);
+    if (file === undefined || file.slug === slug) return;
+    slugs.add(file.slug).add(slug);
+    renamed.add(path);
+    known.put({ ...file, slug });
+  };
+  for (const { path } of before) known.delete(path);
+  for (const path of removed) register.release(path);
+  // Without their slugs, until it is clear which of them front matter names.
+  for (const { file } of read) known.put({ ...file, slug: null });
+
+  const winners = new Set<string>();
+  const others = new Set<string>();
+  const named = [...before, ...read.map(({ file }) => file)].flatMap((file) => file.named?.slug ?? []);
+  for (const slug of new Set(named)) {
+    const [winner, ...losers] = known.claimants(slug);
+    if (winner === undefined) continue;
+    for (const path of [...losers, known.holder(slug), register.holder(slug)])
+      if (path !== undefined) others.add(path);
+    winners.add(winner);
+    register.forget(winner);
+    rename(winner, slug);
+  }
+
+  const isTaken = (path: string) => (slug: string) =>
+    [...known.claimants(slug), known.holder(slug) ?? path].some((other) => other !== path);
+  for (const path of new Set([...proposals.keys(), ...others])) {
+    if (winners.has(path)) continue;
+    const file = known.get(path);
+    const proposal = proposals.get(path) ?? undefined;
+    const isServed = proposals.has(path) ? proposal !== undefined : typeof file?.slug === 'string';
+    // A file that cannot be read keeps its slug for later, unless front matter names it.
+    if (!isServed && !others.has(path)) continue;
+    const slug = register.give(path, isTaken(path), file?.named ? pathSlugs(path).long : proposal);
+    if (isServed) rename(path, slug);
+  }
+  return { slugs: [...slugs].filter((slug) => slug !== null), renamed: [...renamed] };
 }

@@ -45,20 +45,15 @@ export class Library {
       onDidChange: (folders) => void this.lookAt(folders),
       onDidFail: (cause) => {
         this.#canWatch = false;
-        options.onError(
-          new Error(
-            `The system watches no more folders (${cause.message}). Changes are found every ${options.rescan} s.`,
-            { cause },
-          ),
-        );
+        const message = `The system watches no more folders (${cause.message}). Changes are found every ${options.rescan} s.`;
+        options.onError(new Error(message, { cause }));
       },
     });
   }
 
   /** Resolves after the first scan of the whole folder. */
   async start(): Promise<void> {
-    const timer = setInterval(() => void this.lookAtAll(), this.#options.rescan * 1_000);
-    this.#timers.add(timer);
+    this.#timers.add(setInterval(() => void this.lookAtAll(), this.#options.rescan * 1_000));
     await this.lookAtAll();
   }
 
@@ -67,7 +62,6 @@ export class Library {
     return this.#isWatching && this.#canWatch ? this.#unchanged : undefined;
   }
 
-  /** Whether the last scan failed. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }

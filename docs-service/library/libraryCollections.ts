@@ -92,13 +92,10 @@ export class CollectionShelf {
       if (outcome.problem !== null) problems.push({ path: file.path, message: outcome.problem });
       if (!('collection' in outcome)) continue;
       const { collection } = outcome;
-      if (collections.has(collection.name))
-        problems.push({
-          path: file.path,
-          message: `Another file has the name "${collection.name}" already.`,
-        });
+      const message = `Another file has the name "${collection.name}" already.`;
+      if (collections.has(collection.name)) problems.push({ path: file.path, message });
       else {
-        const found = await lookUp(file.path, this.#withPages(collection), index);
+        const found = await lookUp(file.path, collection, this.#pagesOf(collection), index);
         collections.set(collection.name, found.collection);
         problems.push(...found.problems);
       }
@@ -106,17 +103,10 @@ export class CollectionShelf {
     return { collections: [...collections.values()], problems };
   }
 
-  /** With the paths that its list of pages names, in place of slugs. */
-  #withPages(
-    collection: CollectionDefinition,
-  ): CollectionDefinition & { readonly pages?: readonly string[] } {
-    const { summary } = collection;
-    if (summary === undefined) return collection;
-    const bytes = this.#folder.readNow(summary);
-    return {
-      ...collection,
-      pages: bytes === undefined ? [] : pagesIn(summary, new TextDecoder().decode(bytes)),
-    };
+  /** The paths that its list of pages names, if it has one. */
+  #pagesOf({ summary }: CollectionDefinition): readonly string[] | undefined {
+    if (summary === undefined) return undefined;
+    return pagesIn(summary, new TextDecoder().decode(this.#folder.readNow(summary)));
   }
 
   async #outcomeOf(found: ContentFile): Promise<Outcome> {
@@ -139,10 +129,8 @@ function tryParse(path: string, bytes: Uint8Array): Outcome {
   }
 }
 
-/** What collections look up in the index. */
 type ListedIndex = Pick<DocumentIndex, 'list' | 'metadataOf' | 'slugsNamed' | 'slugsOf'>;
 
-/** The files that a page may be whose ending is not known. */
 function filesOfPage(page: string): readonly string[] {
   return [...documentEndings.map((ending) => page + ending), ...folderPagePaths(page)];
 }
@@ -153,22 +141,20 @@ const named = 10;
 /** The collection with the slug of each document that its file calls by another name, and what it lists in vain. */
 async function lookUp(
   path: string,
-  { pages, ...collection }: CollectionDefinition & { readonly pages?: readonly string[] },
+  collection: CollectionDefinition,
+  pages: readonly string[] | undefined,
   index: ListedIndex,
 ): Promise<{ readonly collection: CollectionDefinition; readonly problems: readonly ContentProblem[] }> {
   const { docs, name, summary } = collection;
   if (pages !== undefined) {
     const found = await index.slugsOf(pages.flatMap(filesOfPage));
-    const slugs = pages.flatMap((page) =>
-      filesOfPage(page)
-        .flatMap((file) => found.get(file) ?? [])
-        .slice(0, 1),
-    );
+    const slugs = pages.flatMap((page) => {
+      const file = filesOfPage(page).find((one) => found.has(one));
+      return found.get(file ?? '') ?? [];
+    });
     const message = `The collection "${name}" has the summary "${summary}", which lists no documents.`;
-    return {
-      collection: { ...collection, docs: slugs },
-      problems: slugs.length > 0 ? [] : [{ path, message }],
-    };
+    const problems = slugs.length > 0 ? [] : [{ path, message }];
+    return { collection: { ...collection, docs: slugs }, problems };
   }
   if ('folder' in docs && docs.folder !== '') {
     const { total } = await index.list({ ...docs, drafts: true, limit: 1, offset: 0 });

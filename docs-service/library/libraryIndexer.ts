@@ -3,7 +3,6 @@ import type { ContentFile, ContentFolder } from '../content/contentFolder.ts';
 import type { ContentProblem, Document } from '../content/document.ts';
 import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
-import { nameFiles } from './fileNaming.ts';
 import {
   type Comparison,
   compareFolders,
@@ -13,13 +12,12 @@ import {
   isKnown,
   scanFolders,
 } from './folderScan.ts';
-import { IncludeRights } from './includeRights.ts';
 import { type ParsedFile, piecesToRead, readInOrder, tryReadFile } from './indexedFile.ts';
-import { folderOf, KnownFiles } from './knownFiles.ts';
+import { folderOf, KnownFiles, nameFiles } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { LibraryTree } from './libraryTree.ts';
-import { publicPaths } from './publicLibrary.ts';
+import { IncludeRights, publicPaths } from './publicLibrary.ts';
 import { lossSentence, type ReportListeners, Reports } from './reports.ts';
 import { type SlugRecords, SlugRegister } from './slugRegister.ts';
 
@@ -58,19 +56,6 @@ const atomic = 2_000;
 const unsized = { size: 0, modified: 0, changed: 0 };
 /** What makes a known file look changed. */
 const unread = { look: '', contentHash: '', sourceHash: '' };
-
-/** Files that may have changed, with what was read of each; undefined if it is gone. */
-interface ReadPiece {
-  readonly files: readonly ContentFile[];
-  readonly read: readonly (ParsedFile | undefined)[];
-  readonly gone: readonly IndexedFile[];
-}
-
-interface SentPiece {
-  /** How many of its files are new, gone, or other ones than before. */
-  readonly changed: number;
-  readonly applied: Promise<void>;
-}
 
 /** Keeps the index in step with the files. The caller runs one sync at a time. */
 export class LibraryIndexer {
@@ -160,7 +145,6 @@ export class LibraryIndexer {
     return isNamed && due === undefined && !isStart;
   }
 
-  /** All existing folders, for the watcher. */
   folders(): readonly string[] {
     return this.#known.folders();
   }
@@ -168,12 +152,8 @@ export class LibraryIndexer {
   /** Called when somebody has deleted the index, so that all files must be read. */
   onDidLoseIndex(listener: () => void): { dispose(): void } {
     const { index } = this.#options;
-    return index.onDidChange(() => {
-      void index.indexId().then(
-        (indexId) => indexId !== this.#indexId && listener(),
-        () => undefined,
-      );
-    });
+    const look = (indexId: string) => indexId !== this.#indexId && listener();
+    return index.onDidChange(() => void index.indexId().then(look, () => undefined));
   }
 
   /**
@@ -235,12 +215,8 @@ export class LibraryIndexer {
   }
 
   async #scan(folders?: readonly string[]): Promise<FolderScan> {
-    const starts = folders ?? [''];
-    const scan = await scanFolders(
-      this.#options.folder,
-      starts,
-      (child) => folders === undefined || !this.#known.hasFolder(child),
-    );
+    const descend = (child: string) => folders === undefined || !this.#known.hasFolder(child);
+    const scan = await scanFolders(this.#options.folder, folders ?? [''], descend);
     this.#checkThere(scan, folders === undefined);
     return scan;
   }
@@ -328,11 +304,9 @@ export class LibraryIndexer {
         if (sent.length === 3) await sent.shift();
         done += files.length;
         const progress = { done, total };
-        const { applied, changed } = await this.#send({ files, read, gone: at === 0 ? gone : [] });
+        const { applied, changed } = await this.#send(files, read, at === 0 ? gone : []);
         news += changed;
-        const reported = applied.then(() => {
-          if (total > 0) this.#options.onProgress?.(progress);
-        });
+        const reported = applied.then(() => (total > 0 ? this.#options.onProgress?.(progress) : undefined));
         // Until it is awaited, which reports it.
         reported.catch(() => undefined);
         sent.push(reported);
@@ -345,8 +319,16 @@ export class LibraryIndexer {
     return news;
   }
 
-  /** `applied` settles when the index has taken the piece. */
-  async #send({ files, read, gone }: ReadPiece): Promise<SentPiece> {
+  /**
+   * Returns how many of the files are new, gone, or other ones than before; `applied` settles when the index has them.
+   * @param files that may have changed
+   * @param read what was read of each; undefined if it is gone
+   */
+  async #send(
+    files: readonly ContentFile[],
+    read: readonly (ParsedFile | undefined)[],
+    gone: readonly IndexedFile[],
+  ) {
     const lost = files.filter((_, at) => read[at] === undefined).map(({ path }) => path);
     const removeFiles = [...gone.map(({ path }) => path), ...lost];
     // A file whose look says nothing is read with each scan, and mostly as it was.
@@ -357,10 +339,7 @@ export class LibraryIndexer {
     if (changed === 0) return { changed, applied: Promise.resolve() };
     // The files are still known as they were before.
     for (const { file } of present) this.#reports.addFileWarnings(file, this.#known.get(file.path));
-    const named = nameFiles(
-      { read: present, removed: removeFiles },
-      { known: this.#known, register: this.#register },
-    );
+    const named = nameFiles(present, removeFiles, this.#known, this.#register);
     await this.#register.write();
     const slugs = [...new Set([...named.slugs, ...gone.flatMap(({ slug }) => slug ?? [])])];
     const documents = new Map(
@@ -423,7 +402,7 @@ export class LibraryIndexer {
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
     const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
-    const report = await this.#links.tryReport(this.#known, { gone, given: this.#tree.warnings }, signal);
+    const report = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
     if (report === undefined) return;
     await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
     this.#reports.addWarnings(report.added);
@@ -435,13 +414,8 @@ export class LibraryIndexer {
     const reading = this.#reading;
     const shelf = JSON.stringify([collections, collectionProblems, reading]);
     if (shelf === this.#appliedShelf && this.#isComplete) return;
-    await this.#options.index.apply({
-      indexId: this.#indexId,
-      collections,
-      collectionProblems,
-      reading,
-      isComplete: true,
-    });
+    const changes = { collections, collectionProblems, reading, isComplete: true } as const;
+    await this.#options.index.apply({ indexId: this.#indexId, ...changes });
     this.#appliedShelf = shelf;
     this.#isComplete = true;
     this.#reports.setCollectionProblems(collectionProblems);

@@ -6,19 +6,6 @@ import type { FolderScan } from './folderScan.ts';
 import type { KnownFiles } from './knownFiles.ts';
 import { OtherFiles } from './otherFiles.ts';
 
-export interface LinkReport {
-  readonly warnings: readonly ContentWarning[];
-  /** Those that the last report did not have. A warning that only moved to another line is not new. */
-  readonly added: readonly ContentWarning[];
-}
-
-interface FormerFiles {
-  /** Paths of files that were documents once. */
-  readonly gone: Iterable<string>;
-  /** Warnings that are found elsewhere. */
-  readonly given: readonly ContentWarning[];
-}
-
 /** Checks the links of the library whenever something has changed to which they may lead. */
 export class LibraryLinks {
   readonly #folder: ContentFolder;
@@ -42,12 +29,17 @@ export class LibraryLinks {
     if (this.#others.note(scan) || hasChanged) this.#mayHaveChanged = true;
   }
 
-  /** Undefined if nothing has changed since the last report. */
+  /**
+   * Undefined if nothing has changed since the last report.
+   * @param gone paths of files that were documents once
+   * @param given warnings that are found elsewhere
+   */
   async tryReport(
     known: KnownFiles,
-    { gone, given }: FormerFiles,
+    gone: Iterable<string>,
+    given: readonly ContentWarning[],
     signal?: AbortSignal,
-  ): Promise<LinkReport | undefined> {
+  ) {
     if (!this.#mayHaveChanged) return undefined;
     const library = {
       roots: this.#folder,
@@ -67,6 +59,7 @@ export class LibraryLinks {
     const before = this.#said;
     this.#said = new Set(warnings.map(keyOf));
     this.#mayHaveChanged = false;
+    // A warning that only moved to another line is not new.
     return { warnings, added: warnings.filter((warning) => !before.has(keyOf(warning))) };
   }
 }

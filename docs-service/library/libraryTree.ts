@@ -35,7 +35,6 @@ export class LibraryTree {
   #names: LinkTree | undefined;
   #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
   readonly #lists = new Map<string, string>();
-  /** Whether documents have lists. */
   #hasTrees = false;
   #scanned: ReadonlySet<string> = new Set();
   /** The other files, by their names in lower case. */
@@ -95,7 +94,6 @@ export class LibraryTree {
     return this.#scanned.has(path) || typeof this.#known.get(path)?.slug === 'string';
   }
 
-  /** About lists that cannot be read. */
   get warnings(): readonly ContentWarning[] {
     return this.#navigation.warnings;
   }

@@ -101,7 +101,7 @@ export class LibraryWatcher {
     const isRoot = folder === '' && (name === null || name === basename(this.#options.root));
     if (!isRoot && name !== null && !this.#watchers.has(changed)) return;
     for (const [path, watcher] of this.#watchers) {
-      const isChanged = name === null ? path.startsWith(changed) : isIn(path, changed);
+      const isChanged = name === null ? path.startsWith(changed) : `${path}/`.startsWith(`${changed}/`);
       if (!isRoot && !isChanged) continue;
       this.#drop(path, watcher);
       this.#note(path);
@@ -136,8 +136,4 @@ export class LibraryWatcher {
     this.#timer = undefined;
     this.#options.onDidChange(folders);
   }
-}
-
-function isIn(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
 }

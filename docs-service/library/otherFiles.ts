@@ -38,17 +38,14 @@ export class OtherFiles {
   mayHave(path: string): boolean {
     const parts = path.split('/');
     if (parts.some((name) => name.startsWith('.') || name === 'node_modules')) return true;
-    for (let at = path; at !== '.'; at = dirname(at)) if (this.#has(at)) return true;
+    for (let at = path; at !== '.'; at = dirname(at))
+      if (this.#names.get(parentOf(at))?.has(basename(at))) return true;
     return false;
   }
 
   /** Whether it is a file of Markdown that is not read as a document. */
   isLeftOut(path: string): boolean {
     return documentEnding.test(path) && this.#reasonFor(path) !== undefined;
-  }
-
-  #has(path: string): boolean {
-    return this.#names.get(parentOf(path))?.has(basename(path)) ?? false;
   }
 
   /** @param gone paths of files that were documents once */
@@ -69,10 +66,11 @@ export class OtherFiles {
         [...names].flatMap(([name, why]) => (why === 'name' ? [join(folder, name)] : [])),
       );
     const named = count(paths.length, 'file or folder', 'files and folders');
-    const verb =
-      paths.length === 1
-        ? 'has a name with "_" in front, so it is'
-        : 'have names with "_" in front, so they are';
+    const [single, several] = [
+      'has a name with "_" in front, so it is',
+      'have names with "_" in front, so they are',
+    ];
+    const verb = paths.length === 1 ? single : several;
     return warningOf('not-served', paths, `${named} ${verb} not served. ${backByName}`);
   }
 

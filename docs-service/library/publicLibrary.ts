@@ -1,7 +1,8 @@
 import { count } from '../../protocol/base/text.ts';
 import type { CollectionDefinition } from '../content/collectionFile.ts';
-import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
+import type { DocumentIndex, IndexedFile, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
+import type { KnownFiles } from './knownFiles.ts';
 import { documentsOf, findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
 import { untilChange } from './wholeIndex.ts';
 
@@ -11,7 +12,6 @@ export interface PublicLibrary {
   readonly collections: readonly LibraryCollection[];
   /** Each once, the newest first, without hidden ones. */
   readonly documents: readonly LocatedMetadata[];
-  /** The same by their slugs. */
   readonly bySlug: ReadonlyMap<string, LocatedMetadata>;
   /** Whether a document is public, also if it is hidden, so that only those who know its address read it. */
   readonly has: (slug: string) => boolean;
@@ -22,7 +22,6 @@ export function createPublicLibrary(index: DocumentIndex): () => Promise<PublicL
   return untilChange(index, () => readPublicLibrary(index));
 }
 
-/** At most this many collections are named in a sentence. */
 const maxNamed = 20;
 
 /** What is public, for the log; undefined if that is nothing. */
@@ -66,4 +65,53 @@ async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
   );
   const bySlug = new Map(documents.map((one) => [one.slug, one]));
   return { collections, documents, bySlug, has: (slug) => all.has(slug) };
+}
+
+/**
+ * Which documents a document may include: those that all its readers may read. Otherwise whoever may write one that is
+ * public could publish any other.
+ */
+export class IncludeRights {
+  readonly #known: KnownFiles;
+  /** The paths of what is public; undefined while files are read that may change that. */
+  #public: ReadonlySet<string> | undefined;
+
+  constructor(known: KnownFiles) {
+    this.#known = known;
+  }
+
+  /**
+   * Until `settle`, no document includes another one.
+   * @param from the document that is included in the other one
+   */
+  may(from: string, path: string): boolean {
+    return this.#public !== undefined && (this.#public.has(from) || !this.#public.has(path));
+  }
+
+  begin(): void {
+    this.#public = undefined;
+  }
+
+  /** Whether any document includes another one, or was refused that. */
+  get isNeeded(): boolean {
+    return [...this.#known.files()].some(
+      ({ includes = {}, refused }) =>
+        refused !== undefined || Object.keys(includes).some((from) => this.#isDocument(from)),
+    );
+  }
+
+  /** Returns the files that must be read again, because they may include other documents than they did. */
+  settle(paths: ReadonlySet<string>): readonly IndexedFile[] {
+    this.#public = paths;
+    return [...this.#known.files()].filter(({ path, includes = {}, refused = [] }) =>
+      Object.keys(includes).some((from) => {
+        const isRefused = this.#isDocument(from) && !this.may(from, path);
+        return isRefused !== refused.includes(from);
+      }),
+    );
+  }
+
+  #isDocument(path: string): boolean {
+    return typeof this.#known.get(path)?.slug === 'string';
+  }
 }

@@ -30,13 +30,6 @@ export interface PublicSearchOptions {
 
 type OwnIndex = DocumentIndex & IndexWriter;
 
-interface Content {
-  readonly indexId: string;
-  /** Of the indexed documents, by their slugs. */
-  readonly stamps: Map<string, string>;
-}
-
-/** Documents that are indexed in one step. */
 const pieceLength = 20;
 /** Milliseconds for which a search waits for what has just changed. */
 const patience = 10_000;
@@ -50,8 +43,8 @@ export class PublicSearch {
   readonly #options: PublicSearchOptions;
   readonly #listening: { dispose(): void };
   #own: OwnIndex | undefined;
-  /** What is indexed; undefined if that must be read. */
-  #content: Content | undefined;
+  /** The stamps of what is indexed, by slugs; undefined if that must be read. */
+  #content: { readonly indexId: string; readonly stamps: Map<string, string> } | undefined;
   /** What the index has all of, and nothing else; undefined if that is not known. */
   #indexed: PublicLibrary | undefined;
   /** Changes are made one after another. */
@@ -172,7 +165,6 @@ export class PublicSearch {
     });
   }
 
-  /** In its turn. After a failure, nobody knows what is indexed. */
   #change<Value>(
     work: (
       stamps: Map<string, string>,
@@ -181,7 +173,10 @@ export class PublicSearch {
     return this.#changes.run('', async () => {
       const index = this.#open();
       try {
-        this.#content ??= await readContent(index);
+        if (this.#content === undefined) {
+          const { indexId, files } = await index.files();
+          this.#content = { indexId, stamps: new Map(files.map(({ path, look }) => [path, look])) };
+        }
         const { value, changes } = await work(this.#content.stamps);
         if (changes) await index.apply({ indexId: this.#content.indexId, ...changes });
         return value;
@@ -201,11 +196,6 @@ export class PublicSearch {
   #stampOf({ path, slug, contentHash }: LocatedMetadata): string {
     return `${contentHash} ${this.#options.version} ${slug} ${path}`;
   }
-}
-
-async function readContent(index: IndexWriter): Promise<Content> {
-  const { indexId, files } = await index.files();
-  return { indexId, stamps: new Map(files.map(({ path, look }) => [path, look])) };
 }
 
 /** A row for the stamp of a document. */

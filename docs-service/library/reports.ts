@@ -12,7 +12,6 @@ export interface ReportListeners {
   readonly onLoss?: (sentence: string) => void;
 }
 
-/** At most so many files are named. */
 const maxNamed = 20;
 
 /** What the index should have of these files, and has not. */
@@ -34,7 +33,6 @@ export class Reports {
     this.#listeners = listeners;
   }
 
-  /** The problem that a file has now; null if it has none. */
   setFileProblem(path: string, message: string | null): void {
     if (message === (this.#fileProblems.get(path) ?? null)) return;
     if (message === null) this.#fileProblems.delete(path);
@@ -44,7 +42,6 @@ export class Reports {
     }
   }
 
-  /** The problems that collections and folders have now. */
   setCollectionProblems(problems: readonly ContentProblem[]): void {
     const before = this.#collectionProblems;
     this.#collectionProblems = new Set(problems.map(keyOf));

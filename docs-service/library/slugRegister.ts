@@ -56,7 +56,6 @@ export class SlugRegister {
     return register;
   }
 
-  /** All files that have a slug. */
   paths(): readonly string[] {
     return [...this.#slugs.keys()];
   }
@@ -97,7 +96,6 @@ export class SlugRegister {
     return slug;
   }
 
-  /** The file has disappeared. */
   release(path: string): void {
     const slug = this.#slugs.get(path);
     if (slug === undefined) return;
@@ -108,14 +106,12 @@ export class SlugRegister {
     if (oldest !== undefined && this.#gone.size > maxGone) this.#forgetGone(oldest);
   }
 
-  /** The front matter of the file names its slug now. */
   forget(path: string): void {
     const slug = this.#slugs.get(path);
     if (slug !== undefined) this.#remove(path, slug);
     this.#forgetGone(path);
   }
 
-  /** Writes what has changed. */
   async write(): Promise<void> {
     if (this.#changed.size === 0) return;
     const put = [...this.#changed.values()].filter((record) => record !== undefined);

@@ -32,7 +32,6 @@ export class WriterElection {
     });
   }
 
-  /** Scans all files, if this is the writer. */
   lookAtAll(): void {
     void this.#library?.lookAtAll();
   }
@@ -42,12 +41,10 @@ export class WriterElection {
     return this.#library?.unchangedFiles;
   }
 
-  /** Whether this instance follows the files. */
   get isWriter(): boolean {
     return this.#library !== undefined;
   }
 
-  /** Whether this instance is the writer and its last scan failed. */
   get hasFailed(): boolean {
     return this.#library?.hasFailed ?? false;
   }

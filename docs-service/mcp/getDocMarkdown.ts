@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { DocumentParts, MarkdownSection } from '../formats/markdown/partsReader.ts';
 import { nearestSlugs } from '../search/nearSlugs.ts';
-import { isWithinCharacter, pageOf } from './markdownPage.ts';
 import { maxReference, unknownDocument } from './mcpLibrary.ts';
 import { defineTool, ToolError } from './tool.ts';
 
@@ -63,23 +62,16 @@ export const getDocMarkdown = defineTool({
     const parts = await library.parts(document, signal);
     const found = section === undefined ? undefined : findSection(parts, section);
     const { start, end } = found ?? { start: 0, end: parts.markdown.length };
-    checkOffset(parts, { start, end }, offset);
+    if (offset > end - start)
+      throw new ToolError(`"offset" is past the end: there are ${end - start} characters in all.`);
+    if (offset > 0 && offset < end - start && isWithinCharacter(parts.markdown, start + offset))
+      throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the previous page.');
     const { nextOffset, ...page } = pageOf(parts, { start, end, offset, maxChars });
     const { slug, title } = document;
-    return withoutUndefined({
-      slug,
-      title,
-      address: library.addressOf(slug, found?.id),
-      ...page,
-      nextOffset,
-    });
+    const address = library.addressOf(slug, found?.id);
+    return withoutUndefined({ slug, title, address, ...page, nextOffset });
   },
 });
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
 
 function findSection({ sections }: DocumentParts, wanted: string): MarkdownSection {
   const found = tryFindSection(sections, wanted);
@@ -90,13 +82,6 @@ function findSection({ sections }: DocumentParts, wanted: string): MarkdownSecti
       ? 'It has none: leave "section" out.'
       : `There is ${headings.join(', ')}${sections.length > headings.length ? ' and more' : ''}.`;
   throw new ToolError(`The document has no section "${wanted.slice(0, 100)}". ${hint}`);
-}
-
-function checkOffset({ markdown }: DocumentParts, { start, end }: Range, offset: number): void {
-  if (offset > end - start)
-    throw new ToolError(`"offset" is past the end: there are ${end - start} characters in all.`);
-  if (offset > 0 && offset < end - start && isWithinCharacter(markdown, start + offset))
-    throw new ToolError('"offset" is in the middle of a character. Use nextOffset of the previous page.');
 }
 
 /** The section that a reader means: by its id, its heading, or a heading that differs only in case and signs. */
@@ -138,4 +123,55 @@ function plainHeading(text: string): string {
     .replace(/^\s{0,3}#{1,6}\s/, '')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+export type MarkdownPage = ReturnType<typeof pageOf>;
+
+/** All places are in UTF-16 units. */
+interface PageRequest {
+  /** Where the document or section begins. */
+  readonly start: number;
+  readonly end: number;
+  /** From `start`; at most the length of what is read. */
+  readonly offset: number;
+  /** At least 1. */
+  readonly maxChars: number;
+}
+
+/**
+ * An exact slice of the Markdown; joined, the pages are the whole. A page ends between two blocks. If one block is
+ * longer than a page, the page ends before one of its lines, outside of code if possible; never inside a character.
+ */
+export function pageOf(parts: DocumentParts, { start, end, offset, maxChars }: PageRequest) {
+  const from = start + offset;
+  const limit = Math.min(end, from + maxChars);
+  const to = limit === end ? end : endOfPage(parts, from, limit);
+  return {
+    markdown: parts.markdown.slice(from, to),
+    offset,
+    totalChars: end - start,
+    /** Where the next page begins; undefined on the last one. */
+    nextOffset: to < end ? to - start : undefined,
+  };
+}
+
+/** Whether this place would separate the two halves of a character. */
+export function isWithinCharacter(text: string, at: number): boolean {
+  return isHalf(text.charCodeAt(at - 1), 0xd800) && isHalf(text.charCodeAt(at), 0xdc00);
+}
+
+function isHalf(unit: number, first: number): boolean {
+  return unit >= first && unit < first + 0x400;
+}
+
+function endOfPage({ markdown, blocks, lines }: DocumentParts, from: number, limit: number): number {
+  for (const places of [blocks, lines]) {
+    const last = places.findLast((place) => place <= limit);
+    if (last !== undefined && last > from) return last;
+  }
+  const lineEnd = markdown.slice(from, limit).lastIndexOf('\n');
+  if (lineEnd >= 0) return from + lineEnd + 1;
+  if (!isWithinCharacter(markdown, limit)) return limit;
+  // A page is never empty.
+  return limit - 1 > from ? limit - 1 : limit + 1;
 }

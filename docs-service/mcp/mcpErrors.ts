@@ -83,7 +83,6 @@ function mended(message: JSONRPCMessage, era: 'legacy' | 'modern'): JSONRPCMessa
   const { error } = message;
   const issues = tryIssues(error.message);
   if (issues !== undefined) {
-    // Instead of the findings of the SDK's validator.
     const sentences = [...new Set(issues.map(issueToSentence))].slice(0, maxNamed).join(' ');
     return { ...message, error: { ...error, code: invalidParameters, message: sentences } };
   }
@@ -100,7 +99,6 @@ interface Issue {
   readonly message?: unknown;
 }
 
-/** The number of parameters that one sentence names. */
 const maxNamed = 5;
 
 /** The findings are a list in JSON, sometimes after a few words; undefined for any other message. */
@@ -108,11 +106,8 @@ function tryIssues(message: string): readonly Issue[] | undefined {
   const start = message.indexOf('[');
   if (start < 0 || start > 100 || !message.endsWith(']')) return undefined;
   const found = tryJson(message.slice(start));
+  const isIssue = (value: unknown): value is Issue => isRecord(value) && Array.isArray(value['path']);
   return Array.isArray(found) && found.length > 0 && found.every(isIssue) ? found : undefined;
-}
-
-function isIssue(value: unknown): value is Issue {
-  return isRecord(value) && Array.isArray(value['path']);
 }
 
 function issueToSentence({ path, expected, message }: Issue): string {

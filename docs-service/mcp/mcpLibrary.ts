@@ -1,6 +1,6 @@
 import { LruCache } from '../base/lruCache.ts';
 import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
-import type { Document, DocumentMetadata } from '../content/document.ts';
+import type { Document } from '../content/document.ts';
 import { resolveLink, tryDecode } from '../content/links.ts';
 import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
@@ -45,7 +45,9 @@ export function createMcpLibrary({
     const known = texts.get(rendition.etag);
     if (known !== undefined) return known;
     const read = readParts((await rendition.cached()) ?? (await rendition.render(signal)));
-    texts.set(rendition.etag, read, sizeOf(read));
+    const { markdown, sections, blocks, lines } = read;
+    const size = markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
+    texts.set(rendition.etag, read, size);
     return read;
   };
   return ({ drafts }: { readonly drafts: boolean }) => ({
@@ -54,23 +56,18 @@ export function createMcpLibrary({
     /** Where people read a document, or one of its sections. */
     addressOf: (slug: string, section?: string) =>
       `${addresses[0]}${encodeURIComponent(slug)}${section === undefined ? '' : `#${encodeURIComponent(section)}`}`,
-    /** Whether this reader sees drafts. */
     drafts,
     parts,
     /** By its slug, another name or an address of it, or the path of its file. */
     async read(reference: string): Promise<Document | undefined> {
       const name = tryNameIn(reference, [resourceAddress, ...addresses]) ?? reference;
       const document = await readNamed(index, name, drafts);
-      return document !== undefined && isVisible(document, drafts) ? document : undefined;
+      return document?.draft && !drafts ? undefined : document;
     },
     collection: async (name: string) => (isSlug(name) ? findCollection(index, name) : undefined),
     /** In the order of their names, with the numbers of their documents without drafts. */
     countedCollections: counted,
   });
-}
-
-function sizeOf({ markdown, sections, blocks, lines }: DocumentParts): number {
-  return markdown.length + 100 * sections.length + 2 * (blocks.length + lines.length);
 }
 
 /** Undefined if it is no address of a document. */
@@ -92,10 +89,6 @@ async function readNamed(index: DocumentIndex, name: string, drafts: boolean): P
     place.documents.map((path) => atPath.get(path)).find(Boolean) ??
     (await index.slugsNamed([long], { drafts })).get(long);
   return slug === undefined ? undefined : index.read(slug);
-}
-
-function isVisible({ draft }: DocumentMetadata, drafts: boolean): boolean {
-  return drafts || !draft;
 }
 
 async function countCollections(index: DocumentIndex) {

@@ -30,9 +30,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     { name: 'runner-docs', title, version },
     {
       capabilities: {
-        tools: {},
-        prompts: {},
-        completions: {},
+        ...{ tools: {}, prompts: {}, completions: {} },
         resources: canNotify ? { listChanged: true } : {},
       },
       instructions,

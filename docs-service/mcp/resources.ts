@@ -1,5 +1,5 @@
-import type { Document, DocumentMetadata } from '../content/document.ts';
-import { isTitle, tryFirstHeading } from '../content/headings.ts';
+import type { DocumentMetadata } from '../content/document.ts';
+import { isTitle, titlesIn } from '../content/headings.ts';
 import type { McpContext } from './mcpErrors.ts';
 import { type McpLibrary, unknownCollection, unknownDocument } from './mcpLibrary.ts';
 import { answerPrompt, unknownPrompt } from './prompts.ts';
@@ -17,7 +17,7 @@ export function answerResources({ server, library, failures }: McpContext): void
     failures.answer(signal, async () => {
       const offset = params?.cursor ? tryOffset(params.cursor) : 0;
       if (offset === undefined) throw failures.invalid('This list has no such cursor. Begin without one.');
-      const { resources, total } = await listResources(await library, { limit: pageSize, offset });
+      const { resources, total } = await listResources(await library, pageSize, offset);
       const next = offset + pageSize;
       return { resources, ...(next < total ? { nextCursor: createCursor(next) } : {}) };
     }),
@@ -53,7 +53,6 @@ async function unknownResource(library: McpLibrary, name: ResourceName | undefin
   return name.kind === 'doc' ? unknownDocument(library, name.name) : unknownCollection(library, name.name);
 }
 
-/** The parts of a resource's address. */
 interface ResourceName {
   readonly kind: 'doc' | 'collection';
   readonly name: string;
@@ -96,10 +95,7 @@ function tryResourceName(uri: string): ResourceName | undefined {
 }
 
 /** One page of all resources: the collections by their names, then the documents, newest first. */
-async function listResources(
-  { index, drafts }: McpLibrary,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-) {
+async function listResources({ index, drafts }: McpLibrary, limit: number, offset: number) {
   const collections = await index.collections();
   const shown = collections.slice(offset, offset + limit).map((one) => listed('collection', one.name, one));
   const documents = await index.list({
@@ -111,7 +107,6 @@ async function listResources(
   return { resources: [...shown, ...documents.items.map((one) => listed('doc', one.slug, one))], total };
 }
 
-/** A resource, as lists contain it. */
 function listed(
   kind: ResourceName['kind'],
   name: string,
@@ -142,13 +137,11 @@ async function tryReadResource(
   const { markdown, sections } = await library.parts(document, signal);
   const found = section === undefined ? undefined : sections.find(({ id }) => id === section);
   // As in a browser, an unknown section leads to the document.
-  if (found === undefined) return { text: withTitle(markdown, document), mimeType };
-  return { text: markdown.slice(found.start, found.end), mimeType };
-}
-
-/** A resource is only its text, so a title that the text does not have stands above it. */
-function withTitle(markdown: string, { body, title }: Document): string {
-  return isTitle(tryFirstHeading(body) ?? '', title) ? markdown : `# ${oneLine(title)}\n\n${markdown}`;
+  if (found !== undefined) return { text: markdown.slice(found.start, found.end), mimeType };
+  // A resource is only its text, so a title that the text does not have stands above it.
+  const { body, title } = document;
+  const hasTitle = isTitle(titlesIn(body)[0] ?? '', title);
+  return { text: hasTitle ? markdown : `# ${oneLine(title)}\n\n${markdown}`, mimeType };
 }
 
 /** Completions for the names of resources: slugs of documents, or names of collections. */

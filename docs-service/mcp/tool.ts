@@ -52,10 +52,7 @@ function withUsualForms({ properties, required }: TObject, args: Readonly<Record
   return Object.fromEntries(given.map(([name, value]) => [name, withUsualForm(value, schemas.get(name))]));
 }
 
-interface ArgumentSchema {
-  readonly type?: unknown;
-  readonly maximum?: number;
-}
+type ArgumentSchema = { readonly type?: unknown; readonly maximum?: number };
 
 function withUsualForm(value: unknown, { type, maximum = Infinity }: ArgumentSchema = {}): unknown {
   if (type !== 'integer') return value;
@@ -66,15 +63,14 @@ function withUsualForm(value: unknown, { type, maximum = Infinity }: ArgumentSch
 /** The most sentences in one error. */
 const maxSentences = 5;
 
-type ArgumentError = ReturnType<typeof Value.Errors>[number];
-
-function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
+function sentenceOf(error: ReturnType<typeof Value.Errors>[number], known: readonly string[]): string[] {
   const name = `"${error.instancePath.slice(1, 50)}"`;
   switch (error.keyword) {
     case 'additionalProperties':
-      return error.params.additionalProperties.map(
-        (one) => `There is no argument "${one.slice(0, 50)}". ${knownSentence(known)}`,
-      );
+      return error.params.additionalProperties.map((one) => {
+        const there = known.length === 0 ? 'It takes none.' : `There is ${known.join(', ')}.`;
+        return `There is no argument "${one.slice(0, 50)}". ${there}`;
+      });
     case 'required':
       return error.params.requiredProperties.map((one) => `The argument "${one}" is missing.`);
     case 'type':
@@ -90,8 +86,4 @@ function sentenceOf(error: ArgumentError, known: readonly string[]): string[] {
       // `additionalProperties` already names an unknown argument.
       return [];
   }
-}
-
-function knownSentence(known: readonly string[]): string {
-  return known.length === 0 ? 'It takes none.' : `There is ${known.join(', ')}.`;
 }

@@ -34,7 +34,9 @@ export function answerTools({ server, library, failures, hasConnectorTools }: Mc
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(toolToListed) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw failures.invalid(unknownTool(params.name, tools));
+    const names = tools.map(({ name }) => name).join(', ');
+    if (tool === undefined)
+      throw failures.invalid(`There is no tool "${params.name.slice(0, 100)}". There is ${names}.`);
     try {
       const args = parseArguments(tool.input, params.arguments);
       const structuredContent = await tool.call(args, await library, signal);
@@ -47,27 +49,14 @@ export function answerTools({ server, library, failures, hasConnectorTools }: Mc
 }
 
 function toolToListed({ name, title, description, input, output }: DocsTool): ListedTool {
+  const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
   return {
-    name,
-    title,
-    description,
-    inputSchema: jsonSchema(input),
-    outputSchema: jsonSchema(output),
-    annotations: {
-      title,
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    ...{ name, title, description, annotations: { title, ...hints } },
+    ...{ inputSchema: jsonSchema(input), outputSchema: jsonSchema(output) },
   };
 }
 
 /** TypeBox's output is already JSON Schema. A larger number counts as the maximum, so no client must refuse it. */
 function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'maximum' ? undefined : value)));
-}
-
-function unknownTool(name: string, tools: readonly DocsTool[]): string {
-  return `There is no tool "${name.slice(0, 100)}". There is ${tools.map((tool) => tool.name).join(', ')}.`;
 }

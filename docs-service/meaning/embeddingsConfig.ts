@@ -4,12 +4,11 @@ import type { EmbeddingsOptions } from './embeddings.ts';
 
 export const embeddingsOptions = {
   embeddings: {
-    type: 'string',
     value: 'URL',
     help: 'a runner of yours that embeds texts, so that documents are found by meaning too',
   },
-  'embeddings-model': { type: 'string', value: 'NAME', help: 'its model, such as nomic-embed-text' },
-  'embeddings-token-file': { type: 'string', value: 'FILE', help: 'the file with a token for that runner' },
+  'embeddings-model': { value: 'NAME', help: 'its model, such as nomic-embed-text' },
+  'embeddings-token-file': { value: 'FILE', help: 'the file with a token for that runner' },
 } as const satisfies OptionSpecs;
 
 /** Undefined without the flag: then nothing is embedded. Throws UsageError. */

@@ -37,7 +37,6 @@ export interface MeaningThreadData {
 export type MeaningMethods = Pick<MeaningIndex, 'sync' | 'put' | 'finish' | 'nearest'>;
 /** Other sections may be near now, or there is something for the log. */
 export type MeaningNote = 'changed' | { readonly log: string };
-type MeaningThread = CalledWorker<MeaningMethods>;
 
 /** What the runner did wrong, or that it is away, as a sentence. */
 class RunnerAwayError extends Error {
@@ -60,7 +59,7 @@ export function createMeaning(options: MeaningOptions) {
   let problem: string | undefined;
   let progress: EmbeddingProgress | undefined;
   const data: MeaningThreadData = { embeddings, place };
-  const thread: MeaningThread = createCalledWorker<MeaningMethods, MeaningNote>({
+  const thread = createCalledWorker<MeaningMethods, MeaningNote>({
     ...{ program: worker, data, name: 'embeddings', log },
     onNote: (note) => {
       if (note === 'changed') generation += 1;
@@ -80,7 +79,7 @@ export function createMeaning(options: MeaningOptions) {
     onProgress?: (now: EmbeddingProgress) => void,
   ): Promise<void> => {
     const embed = () =>
-      embedWhatIsNew({ index, thread, signal }, (current) => {
+      embedWhatIsNew(index, thread, signal, (current) => {
         progress = current;
         onProgress?.(current);
       });
@@ -145,14 +144,10 @@ export function createMeaning(options: MeaningOptions) {
   };
 }
 
-interface Embedding {
-  readonly index: DocumentIndex;
-  readonly thread: MeaningThread;
-  readonly signal: AbortSignal;
-}
-
 async function embedWhatIsNew(
-  { index, thread, signal }: Embedding,
+  index: DocumentIndex,
+  thread: CalledWorker<MeaningMethods>,
+  signal: AbortSignal,
   report: (progress: EmbeddingProgress) => void,
 ): Promise<void> {
   const listed = await listAll(index, signal);

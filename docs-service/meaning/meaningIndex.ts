@@ -4,7 +4,7 @@ import type { Document } from '../content/document.ts';
 import { embeddedText, sectionHash, sectionsOf } from '../content/sections.ts';
 import { type CompactVector, compactVector } from './compactVector.ts';
 import { type Embeddings, EmbeddingsError, maxTexts, tooLate } from './embeddings.ts';
-import type { VectorStore } from './vectorStore.ts';
+import type { StoredDocument, VectorStore } from './vectorStore.ts';
 import { type NearSection, VectorTable } from './vectorTable.ts';
 
 /** A document of the index, by what shows whether it has changed. */
@@ -48,10 +48,7 @@ export class MeaningIndex {
   readonly #options: MeaningIndexOptions;
   #table: VectorTable | undefined;
   #serving: string | undefined;
-  #documents = new Map<
-    string,
-    { readonly contentHash: string; isDraft: boolean; hashes: readonly string[] }
-  >();
+  #documents = new Map<string, Omit<StoredDocument, 'slug'>>();
   /** What has a vector of the model. */
   #embedded = new Set<string>();
   /** The length of these vectors; undefined while there is none. */
@@ -292,11 +289,7 @@ export class MeaningIndex {
 /** Puts a document into the table, which is made when the first vector shows how long they are. */
 function shown(
   table: VectorTable | undefined,
-  {
-    slug,
-    isDraft,
-    hashes,
-  }: Pick<MeaningDocument, 'slug' | 'isDraft'> & { readonly hashes: readonly string[] },
+  { slug, isDraft, hashes }: Omit<StoredDocument, 'contentHash'>,
   vectors: ReadonlyMap<string, CompactVector>,
 ): VectorTable | undefined {
   const rows = hashes.map((hash) => vectors.get(hash));

@@ -43,7 +43,7 @@ export const analyserRules = '4';
 /** A longer token is cut into several, in UTF-16 units. */
 export const maxTokenLength = 64;
 
-/** Whether the token belongs to a script that is searched by pairs of letters. */
+/** Whether a script is searched by pairs of letters. */
 export function isUnspaced(token: string): boolean {
   return unspaced.test(token);
 }
@@ -93,7 +93,6 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** More words than this are no name. */
 const maxParts = 12;
 
 /** All parts as one, and two parts of a name in code as one. */
@@ -108,13 +107,11 @@ function joinedFrom(at: number, parts: readonly AnalysedWord[], text: string): r
 
 function joinedWhole(parts: readonly AnalysedWord[]): readonly JoinedToken[] {
   const token = parts.map((part) => part.token).join('');
-  const isWord = token.length <= maxTokenLength && (!/^\p{N}+$/u.test(token) || isGrouped(parts));
+  // `1,000,000` is one number, but `3.14` and `2024-05-06` are not.
+  const isGrouped = () =>
+    parts.every((part, at) => (at === 0 ? part.token.length <= 3 : part.token.length === 3));
+  const isWord = token.length <= maxTokenLength && (!/^\p{N}+$/u.test(token) || isGrouped());
   return isWord ? [{ end: parts.at(-1)?.end ?? 0, token }] : [];
-}
-
-/** `1,000,000` is one number, but `3.14` and `2024-05-06` are not. */
-function isGrouped([first, ...groups]: readonly AnalysedWord[]): boolean {
-  return first !== undefined && first.token.length <= 3 && groups.every(({ token }) => token.length === 3);
 }
 
 /** The name of a language with its sign, or of a file that begins with a dot. */
@@ -155,7 +152,6 @@ function* pairsOf(run: string, start: number): Generator<AnalysedWord> {
   if (before) yield { ...before, isTail: true };
 }
 
-/** The letters of the folded run, with their places in the original run. */
 function* lettersOf(run: string, start: number): Generator<AnalysedWord> {
   for (const { 0: part, index } of run.matchAll(foldedTogether)) {
     const place = { start: start + index, end: start + index + part.length };

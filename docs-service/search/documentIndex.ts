@@ -45,7 +45,6 @@ export interface DocumentIndex {
   slugsFrom(prefix: string, limit: number): Promise<readonly string[]>;
   /** The tags or types of documents, the most used first. */
   terms(kind: 'tag' | 'type', reader: { readonly drafts: boolean }): Promise<readonly Term[]>;
-  /** In the order of their names. */
   collections(): Promise<readonly CollectionDefinition[]>;
   summary(): Promise<IndexSummary>;
   /**
@@ -58,7 +57,6 @@ export interface DocumentIndex {
   close(): Promise<void>;
 }
 
-/** The part of the index that reads it. */
 export type Queries = Omit<DocumentIndex, 'generation' | 'onDidChange' | 'close'>;
 
 const readings = [
@@ -66,7 +64,6 @@ const readings = [
   ...(['nearSlugs', 'slugsFrom', 'terms', 'collections', 'summary', 'lostFiles'] as const),
 ] satisfies readonly (keyof Queries)[];
 
-/** A reading index whose every method asks somebody else. */
 export function passOn(ask: (name: keyof Queries, asked: readonly unknown[]) => Promise<unknown>): Queries {
   const methods = readings.map((name) => [name, (...asked: readonly unknown[]) => ask(name, asked)]);
   return Object.fromEntries(methods) as Queries;
@@ -104,7 +101,6 @@ export interface DocumentFilter {
   readonly drafts: boolean;
 }
 
-/** What lists can be filtered by, with the number of documents that have it. */
 export interface Term {
   readonly slug: string;
   readonly title: string;
@@ -146,7 +142,6 @@ export interface LocatedMetadata extends DocumentMetadata {
 
 export interface DocumentPage {
   readonly items: readonly LocatedMetadata[];
-  /** The number of documents on all pages. */
   readonly total: number;
 }
 
@@ -201,15 +196,12 @@ export interface SearchHit {
   readonly section: { readonly id: string; readonly title: string } | null;
   /** The parts of the query that the document has in none of their forms, as the reader wrote them. */
   readonly missing: readonly string[];
-  /** By what it was found. */
   readonly matched: 'text' | 'meaning' | 'both';
 }
 
 export interface IndexSummary {
-  /** The number of documents that a reader without drafts sees. */
   readonly documents: number;
   readonly problems: readonly ContentProblem[];
-  /** By path and line. */
   readonly warnings: readonly ContentWarning[];
   /** Whether all files were read at least once since the index was created. */
   readonly isComplete: boolean;
@@ -225,7 +217,6 @@ export interface IndexedFiles {
   readonly files: readonly IndexedFile[];
 }
 
-/** A file as it was when it was indexed. */
 export interface IndexedFile extends FileDetails {
   readonly path: string;
   /** Of the version that was read; empty if the file must be read again. */
@@ -235,7 +226,6 @@ export interface IndexedFile extends FileDetails {
   readonly slug: string | null;
   /** What is wrong with the file, even if it is served anyway. */
   readonly problem: string | null;
-  /** In the order of their lines. */
   readonly warnings: readonly FileWarning[];
 }
 
@@ -249,7 +239,7 @@ export interface IndexChanges {
   readonly at?: number;
   /** New or changed documents; each replaces the one with its slug. */
   readonly put?: readonly Document[];
-  /** Slugs of documents that are gone. Applied before `put`. */
+  /** Slugs of documents that are gone. They are removed first. */
   readonly remove?: readonly string[];
   readonly putFiles?: readonly IndexedFile[];
   readonly removeFiles?: readonly string[];
@@ -257,13 +247,10 @@ export interface IndexChanges {
   readonly collections?: readonly CollectionDefinition[];
   /** Problems that belong to no file in `files`: of collections, and of missing slugs in them. */
   readonly collectionProblems?: readonly ContentProblem[];
-  /**
-   * Warnings that depend on other files, such as links that lead nowhere. All of them; they replace the previous ones.
-   */
+  /** All warnings that depend on other files, such as links that lead nowhere; they replace the previous ones. */
   readonly linkWarnings?: readonly ContentWarning[];
   /** How the files were read: whoever reads them in another way must read all of them again. */
   readonly reading?: string;
-  /** From now on, the index is complete. */
   readonly isComplete?: true;
 }
 
@@ -279,7 +266,6 @@ export class IndexIncompleteError extends IndexUnavailableError {
   }
 }
 
-/** The error of `apply` if the changes are for another index. */
 export function indexIsAnother(): IndexUnavailableError {
   return new IndexUnavailableError('The index was deleted, and is being rebuilt from the files.');
 }

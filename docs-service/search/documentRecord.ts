@@ -20,7 +20,6 @@ import type {
 /** Further tags of a document are in no list. */
 export const maxTags = 200;
 
-/** What lists and filters need of a document. */
 export interface ListedDocument {
   readonly slug: string;
   readonly type: string | null;
@@ -33,7 +32,6 @@ export interface ListedDocument {
   readonly place: string;
 }
 
-/** A document as both engines store it. */
 export interface DocumentRecord extends ListedDocument {
   readonly path: string;
   /**
@@ -95,11 +93,9 @@ export interface FileRow {
   readonly problem: string | null;
   /** As JSON; null if there are none, so that files with warnings are found fast. */
   readonly warnings: string | null;
-  /** As JSON. */
   readonly details: string;
 }
 
-/** In the order of the table's columns. */
 export function fileToRow({ path, look, contentHash, slug, problem, ...file }: IndexedFile): FileRow {
   const { warnings, links, ...details } = file;
   return {
@@ -124,7 +120,6 @@ function parseWarnings(json: string | null): readonly FileWarning[] {
   return json === null ? [] : (JSON.parse(json) as FileWarning[]);
 }
 
-/** What readers see of a file besides its document. */
 export type FileRemarks = Pick<FileRow, 'path' | 'problem' | 'warnings'>;
 
 /** Whether readers can see a difference. A file that is not there has no remarks. */
@@ -149,12 +144,10 @@ export function joinWarnings(
   const ofFiles = files.flatMap(({ path, warnings }) =>
     parseWarnings(warnings).map((warning) => ({ path, ...warning })),
   );
-  return [...ofFiles, ...links].sort(byPlace);
-}
-
-function byPlace(one: ContentWarning, other: ContentWarning): number {
-  if (one.path !== other.path) return one.path < other.path ? -1 : 1;
-  return one.line - other.line;
+  return [...ofFiles, ...links].sort((one, other) => {
+    if (one.path !== other.path) return one.path < other.path ? -1 : 1;
+    return one.line - other.line;
+  });
 }
 
 /** Orders documents. Those without a date are last in either order of dates, by title; equal ones are by slug. */
@@ -162,9 +155,13 @@ export function inOrder(
   documents: readonly LocatedMetadata[],
   order: Selection['order'],
 ): readonly LocatedMetadata[] {
+  const rankOf = ({ date }: LocatedMetadata) => {
+    const rank = listRank(date);
+    return order === '-date' || rank === undatedRank ? rank : -rank;
+  };
   const keyed = documents.map((document) => ({
     document,
-    rank: order === 'title' ? 0 : rankIn(document, order),
+    rank: order === 'title' ? 0 : rankOf(document),
     place: Buffer.from(order === 'title' ? titleKey(document.title) : placeOf(document)),
     slug: Buffer.from(document.slug),
   }));
@@ -176,11 +173,6 @@ export function inOrder(
         Buffer.compare(one.slug, other.slug),
     )
     .map(({ document }) => document);
-}
-
-function rankIn({ date }: LocatedMetadata, order: 'date' | '-date'): number {
-  const rank = listRank(date);
-  return order === '-date' || rank === undatedRank ? rank : -rank;
 }
 
 /** Of all dates of the documents, as their authors wrote it; null if there is none. */

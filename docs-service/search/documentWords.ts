@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../content/document.ts';
 import { headingsOf } from '../content/headings.ts';
-import { withoutScripts } from '../content/withoutScripts.ts';
+import { withoutScripts } from '../content/withoutCode.ts';
 import { analyse, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import {
@@ -24,7 +24,6 @@ export interface DocumentWords {
   readonly isDraft: boolean;
 }
 
-/** What words are read from. */
 export interface WordSource extends Pick<ListedDocument, 'slug' | 'type' | 'tags' | 'draft'> {
   readonly title: string;
   readonly lang: string | null;
@@ -51,17 +50,13 @@ const fields = {
 } as const;
 
 /** Everything that the index stores of a document. Making it is half of the work of indexing, and needs no database. */
-export interface AnalysedDocument {
-  readonly record: DocumentRecord;
-  readonly words: DocumentWords;
-}
-
-export function analyseDocument(document: Document): AnalysedDocument {
-  const record = documentToRecord(document);
+export function analyseDocument(document: Document) {
+  const record: DocumentRecord = documentToRecord(document);
   return { record, words: analyseStored(record) };
 }
 
-/** The words of a document from what is stored of it. */
+export type AnalysedDocument = ReturnType<typeof analyseDocument>;
+
 export function analyseStored({ metadata, ...stored }: StoredText): DocumentWords {
   const document = parseMetadata(metadata);
   return documentWords({ ...document, ...toListed(document), ...stored });
@@ -76,8 +71,8 @@ export function documentWords(document: WordSource): DocumentWords {
   counts.addField(fields.name, fileName(path));
   counts.addField(fields.headings, ...headingsOf(text));
   counts.addField(fields.title, title);
-  counts.addPlaces(title, { begin: 0, most: textBegin - 1, isText: false });
-  const length = counts.addPlaces(text, { begin: textBegin, most: maxTextTokens, isText: true });
+  counts.addPlaces(title, 0, textBegin - 1, false);
+  const length = counts.addPlaces(text, textBegin, maxTextTokens, true);
   counts.addStems(stemLanguage(document.lang));
   counts.add(anyWord, 0, lengthMark(length));
   for (const facet of documentFacets(document)) counts.add(facet, 1, 0);
@@ -113,11 +108,7 @@ class WordCounts {
       for (const name of [token, ...joined.map(({ token }) => token)]) this.add(name, one, 0);
   }
 
-  /** Returns the number of words. */
-  addPlaces(
-    text: string,
-    { begin, most, isText }: { readonly begin: number; readonly most: number; readonly isText: boolean },
-  ): number {
+  addPlaces(text: string, begin: number, most: number, isText: boolean): number {
     let length = 0;
     for (const { token, joined } of words(text)) {
       if (length === most) break;

@@ -2,9 +2,8 @@ import type { Document } from '../content/document.ts';
 import { type HeadingAnchor, headingAnchors } from '../content/headingAnchors.ts';
 import { isTitle } from '../content/headings.ts';
 import { sectionsOf } from '../content/sections.ts';
-import { withoutScripts } from '../content/withoutScripts.ts';
+import { withoutScripts } from '../content/withoutCode.ts';
 import type { Clause, SearchHit } from './documentIndex.ts';
-import type { Joined } from './joining.ts';
 import { lineAt, snippet } from './snippet.ts';
 
 type HitText = Pick<Document, 'title' | 'body'>;
@@ -16,7 +15,7 @@ type HitText = Pick<Document, 'title' | 'body'>;
 export function excerptOf(
   { title, body }: HitText,
   clauses: readonly Clause[],
-  { matched, place }: Pick<Joined<unknown>, 'matched' | 'place'>,
+  { matched, place }: Pick<SearchHit, 'matched'> & { readonly place: number | undefined },
 ): Pick<SearchHit, 'snippet' | 'section'> {
   const words = matched === 'meaning' ? undefined : snippet(body, clauses);
   // The document may have changed since its sections were compared.

@@ -1,9 +1,6 @@
-import type { LibraryState } from './changes.ts';
-
 /** A value in a statement. A list is for `any`. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly string[] | readonly number[];
 
-/** Values by their columns. */
 export type IndexRow = Readonly<Record<string, SqlValue>>;
 
 /** The index in one transaction. SQLite and PostgreSQL run the same statements; `?` stands for a value. */
@@ -49,4 +46,34 @@ export async function writeMeta(database: IndexDatabase, name: string, value: st
   const more = 'ON CONFLICT (name) DO UPDATE SET value = excluded.value';
   await database.insert('docs_meta', [{ name, value }], more);
   return true;
+}
+
+/** One state of the library. */
+export interface LibraryState {
+  /** A rebuilt index has another one. */
+  readonly indexId: string;
+  /** How many changes readers have seen since then. */
+  readonly changes: number;
+}
+
+export function createChanges() {
+  const listeners = new Set<() => void>();
+  let generation = 0;
+  let latest: LibraryState | undefined;
+  return {
+    generation: () => generation,
+    onDidChange: (listener: () => void) => {
+      listeners.add(listener);
+      return { dispose: () => listeners.delete(listener) };
+    },
+    /** The state that an answer was read from. Answers may arrive in another order than they were read. */
+    onState: (state: LibraryState) => {
+      if (latest?.indexId === state.indexId && state.changes <= latest.changes) return;
+      const isFirst = latest === undefined;
+      latest = state;
+      generation++;
+      if (!isFirst) for (const listener of [...listeners]) listener();
+    },
+    clear: () => listeners.clear(),
+  };
 }

@@ -27,8 +27,7 @@ import {
 import { type IndexDatabase, readMeta } from './indexDatabase.ts';
 import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
-import { SearchStore } from './searchStore.ts';
-import type { KeptStatistics } from './textStatistics.ts';
+import { type KeptStatistics, SearchStore } from './searchStore.ts';
 
 interface Stored {
   readonly path: string;
@@ -41,7 +40,6 @@ interface Scope {
   readonly drafts: number;
 }
 
-/** How the index answers in one state of the library. */
 export class IndexReader implements Queries {
   readonly #database: IndexDatabase;
   readonly #kept: KeptStatistics;
@@ -82,16 +80,10 @@ export class IndexReader implements Queries {
   ): Promise<DocumentPage> {
     const within = `FROM docs_listing JOIN docs_documents USING (key)
       WHERE scope = ? AND docs_listing.draft <= ? AND path >= ? AND path < ? AND changed >= ?`;
-    const asked = [
-      scope,
-      drafts,
-      ...pathRange(folder === undefined ? folder : storable(folder)),
-      changedSince,
-    ] as const;
-    const [counted] = await this.#database.rows<{ total: number }>(
-      `SELECT count(*) AS total ${within}`,
-      ...asked,
-    );
+    const paths = pathRange(folder === undefined ? folder : storable(folder));
+    const asked = [scope, drafts, ...paths, changedSince] as const;
+    const counting = `SELECT count(*) AS total ${within}`;
+    const [counted] = await this.#database.rows<{ total: number }>(counting, ...asked);
     const rows = await this.#database.rows<Stored>(
       `SELECT path, metadata ${within} ORDER BY rank, place, docs_listing.slug LIMIT ? OFFSET ?`,
       ...[...asked, limit, offset],
@@ -191,17 +183,13 @@ export class IndexReader implements Queries {
 
   async terms(kind: 'tag' | 'type', { drafts }: { readonly drafts: boolean }): Promise<readonly Term[]> {
     const { tags, metadata } = this.#database.dialect;
-    const terms =
-      kind === 'tag'
-        ? tags
-        : `SELECT ${metadata('type')} AS slug, ${metadata('type')} AS title, draft FROM docs_documents`;
-    return joinTerms(
-      await this.#database.rows<WrittenTerm>(
-        `SELECT slug, title, count(*) AS count FROM (${terms}) AS terms
-         WHERE slug IS NOT NULL AND draft <= ? GROUP BY slug, title`,
-        drafts,
-      ),
+    const types = `SELECT ${metadata('type')} AS slug, ${metadata('type')} AS title, draft FROM docs_documents`;
+    const rows = await this.#database.rows<WrittenTerm>(
+      `SELECT slug, title, count(*) AS count FROM (${kind === 'tag' ? tags : types}) AS terms
+       WHERE slug IS NOT NULL AND draft <= ? GROUP BY slug, title`,
+      drafts,
     );
+    return joinTerms(rows);
   }
 
   async collections(): Promise<readonly CollectionDefinition[]> {

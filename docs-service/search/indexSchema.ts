@@ -107,7 +107,6 @@ export interface NamedFile {
   readonly draft: boolean | number;
 }
 
-/** Fills new tables. */
 export async function beginIndex(database: IndexDatabase, named: readonly NamedFile[]): Promise<void> {
   const file = { look: '', content_hash: '', problem: null, warnings: null };
   const detailsOf = (draft: boolean) => JSON.stringify(draft ? {} : { wasServed: true });

@@ -4,6 +4,8 @@ import {
   type FileRow,
   fileToRow,
   isOther,
+  type ListEntry,
+  listEntries,
   metaOf,
   parseMetadata,
   rowToFile,
@@ -12,7 +14,6 @@ import {
 } from './documentRecord.ts';
 import { type AnalysedDocument, analyseStored, type StoredText } from './documentWords.ts';
 import { type IndexDatabase, readMeta, readState, writeMeta } from './indexDatabase.ts';
-import { ListingChanges } from './listingChanges.ts';
 import { reversed } from './nearSlugs.ts';
 import type { PostingQueue } from './postingTables.ts';
 
@@ -64,16 +65,17 @@ async function changeDocuments(
   let { next } = old;
   const waits = old.rows.length === 0 && changes.isComplete === undefined && !(await isComplete(database));
   await postings.begin(database, next, waits);
-  const listing = new ListingChanges();
+  const unlisted: ListEntry[] = [];
   for (const { key, slug, ...text } of old.rows) {
-    listing.remove(toListed(parseMetadata(text.metadata)));
+    unlisted.push(...listEntries(toListed(parseMetadata(text.metadata))));
     if (!latest.has(slug)) await postings.change(database, key, analyseStored(text), undefined);
   }
   const stored: (AnalysedDocument & { readonly key: number; readonly changed: number })[] = [];
   for (const { key, slug, changed, ...text } of old.rows) {
     const document = latest.get(slug);
     if (!document) continue;
-    const isSame = contentHash(text.metadata) === contentHash(document.record.metadata);
+    const [before, after] = [text.metadata, document.record.metadata].map(parseMetadata);
+    const isSame = before?.contentHash === after?.contentHash;
     stored.push({ ...document, key, changed: isSame ? changed : at });
     await postings.change(database, key, analyseStored(text), document.words);
   }
@@ -83,7 +85,6 @@ async function changeDocuments(
     stored.push({ ...document, key: next, changed: at });
     await postings.change(database, next++, undefined, document.words);
   }
-  for (const { key, record } of stored) listing.add(key, record);
   const rows = stored.map(({ key, changed, record }) => {
     const { slug, path, own, short, long, metadata, draft } = record;
     return { key, slug, reversed: reversed(slug), path, own, short, long, draft, changed, metadata };
@@ -93,13 +94,10 @@ async function changeDocuments(
     'docs_bodies',
     stored.map(({ key, record }) => ({ key, body: record.body })),
   );
-  await listing.write(database);
+  const listed = stored.flatMap(({ key, record }) => listEntries(record).map((entry) => ({ ...entry, key })));
+  await writeListing(database, unlisted, listed);
   await postings.finish(database, next);
   return known.size > 0 || latest.size > 0;
-}
-
-function contentHash(metadata: string): string {
-  return parseMetadata(metadata).contentHash;
 }
 
 /** Deletes documents. They come in the order of their numbers, with that of the next new document. */
@@ -146,4 +144,48 @@ async function takeFiles(database: IndexDatabase, paths: readonly string[]): Pro
   );
   await database.rows(`DELETE FROM docs_files WHERE ${any('path')}`, paths);
   return rows;
+}
+
+/** Changes the lists, which are stored with their lengths, so that no page has to count. Must end the transaction. */
+async function writeListing(
+  database: IndexDatabase,
+  removed: readonly ListEntry[],
+  added: readonly (ListEntry & { readonly key: number })[],
+): Promise<void> {
+  const scopes = await countScopes(database, removed, added);
+  const keyOf = ({ name, rank, place, slug }: ListEntry) => {
+    return { scope: scopes.get(name) ?? 0, rank, place, slug };
+  };
+  await database.remove('docs_listing', removed.map(keyOf));
+  const rows = added.map((entry) => ({ ...keyOf(entry), draft: entry.draft, key: entry.key }));
+  // In their order, neighbours are on the same page of the file.
+  rows.sort((one, other) => one.scope - other.scope || one.rank - other.rank);
+  await database.insert('docs_listing', rows);
+}
+
+/** The numbers of the lists by their names. */
+async function countScopes(
+  database: IndexDatabase,
+  removed: readonly ListEntry[],
+  added: readonly ListEntry[],
+): Promise<ReadonlyMap<string, number>> {
+  const changes = new Map<string, { visible: number; drafts: number }>();
+  const count = ({ name, draft }: ListEntry, by: 1 | -1) => {
+    const known = changes.get(name) ?? { visible: 0, drafts: 0 };
+    changes.set(name, known);
+    known[draft ? 'drafts' : 'visible'] += by;
+  };
+  for (const entry of added) count(entry, 1);
+  for (const entry of removed) count(entry, -1);
+  await database.insert(
+    'docs_scopes',
+    Array.from(changes, ([name, change]) => ({ name, ...change })),
+    `ON CONFLICT (name) DO UPDATE
+     SET visible = docs_scopes.visible + excluded.visible, drafts = docs_scopes.drafts + excluded.drafts`,
+  );
+  const rows = await database.rows<{ name: string; scope: number }>(
+    `SELECT name, scope FROM docs_scopes WHERE ${database.dialect.any('name')}`,
+    [...changes.keys()],
+  );
+  return new Map(rows.map(({ name, scope }) => [name, scope]));
 }

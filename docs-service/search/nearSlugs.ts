@@ -24,7 +24,6 @@ export function reversed(slug: string): string {
 /** At most this many slugs of each kind are compared with the wrong one. */
 export const maxNeighbours = 50;
 
-/** A slug has at most 100 characters. */
 const maxSlugLength = 100;
 const maxParts = 6;
 /** As a share of the longer slug's length. */

@@ -8,7 +8,6 @@ export interface WordChange {
   readonly drafts: number;
 }
 
-/** How one row of the index changes. */
 export interface RowChange {
   readonly block: number;
   /** The number of the word. */

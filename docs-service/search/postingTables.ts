@@ -34,7 +34,6 @@ export class PostingQueue {
     if (!waits) await this.#flush(database, next);
   }
 
-  /** As `PostingChanges` does. */
   async change(
     database: IndexDatabase,
     ...[key, before, after]: Parameters<PostingChanges['change']>
@@ -43,7 +42,6 @@ export class PostingQueue {
     this.#postings.change(key, before, after);
   }
 
-  /** Ends the transaction. */
   async finish(database: IndexDatabase, next: number): Promise<void> {
     if (!this.#waits) await this.#flush(database, next);
     const mark = this.#waits ? `${this.#first} ${randomUUID()}` : '';
@@ -73,7 +71,7 @@ async function writePostings(database: IndexDatabase, changes: PostingChanges): 
   const { any } = database.dialect;
   const changed = changes
     .rows(await countWords(database, words))
-    .map(({ block, word, ...change }) => ({ ...{ id: rowId(block, word), change } }));
+    .map(({ block, word, ...change }) => ({ id: rowId(block, word), change }));
   const stored = await database.rows<StoredPostings>(
     `SELECT id, entries, places FROM docs_postings WHERE ${any('id')}`,
     changed.map(({ id }) => id),
@@ -91,7 +89,6 @@ async function writePostings(database: IndexDatabase, changes: PostingChanges): 
   await database.rows(`DELETE FROM docs_words WHERE id > 1 AND documents = 0 AND ${any('word')}`, fewer);
 }
 
-/** Returns the numbers of the words. */
 async function countWords(
   database: IndexDatabase,
   words: ReturnType<PostingChanges['words']>,

@@ -22,7 +22,6 @@ export function entryOf(weight: number, count: number): number {
   return (Math.min(255, Math.round(weight * 16)) << 8) | Math.min(255, count);
 }
 
-/** The number of the document in its block. */
 export function offsetOf(entry: number): number {
   return entry >>> 16;
 }
@@ -65,7 +64,6 @@ export function encodePlaces(count: number, words: readonly number[], places: re
   return bytes;
 }
 
-/** Returns where the next one begins. */
 function writeNumber(bytes: Uint8Array, at: number, number: number): number {
   let [end, left] = [at, number];
   for (; left > 127; left >>>= 7) bytes[end++] = (left & 127) | 128;
@@ -98,7 +96,6 @@ export class PlaceReader {
     return length;
   }
 
-  /** The bytes of the next list. */
   skip(): Uint8Array {
     const from = this.at;
     return this.#bytes.subarray(from, this.skipTo());

@@ -39,7 +39,6 @@ export function questionOf(text: string): string {
     .trim();
 }
 
-/** In UTF-16 units. */
 const maxQueryLength = 1_000;
 const maxTokens = 64;
 

@@ -1,5 +1,5 @@
 import { blockSize, countOf, offsetOf, PlaceCursor, type Postings, weightOf } from './postings.ts';
-import { eachEntry, type TextStatistics } from './textStatistics.ts';
+import { eachEntry, type TextStatistics } from './searchStore.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
 
 /** What a search asks of the postings. Words are named by their numbers. */
@@ -67,7 +67,7 @@ export async function rank(
     const having = await counter.count(clause);
     const weight = clauseWeight(clause, countVisible(having, visible), documents);
     weights.push(weight);
-    addScores(scored, having, { at, counts: counter.counts, weight });
+    addScores(scored, having, counter.counts, at, weight);
     if (clause.clause.isQuoted)
       for (let key = 0; key < size; key++) if (counter.counts[key] === 0) passes[key] = 0;
   }
@@ -80,7 +80,6 @@ export async function rank(
   };
 }
 
-/** By the numbers of the documents. */
 interface Scored {
   /** 1 for each that may be found. */
   readonly passes: Uint8Array;
@@ -92,7 +91,9 @@ interface Scored {
 function addScores(
   { found, scores }: Scored,
   having: Uint32Array,
-  { at, counts, weight }: { readonly at: number; readonly counts: Float64Array; readonly weight: number },
+  counts: Float64Array,
+  at: number,
+  weight: number,
 ): void {
   const bits = found[at < 32 ? 0 : 1];
   for (let next = 0; next < having.length; next++) {
@@ -133,7 +134,6 @@ function countVisible(keys: Uint32Array, visible: Uint8Array): number {
 
 const noEntries = new Uint32Array();
 
-/** Counts a clause in all documents. */
 class ClauseCounter {
   readonly #blocks: ReadonlyMap<number, Postings>;
   readonly #shares: Float64Array;
@@ -149,7 +149,6 @@ class ClauseCounter {
     [this.counts, this.#having] = [new Float64Array(shares.length), new Uint32Array(shares.length)];
   }
 
-  /** Returns the documents that have the clause. */
   async count({ words, phrases }: KnownClause): Promise<Uint32Array> {
     this.counts.fill(0);
     this.#length = 0;

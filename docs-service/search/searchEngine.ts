@@ -1,8 +1,14 @@
-import type { Clause, DocumentFilter, SearchHit, SearchPage, SearchQuery } from './documentIndex.ts';
+import type {
+  Clause,
+  DocumentFilter,
+  Nearness,
+  SearchHit,
+  SearchPage,
+  SearchQuery,
+} from './documentIndex.ts';
 import { parseMetadata } from './documentRecord.ts';
 import { filterWords, slugWord } from './documentWords.ts';
 import { excerptOf } from './excerpt.ts';
-import { type Joined, joinRanks, nearestDocuments } from './joining.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
 import type { Postings } from './postings.ts';
 import { parseQuery } from './query.ts';
@@ -26,7 +32,7 @@ export async function searchWith(store: SearchStore, asked: SearchQuery): Promis
   const { corrected, none, ...known } = await findWords(query, store, statistics.languages);
   const some = withinBudget(known.some);
   const filters = await filterNumbers(store, asked);
-  const blocks = await readBlocks(store, statistics.visible.length, { clauses: [...some, ...none], filters });
+  const blocks = await readBlocks(store, statistics.visible.length, [...some, ...none], filters);
   const { near, limit, offset } = asked;
   const nearKeys = await store.keysOf([...new Set(near?.sections.map(({ slug }) => slug))]);
   const { best, total, allWords, passing, weights, missing } = await rank(blocks, statistics, {
@@ -67,7 +73,6 @@ function withinBudget(some: readonly KnownClause[]): readonly KnownClause[] {
   return some.filter((one) => kept.includes(one));
 }
 
-/** Undefined stands for what no document has. */
 async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
   const names = filterWords(filter);
   const rows = new Map((await store.words(names)).map(({ word, id }) => [word, id]));
@@ -77,10 +82,8 @@ async function filterNumbers(store: SearchStore, filter: DocumentFilter) {
 async function readBlocks(
   store: SearchStore,
   count: number,
-  {
-    clauses,
-    filters,
-  }: { readonly clauses: readonly KnownClause[]; readonly filters: readonly (number | undefined)[] },
+  clauses: readonly KnownClause[],
+  filters: readonly (number | undefined)[],
 ): Promise<ReadonlyMap<number, Postings>> {
   const phrases = new Set(clauses.flatMap((clause) => clause.phrases.flat()));
   const others = new Set([
@@ -93,7 +96,6 @@ async function readBlocks(
   return blocks;
 }
 
-/** Equal ones by their slugs. */
 async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<readonly number[]> {
   const equal = best.filter(
     ({ score }, at) => score === best[at - 1]?.score || score === best[at + 1]?.score,
@@ -132,4 +134,59 @@ export async function slugsLike(store: SearchStore, slug: string): Promise<reado
   });
   const found = await store.read(best.slice(0, maxNeighbours).map(({ key }) => key));
   return Array.from(found.values(), ({ metadata }) => parseMetadata(metadata).slug);
+}
+
+/** A result of the order of the text, of that of the meaning, or of both. */
+export interface Joined<Found> {
+  readonly found: Found;
+  readonly matched: SearchHit['matched'];
+  /** The section that is nearest, if it was found by its meaning. */
+  readonly place: number | undefined;
+}
+
+/**
+ * Of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), as `docsQuality` measured them: with the damping of
+ * that paper, 60, the first place of an order says too little.
+ */
+const [damping, nearShare] = [2, 0.7];
+
+/**
+ * Joins both orders by reciprocal ranks. Equal ones keep the order of the text, then that of the meaning.
+ * @param near documents by nearness, with the place of their nearest section
+ * @param isInText whether the text finds a document that is not among `byText`, of which there may be too many
+ */
+export function joinRanks<Found>(
+  byText: readonly Found[],
+  near: ReadonlyMap<Found, number>,
+  isInText: (found: Found) => boolean,
+): readonly Joined<Found>[] {
+  const scores = new Map<Found, number>(byText.map((found, rank) => [found, 1 / (damping + rank + 1)]));
+  const inText = new Set(byText);
+  for (const [rank, found] of [...near.keys()].entries())
+    scores.set(found, (scores.get(found) ?? 0) + nearShare / (damping + rank + 1));
+  return [...scores]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([found]) => {
+      const place = near.get(found);
+      const isText = inText.has(found) || isInText(found);
+      const matched = place === undefined ? 'text' : isText ? 'both' : 'meaning';
+      return { found, matched, place };
+    });
+}
+
+/** The documents that count, by nearness, with the place of their nearest section. */
+export function nearestDocuments<Found>(
+  { sections, count }: Pick<Nearness, 'sections' | 'count'> = { sections: [], count: 0 },
+  passes: (slug: string) => Found | undefined,
+): ReadonlyMap<Found, number> {
+  const near = new Map<Found, number>();
+  let counted = 0;
+  for (const { slug, place } of sections) {
+    const found = passes(slug);
+    if (found === undefined) continue;
+    if (!near.has(found)) near.set(found, place);
+    counted += 1;
+    if (counted === count) break;
+  }
+  return near;
 }

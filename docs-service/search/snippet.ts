@@ -1,5 +1,5 @@
 import { markdownLines } from '../content/markdownLines.ts';
-import { withoutScripts } from '../content/withoutScripts.ts';
+import { withoutScripts } from '../content/withoutCode.ts';
 import { words } from './analyser.ts';
 import type { Clause } from './documentIndex.ts';
 import { otherBeginnings, stemMark, stemWord } from './stems.ts';
@@ -25,14 +25,12 @@ export function snippet(body: string, clauses: readonly Clause[]): Snippet {
   return { text: region ? excerpt(text, region, best?.hit.start ?? region.start) : '', ...found };
 }
 
-/** Counted from 0. */
 export function lineAt(text: string, place: number): number {
   let line = 0;
   for (let end = text.indexOf('\n'); end >= 0 && end < place; end = text.indexOf('\n', end + 1)) line += 1;
   return line;
 }
 
-/** In UTF-16 units, like all lengths here. */
 export const maxSnippetLength = 300;
 /** Only this much of a longer text is searched. */
 const maxScanned = 65_536;
@@ -104,8 +102,10 @@ function bestHit(
   // Hits that fit into one excerpt with the latest of them.
   const near: PlacedHit[] = [];
   for (const one of placed) {
+    const isNear = ({ hit, region }: PlacedHit) =>
+      region === one.region && one.hit.end - hit.start <= maxSnippetLength - maxBefore;
     near.push(one);
-    while (near[0] && (near.length > maxNear || !isNear(near[0], one))) near.shift();
+    while (near[0] && (near.length > maxNear || !isNear(near[0]))) near.shift();
     if (near.some(({ hit }, at) => hit.clause === one.hit.clause && at < near.length - 1)) continue;
     const different = new Set(near.map(({ hit }) => hit.clause));
     const sum = [...different].reduce((all, { weight = 1 }) => all + weight, 0);
@@ -116,14 +116,9 @@ function bestHit(
   return best;
 }
 
-function isNear({ hit, region }: PlacedHit, latest: PlacedHit): boolean {
-  return region === latest.region && latest.hit.end - hit.start <= maxSnippetLength - maxBefore;
-}
-
 /** At most this many hits are kept, so that the work stays linear. */
 const maxNear = 32;
 
-/** The hits inside one of the regions. */
 function* placedHits(text: string, clauses: readonly Clause[]): Generator<PlacedHit> {
   const regions = regionsOf(text);
   let region = regions.next().value;
@@ -182,7 +177,6 @@ function clauseFinder(clauses: readonly Clause[]): (token: string) => readonly C
 
 const finders = new WeakMap<readonly Clause[], (token: string) => readonly Clause[]>();
 
-/** The single words that stand for a clause. */
 function wordsOf({ tokens, joined, forms = [], isBeginning }: Clause): ReadonlySet<string> {
   const whole = tokens.length === 1 && !isBeginning ? tokens : [];
   return new Set([...whole, ...forms, ...(joined === undefined ? [] : [joined])]);

@@ -8,7 +8,6 @@ import { formWords, stemMark } from './stems.ts';
 /** A clause with the words that stand for it. */
 export interface KnownClause {
   readonly clause: Clause;
-  /** In their order. */
   readonly words: readonly CountedWord[];
   /** The phrases that stand for it: several only where the last word is a beginning. */
   readonly phrases: readonly (readonly number[])[];
@@ -17,7 +16,6 @@ export interface KnownClause {
 }
 
 export interface CountedWord {
-  /** Its number. */
   readonly id: number;
   /** How much it counts. */
   readonly weight: number;
@@ -41,9 +39,17 @@ export async function findWords({ some, none }: Query, store: SearchStore, langu
   const exact = await store.words([...new Set([...names, ...[...forms.values()].flat()])]);
   const words = new Map(exact.map((row) => [row.word, row]));
   const begun = await store.wordsFrom(clauses.filter(({ isBeginning }) => isBeginning).flatMap(rangesOf));
-  const known = clauses.map((clause) =>
-    knownClause(clause, { words, begun, languages, forms: forms.get(clause) ?? [] }),
-  );
+  const rowsOf = (word: string, isOpen: boolean) =>
+    isOpen ? begun.filter((row) => row.word.startsWith(word)) : [words.get(word) ?? []].flat();
+  const known = clauses.map((clause) => {
+    const { tokens, isBeginning } = clause;
+    const phrase = tokens.map((token, at) => rowsOf(token, isBeginning && at === tokens.length - 1));
+    return toKnown(clause, {
+      whole: wholeWord(clause).flatMap((word) => rowsOf(word, isBeginning)),
+      forms: (forms.get(clause) ?? []).flatMap((form) => words.get(form) ?? []),
+      ...{ languages, phrase: tokens.length > 1 ? phrase : [] },
+    });
+  });
   const unknown = known.filter(({ clause, documents }) => documents === 0 && isCorrectable(clause));
   const corrections = await findCorrections(unknown, { store, languages });
   const found = known.map((one) => corrections.get(one)?.known ?? one);
@@ -72,27 +78,6 @@ function rangesOf({ tokens, joined }: Clause): readonly WordRange[] {
     const limit = [...beginning].length === 1 ? maxBeginnings.letter : maxBeginnings.more;
     return { ...anyLength, beginning, limit };
   });
-}
-
-interface Library {
-  readonly words: ReadonlyMap<string, WordRow>;
-  /** Those with one of the beginnings. */
-  readonly begun: readonly WordRow[];
-  readonly forms: readonly string[];
-  readonly languages: readonly string[];
-}
-
-function knownClause(clause: Clause, { words, begun, forms, languages }: Library): KnownClause {
-  const rowsOf = (word: string, isOpen: boolean): readonly WordRow[] => {
-    const exact = words.get(word);
-    return isOpen ? begun.filter((row) => row.word.startsWith(word)) : exact ? [exact] : [];
-  };
-  const whole = wholeWord(clause).flatMap((word) => rowsOf(word, clause.isBeginning));
-  const phrase = clause.tokens.map((token, at) =>
-    rowsOf(token, clause.isBeginning && at === clause.tokens.length - 1),
-  );
-  const rows = forms.flatMap((form) => words.get(form) ?? []);
-  return toKnown(clause, { whole, forms: rows, languages, phrase: clause.tokens.length > 1 ? phrase : [] });
 }
 
 /** A clause of one word, and of nothing else that stands for it. */

@@ -46,7 +46,7 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/introspect`);
 const tokenFile = join(folder, 'token');
 await writeFile(tokenFile, 'ours', { mode: 0o600 });
-const client = await createIntrospectionClient({ address, tokenFile, warn });
+const client = await createIntrospectionClient(address, tokenFile, warn);
 const remote = new RemoteVerifier({
   ...{ client, warn, allowed: [me], now: () => clock.now },
   baseUrl: parseBaseUrl('https://docs.example.org'),

@@ -53,12 +53,12 @@ async function shared(synthesis: Synthesis): Promise<void> {
   if (!bin) return figures.row('all of it', 'left out: PostgreSQL is not installed');
   const server = await startPostgres(bin);
   const url = await server.database();
-  const index = createPostgresIndex({ url, log: console.log });
+  const index = createPostgresIndex(url, console.log);
   await fill(index, synthesis);
   await index.pool.query('VACUUM ANALYZE docs_documents');
   await index.close();
   const begun = performance.now();
-  const again = createPostgresIndex({ url, log: console.log });
+  const again = createPostgresIndex(url, console.log);
   await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
   figures.row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
   await read(again, synthesis);

@@ -130,7 +130,7 @@ t.test('lifetimes count in every unit, and a year has 365 days', async (t) => {
   for (const [text, want] of Object.entries(cases)) t.equal(parseDuration('expires', text), want, text);
   for (const text of ['', '5', 'd', '1w', '-1d', '1.5d', '1 d', '1234567s'])
     t.throws(() => parseDuration('expires', text), { message: /^--expires must be a time/ }, text);
-  t.equal(parseNumber('port', undefined, { min: 0, max: 9 }), undefined);
+  t.equal(parseNumber('port', undefined, 0, 9), undefined);
 });
 
 t.test('a challenge has the parameters of its own scheme, as each was given first', async (t) => {

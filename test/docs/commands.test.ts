@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parseOptions, unknownVariables } from '../../docs-service/base/options.ts';
-import { createProgressLine } from '../../docs-service/cli/progressLine.ts';
+import { createProgressLine } from '../../docs-service/cli/command.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { has } from '../support/systems.ts';
@@ -239,11 +239,8 @@ t.test('help lists commands, and flags with their values, in columns', async (t)
 });
 
 t.test('flags come before variables, and variables are read as flags are', async (t) => {
-  const specs = {
-    one: { type: 'string', help: '' },
-    'two-words': { type: 'boolean', help: '' },
-    many: { type: 'string', multiple: true, help: '' },
-  } as const;
+  const text = { value: 'X', help: '' };
+  const specs = { one: text, 'two-words': { help: '' }, many: { ...text, multiple: true } } as const;
   const cases: readonly { args?: readonly string[]; env?: Record<string, string>; want: object }[] = [
     { want: { one: undefined, 'two-words': false, many: [] } },
     {

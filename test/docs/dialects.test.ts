@@ -138,7 +138,7 @@ for (const { name, files, flags = [], read, expect, now } of cases)
     if (found === undefined) throw new Error(`${read} is no document`);
     const document = await index.read(found.slug);
     if (document === undefined) throw new Error(`${read} is gone`);
-    const { filesOf } = createReferencedFiles({ index, folder, unchangedFiles: () => undefined });
+    const { filesOf } = createReferencedFiles(index, folder, () => undefined);
     const addressOf = (slug: string) => `/docs/${encodeURIComponent(slug)}`;
     const { targets } = await filesOf({ document, format: 'html', addressOf, pictures: [] });
     const job = {

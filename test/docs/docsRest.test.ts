@@ -612,7 +612,7 @@ t.test('the files of a document are read again only after one has changed', asyn
     metadataOf: async () => [],
     read: async () => undefined,
   };
-  const { filesOf } = createReferencedFiles({ index, folder, unchangedFiles: () => unchanged });
+  const { filesOf } = createReferencedFiles(index, folder, () => unchanged);
   const ask = () =>
     filesOf({
       document: documentOf('a', '![](p.png) [b](b.md)'),

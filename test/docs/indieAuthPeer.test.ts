@@ -69,7 +69,7 @@ t.test('tokens from an independent IndieAuth server', needs('indieAuthPeer'), as
   const quiet = () => undefined;
   const address = new URL(metadata.introspection_endpoint);
   const verifier = new RemoteVerifier({
-    client: await createIntrospectionClient({ address, tokenFile, warn: quiet }),
+    client: await createIntrospectionClient(address, tokenFile, quiet),
     allowed: [me],
     baseUrl: parseBaseUrl(service.origin),
     now: () => clock.now,

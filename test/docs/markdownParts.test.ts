@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 import { markdownParts } from '../../docs-service/formats/markdown/markdownFormat.ts';
 import type { DocumentParts } from '../../docs-service/formats/markdown/partsReader.ts';
-import { nearHeadings, tryFindSection } from '../../docs-service/mcp/getDocMarkdown.ts';
-import { isWithinCharacter, type MarkdownPage, pageOf } from '../../docs-service/mcp/markdownPage.ts';
+import {
+  isWithinCharacter,
+  type MarkdownPage,
+  nearHeadings,
+  pageOf,
+  tryFindSection,
+} from '../../docs-service/mcp/getDocMarkdown.ts';
 import { markdownText } from '../support/markdownTexts.ts';
 
 function partsOf(markdown: string): DocumentParts {

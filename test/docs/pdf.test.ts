@@ -12,15 +12,16 @@ import {
 } from '../../docs-service/formats/pdf/directions.ts';
 import { fontCoverage } from '../../docs-service/formats/pdf/fontBook.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
-import { fontsFingerprint, listFontFiles } from '../../docs-service/formats/pdf/fontFiles.ts';
-import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
-import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import {
   fallbackFiles,
+  fontsFingerprint,
+  listFontFiles,
   type Region,
   regionalFace,
   regionOf,
-} from '../../docs-service/formats/pdf/regionalFonts.ts';
+} from '../../docs-service/formats/pdf/fontFiles.ts';
+import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
+import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
@@ -555,7 +556,7 @@ t.test('a font has the same height as every other, and no gap between its lines'
   const at = bytes.readUInt32BE(bytes.indexOf('hhea') + 8);
   for (const [index, value] of [3_000, -2_000, 500].entries()) bytes.writeInt16BE(value, at + 4 + 2 * index);
   await writeFiles(folder, { [name]: bytes });
-  const face = tryFontFace(join(folder, name), {});
+  const face = tryFontFace(join(folder, name), false);
   const font = fontkit.create(face?.bytes ?? bytes) as fontkit.Font;
   const inEms = [font.ascent, font.descent, font.lineGap].map((value) => value / font.unitsPerEm);
   t.strictSame(
@@ -579,15 +580,15 @@ t.test('a file that has nothing to draw is no font', async (t) => {
     const bytes = Buffer.from(original);
     bytes.write(to, bytes.indexOf(from), 'latin1');
     writeFileSync(join(folder, 'a.ttf'), bytes);
-    const face = tryFontFace(join(folder, 'a.ttf'), { choose: () => 'Unknown' });
+    const face = tryFontFace(join(folder, 'a.ttf'), false, () => 'Unknown');
     t.equal(face?.name, isFont ? 'Roboto-Regular' : undefined, name);
   }
   for (const length of [0, 4, 12, 40, 300, 6_000, original.length / 2]) {
     writeFileSync(join(folder, 'a.ttf'), original.subarray(0, length));
-    const face = tryFontFace(join(folder, 'a.ttf'), { noLigatures: true });
+    const face = tryFontFace(join(folder, 'a.ttf'), true);
     t.equal(face, undefined, `the first ${length} bytes`);
   }
-  t.equal(tryFontFace(join(folder, 'gone.ttf'), { noLigatures: true }), undefined);
+  t.equal(tryFontFace(join(folder, 'gone.ttf'), true), undefined);
 });
 
 t.test('the fonts in a folder, and whether they have changed', async (t) => {

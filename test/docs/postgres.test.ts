@@ -57,7 +57,7 @@ t.test('which failures are those of the database, and which are ours', async (t)
 t.test('PostgreSQL', needs('postgres'), async (t) => {
   const server = await startPostgres(tryFindPostgres() ?? '');
   t.teardown(() => server.remove());
-  const openAt = (url: string) => createPostgresIndex({ url, log: ignore });
+  const openAt = (url: string) => createPostgresIndex(url, ignore);
   const open = async () => openAt(await server.database());
 
   t.test('the contract of the index', async (t) => documentIndexContract(t, open));
@@ -127,9 +127,9 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
 
   t.test('an address with a password is refused', async (t) => {
     for (const url of ['postgres://me:secret@host/db', 'postgres:///db?password=secret'])
-      t.throws(() => createPostgresIndex({ url, log: ignore }), /PGPASSFILE/);
+      t.throws(() => createPostgresIndex(url, ignore), /PGPASSFILE/);
     for (const url of ['mysql://host/db', 'nonsense', '/tmp'])
-      t.throws(() => createPostgresIndex({ url, log: ignore }), /postgres:\/\/host\/name/);
+      t.throws(() => createPostgresIndex(url, ignore), /postgres:\/\/host\/name/);
   });
 
   t.test('several instances share it', async (t) => {

@@ -6,8 +6,7 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { plainSnippet } from '../../docs-service/formats/markdown/snippetText.ts';
 import { linkAddress } from '../../docs-service/http/documentView.ts';
-import { readLogo } from '../../docs-service/http/logo.ts';
-import type { Site } from '../../docs-service/http/pages.ts';
+import { readLogo, type Site } from '../../docs-service/http/pages.ts';
 import { collectionPage } from '../../docs-service/http/reading/collectionPage.ts';
 import { folderTree } from '../../docs-service/http/reading/folderTree.ts';
 import { markFound, snippetToHtml } from '../../docs-service/http/reading/foundText.ts';
@@ -327,7 +326,7 @@ t.test('of a folder with many entries, 200 stand beside the text, and the one th
     const inside = documents(count);
     const entries = inside.map(({ path }) => path);
     const folders = new Map([['', { path: '', name: '', folders: [], documents: inside, entries }]]);
-    return folderTree({ site: { root: '' } as Site, folders, folder: '', slug });
+    return folderTree({ root: '' } as Site, folders, '', slug);
   };
   const entries = (tree: string) => tree.match(/<li/g)?.length ?? 0;
   t.equal(treeOf(1, 's0'), '', 'there is nothing to choose');
@@ -439,7 +438,7 @@ t.test('a list that has several pages has each document once, and links to the p
     documents: slugs.map((slug) => documentOf(slug, '', { title: `T${slug}` })),
   };
   const site = { title: 'runner-docs', root: '', hasSignIn: true };
-  const collectionOf = (page: number) => collectionPage({ site, collection, page, pageSize: 20 });
+  const collectionOf = (page: number) => collectionPage(site, collection, page, 20);
   for (const [at, shown] of [slugs.slice(0, 20), slugs.slice(20, 40), slugs.slice(40)].entries())
     t.strictSame(
       [...collectionOf(at + 1).matchAll(/<li><h2><a href="\/read\/(d\d+)\?in=book"[^>]*>T(d\d+)</g)].map(

@@ -43,7 +43,7 @@ async function openRemote(t: Test, base = 'https://docs.example.org') {
     for (const timer of timers) timer.abort(new DOMException('', 'TimeoutError'));
     timers = [];
   };
-  const client = await createIntrospectionClient({ address: server.address, tokenFile, warn, startTimer });
+  const client = await createIntrospectionClient(server.address, tokenFile, warn, startTimer);
   const verifier = new RemoteVerifier({
     ...{ client, warn },
     allowed: [me, 'https://example.net/ben'],
@@ -360,10 +360,7 @@ t.test('at most 512 tokens are checked at once, over 16 connections', async (t) 
   const waiting: ServerResponse[] = [];
   server.says((_, response) => void waiting.push(response));
   const startTimer = () => new AbortController().signal;
-  const client = await createIntrospectionClient({
-    ...{ address: server.address, tokenFile, startTimer },
-    warn: () => undefined,
-  });
+  const client = await createIntrospectionClient(server.address, tokenFile, () => undefined, startTimer);
   t.teardown(() => client.close());
   const all = Array.from({ length: 512 }, (_, at) => client.ask(`token ${at}`));
   await t.rejects(client.ask('one more'), { message: 'too many tokens are being checked' });

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { headingAnchors } from '../../docs-service/content/headingAnchors.ts';
-import { headingsOf, tryFirstHeading } from '../../docs-service/content/headings.ts';
+import { headingsOf, titlesIn } from '../../docs-service/content/headings.ts';
 import { markdownLines } from '../../docs-service/content/markdownLines.ts';
 import { sectionsOf } from '../../docs-service/content/sections.ts';
-import { withoutScripts } from '../../docs-service/content/withoutScripts.ts';
+import { withoutScripts } from '../../docs-service/content/withoutCode.ts';
 import { analyse, isUnspaced, maxTokenLength, words } from '../../docs-service/search/analyser.ts';
-import { createChanges } from '../../docs-service/search/changes.ts';
 import { type Clause, QueryError } from '../../docs-service/search/documentIndex.ts';
 import { documentWords, lengthMark, markToLength } from '../../docs-service/search/documentWords.ts';
 import { excerptOf } from '../../docs-service/search/excerpt.ts';
-import { joinRanks, nearestDocuments } from '../../docs-service/search/joining.ts';
+import { createChanges } from '../../docs-service/search/indexDatabase.ts';
 import { nearestSlugs, reversed, slugParts } from '../../docs-service/search/nearSlugs.ts';
 import {
   changedRow,
@@ -23,6 +22,7 @@ import {
   weightOf,
 } from '../../docs-service/search/postings.ts';
 import { parseQuery, questionOf } from '../../docs-service/search/query.ts';
+import { joinRanks, nearestDocuments } from '../../docs-service/search/searchEngine.ts';
 import { maxSnippetLength, snippet } from '../../docs-service/search/snippet.ts';
 import { anyText } from '../support/anyText.ts';
 
@@ -235,10 +235,10 @@ t.test('headings', async (t) => {
       name,
     );
   t.equal(
-    tryFirstHeading('#\n\ntext\n\n# The [*guide*](x.md) to `a<b>` &amp; <b>more</b>\n'),
+    titlesIn('#\n\ntext\n\n# The [*guide*](x.md) to `a<b>` &amp; <b>more</b>\n')[0],
     'The guide to a<b> & more',
   );
-  t.equal(tryFirstHeading('# &valueOf; &#x110000; &#65;'), '&valueOf; \ufffd A');
+  t.equal(titlesIn('# &valueOf; &#x110000; &#65;')[0], '&valueOf; \ufffd A');
   const characters = [
     { name: 'decimal and hexadecimal numbers', input: '&#65;&#x42;&#X6f22;', want: 'AB漢' },
     {
@@ -250,16 +250,16 @@ t.test('headings', async (t) => {
     { name: 'beside those', input: '&#xd7ff;&#xe000;', want: '\ud7ff\ue000' },
     { name: 'a mark that is written as text', input: '`&#65;`', want: '&#65;' },
   ];
-  for (const { name, input, want } of characters) t.equal(tryFirstHeading(`# ${input}`), want, name);
-  t.equal(tryFirstHeading('# one<br>two'), 'onetwo');
-  t.equal(tryFirstHeading('One  \ntwo\n==='), 'One two');
-  t.equal(tryFirstHeading('only text'), undefined);
-  t.equal(tryFirstHeading(`# ${'x'.repeat(1_000)}`)?.length, 498, 'a line is read up to 500 units');
+  for (const { name, input, want } of characters) t.equal(titlesIn(`# ${input}`)[0], want, name);
+  t.equal(titlesIn('# one<br>two')[0], 'onetwo');
+  t.equal(titlesIn('One  \ntwo\n===')[0], 'One two');
+  t.equal(titlesIn('only text')[0], undefined);
+  t.equal(titlesIn(`# ${'x'.repeat(1_000)}`)[0]?.length, 498, 'a line is read up to 500 units');
 
   fc.assert(
     fc.property(hostileText, (text) => {
       headingsOf(text);
-      tryFirstHeading(text);
+      titlesIn(text);
       const lines = [...markdownLines(text)];
       t.strictSame(lines.map(({ start, end }) => text.slice(start, end)).join('\n'), text);
     }),

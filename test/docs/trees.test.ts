@@ -55,7 +55,7 @@ t.test('.docsignore leaves out what git would ignore', needs('git'), async (t) =
 
 t.test('rules of any form are read in time, and one that is too long leaves out more', (t) => {
   const reasonFor = (ignored: string, path: string) =>
-    createServedFiles({ ignored, config: '', docs: '' }).tryReason(path, { isFolder: false, isList: false });
+    createServedFiles(ignored, '', '').tryReason(path, { isFolder: false, isList: false });
   const name = `${'a'.repeat(250)}.md`;
   for (const line of [
     '*a*a*a*a*a*a*a*b',
@@ -71,7 +71,7 @@ t.test('rules of any form are read in time, and one that is too long leaves out 
   t.equal(reasonFor('a*b*c*d.md', 'a1b2c3d.md'), 'ignored');
   t.equal(reasonFor('a*b*c*d.md', 'a1b2c3e.md'), 'ignored', 'what is beyond the second star counts as one');
   t.equal(reasonFor('*\n!a*b*c*d.md', 'a1b2c3d.md'), 'ignored', 'and brings nothing back');
-  t.match(createServedFiles({ ignored: 'x\na*b*c*d.md', config: '', docs: '' }).problems, [
+  t.match(createServedFiles('x\na*b*c*d.md', '', '').problems, [
     { path: '.docsignore', message: /^Line 2 is too long/ },
   ]);
   for (const ignored of ['x\n'.repeat(1_001), 'x'.repeat(70_000)])

@@ -1,7 +1,6 @@
 import type { Line } from './dialect.ts';
 import { type Container, tryAlertKind, tryContainer } from './kinds.ts';
 
-/** A line that begins a container. */
 export interface Opening extends Container {
   readonly form: 'colon' | 'slash' | 'fence' | 'indent' | 'tag';
   readonly name: string;
@@ -19,27 +18,22 @@ export interface Opening extends Container {
   readonly isGeneric?: boolean;
   /** Its first heading is its title, as in Quarto. */
   readonly hasTitleInside?: boolean;
-  readonly isFoldedAlert?: boolean;
   /** Nothing in it is shown, but for `first`. */
   readonly isHidden?: boolean;
 }
 
-interface Around {
-  /** Whether a `///` in this line has an end. */
-  readonly isSlashClosed: boolean;
-  /** Where the text of the list item around it begins. */
-  readonly mayBeIndented: number;
-}
-
-/** A longer line begins no container. */
 const maxLine = 1_000;
 
-/** Undefined if the line begins nothing. */
-export function tryOpening(text: string, { isSlashClosed, mayBeIndented }: Around): Opening | undefined {
+/**
+ * Undefined if the line begins nothing.
+ * @param isSlashClosed whether a `///` in this line has an end
+ * @param item where the text of the list item around it begins
+ */
+export function tryOpening(text: string, isSlashClosed: boolean, item: number): Opening | undefined {
   const [, blank = '', sign] = /^([ \t]*)(:::|!!!|\?\?\?|===|\/\/\/|```\{|~~~\{|`{4,}\{)/.exec(text) ?? [];
   if (sign === undefined || text.length > maxLine) return undefined;
   const indent = blank.length;
-  if (indent > mayBeIndented + 3) return undefined;
+  if (indent > item + 3) return undefined;
   if (sign === ':::') return tryColon(text.slice(indent), indent);
   if (sign === '///') return isSlashClosed ? trySlash(text.slice(indent), indent) : undefined;
   if (sign === '===' || sign === '!!!' || sign === '???') return tryIndented(text.slice(indent), indent);

@@ -152,10 +152,7 @@ class BlockReader {
   }
 
   #opens(text: string, line: number): boolean {
-    const opening = tryOpening(text, {
-      isSlashClosed: this.#closedSlashes.has(line),
-      mayBeIndented: this.#item,
-    });
+    const opening = tryOpening(text, this.#closedSlashes.has(line), this.#item);
     if (opening === undefined) return false;
     if (opening.unknown !== undefined) this.#dialect.note('directive', opening.unknown, line);
     if (this.#containers >= maxContainers || this.#frames.length >= maxFrames) {
@@ -192,7 +189,7 @@ class BlockReader {
     const { options } = frame;
     const classes = options.get('class') ?? options.get('type');
     const isOpen = options.get('open')?.toLowerCase() === 'true';
-    const isAlert = frame.kind === 'details' && (options.has('type') || frame.isFoldedAlert === true);
+    const isAlert = frame.kind === 'details' && options.has('type');
     const fold = isOpen ? '+' : frame.fold || (isAlert ? '-' : '');
     const kind = isAlert ? 'alert' : frame.kind;
     const word = (frame.isGeneric || frame.kind === 'details' ? classes : undefined) ?? frame.word ?? 'note';
@@ -207,13 +204,8 @@ class BlockReader {
     ];
     // After the mark of a list item, an empty line would end the item.
     const isFirst = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+$/.test(this.#top.at(-1)?.text ?? '');
-    const from = isFirst
-      ? Math.max(
-          0,
-          lines.findIndex(({ text }) => text !== ''),
-        )
-      : 0;
-    for (const { text, line } of lines.slice(from)) this.#push(text === '' ? '' : margin + text, line);
+    const shown = isFirst ? lines.slice(lines.findIndex(({ text }) => text !== '')) : lines;
+    for (const { text, line } of shown) this.#push(text === '' ? '' : margin + text, line);
   }
 
   #takeText(text: string, line: number): void {
@@ -236,12 +228,12 @@ class BlockReader {
     const isRust = this.#dialect.tree.isBook && block.isRust === true;
     const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
     const pad = ' '.repeat(indent - strip);
-    const isFigure = info.caption !== undefined && !isTab;
-    const end = isFigure ? ['', `${pad}</figure>`, ''] : [];
+    const { caption } = info;
+    const figure = ['', '<figure>', '', `<figcaption>${caption?.replaceAll('<', '&lt;')}</figcaption>`, ''];
+    const above = caption === undefined ? [] : isTab ? ['', `**${caption}**`, ''] : figure;
+    const end = caption === undefined || isTab ? [] : ['', `${pad}</figure>`, ''];
     this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip, end };
-    if (isFigure) for (const one of figureStart(info.caption, pad)) this.#push(one, line);
-    else if (info.caption !== undefined)
-      for (const one of ['', `${pad}**${info.caption}**`, '']) this.#push(one, line);
+    for (const one of above) this.#push(one && pad + one, line);
     this.#push(withoutIndent(info.text, strip), line);
   }
 
@@ -256,10 +248,6 @@ class BlockReader {
       ? ' '.repeat(this.#item) + text.slice(indent)
       : text;
   }
-}
-
-function figureStart(caption = '', pad: string): readonly string[] {
-  return ['', `${pad}<figure>`, '', `${pad}<figcaption>${caption.replaceAll('<', '&lt;')}</figcaption>`, ''];
 }
 
 /** A quote of Obsidian that is an alert, with its kind as GitHub has it. */

@@ -113,7 +113,6 @@ function withMarkdownInside(text: string): string {
 }
 
 const arranging = /<(?:div|section|span)\b[^<>]*\smarkdown\b[^<>]*>/i;
-/** Elements in each other. */
 const maxOpen = 100;
 
 /** A mark of a container gets a line for itself. */

@@ -1,4 +1,3 @@
-/** How the lines of a block of code are shown. */
 export interface CodeBlock {
   /** Lines that Rust's tests need and readers do not are marked by `# `. */
   readonly isRust?: boolean;
@@ -6,27 +5,16 @@ export interface CodeBlock {
   readonly hasOptions?: boolean;
 }
 
-interface FenceInfo {
-  /** The opening line in its canonical form. */
-  readonly text: string;
-  readonly caption?: string;
-  readonly block: CodeBlock;
-}
-
-/** What the opening line of a fence says, in the words of any program. */
-export function tryFenceInfo(text: string, marker: string): FenceInfo {
+/** What the opening line of a fence says, in the words of any program, and `text`, its canonical form. */
+export function tryFenceInfo(text: string, marker: string) {
   const at = text.indexOf(marker) + marker.length;
   const info = text.slice(at).trim();
-  const block = { isRust: /^rust\b/.test(info), hasOptions: info.startsWith('{') };
-  if (!/[{[:=,]/.test(info)) return { text, block };
+  const block: CodeBlock = { isRust: /^rust\b/.test(info), hasOptions: info.startsWith('{') };
+  if (!/[{[:=,]/.test(info)) return { text, block, caption: undefined };
   const title = /\btitle\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(info);
   const [, bracketed] = /\[([^\]]+)\]\s*$/.exec(info) ?? [];
   const caption = title?.[1] ?? title?.[2] ?? bracketed;
-  return {
-    text: text.slice(0, at) + languageIn(info),
-    block,
-    ...(caption === undefined || caption === '' ? {} : { caption }),
-  };
+  return { text: text.slice(0, at) + languageIn(info), block, caption: caption || undefined };
 }
 
 function languageIn(info: string): string {

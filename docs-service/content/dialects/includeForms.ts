@@ -1,6 +1,5 @@
 import type { Line } from './dialect.ts';
 
-/** Which lines of a file are included. */
 export interface FilePart {
   /** Counted from 1; the end is included. */
   readonly from?: number | undefined;
@@ -41,11 +40,9 @@ export interface ImportedFile {
   readonly isCode: boolean;
 }
 
-/** A line that includes a file, by the group `path` and what else it says. */
 interface IncludeForm {
   readonly pattern: RegExp;
-  /** From where the path counts first; then the other place is tried. */
-  readonly from: 'root' | 'file';
+  readonly from: WantedFile['from'];
   readonly isCode?: boolean;
   readonly mayBeInCode?: boolean;
   /** Where its program has such files. */
@@ -85,14 +82,8 @@ export function tryInclude(lines: readonly Line[], at: number, around: Around): 
   const line = text.trim();
   const base = { indent: /^[ \t]*/.exec(text)?.[0] ?? '', lines: 1 };
   for (const { pattern, from, isCode = false, mayBeInCode = false, folder = '' } of forms) {
-    const {
-      path,
-      first,
-      last,
-      language,
-      caption,
-      rest = '',
-    } = around.isInCode && !mayBeInCode ? {} : (pattern.exec(line)?.groups ?? {});
+    const groups = around.isInCode && !mayBeInCode ? undefined : pattern.exec(line)?.groups;
+    const { path, first, last, language, caption, rest = '' } = groups ?? {};
     if (path === undefined) continue;
     const lines = first === undefined ? {} : { from: Number(first), to: Number(last ?? first) };
     const wanted = pathAndPart(folder + path);

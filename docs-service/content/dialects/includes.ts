@@ -1,4 +1,5 @@
 import { dirname, extname, join } from 'node:path/posix';
+import { documentEnding } from '../contentFolder.ts';
 import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import { longestRun } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
@@ -76,7 +77,7 @@ class Includer {
         .map((one) => ({ text: one === '' ? '' : indent + one, line }));
       if (isInCode) return lines;
       if (wanted.isCode) return fenced(lines, wanted, place, line);
-      if (!isMarkdown(place)) return lines;
+      if (!documentEnding.test(place)) return lines;
       const rebased =
         dirname(place) === dirname(this.#dialect.path)
           ? lines
@@ -110,10 +111,6 @@ class Includer {
 export function foldersAbove(path: string): string[] {
   const parts = dirname(path) === '.' ? [] : dirname(path).split('/');
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/')).slice(0, 20)];
-}
-
-function isMarkdown(path: string): boolean {
-  return /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i.test(path);
 }
 
 function fenced(

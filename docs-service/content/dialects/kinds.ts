@@ -52,13 +52,9 @@ const words: Readonly<Record<Exclude<Container['kind'], 'alert'>, RegExp>> = {
 /** The first line of an alert in GitHub's form. A label that says no more than the kind is left out. */
 export function alertLine({ word = 'note', label, fold = '' }: Container): string {
   const kind = tryAlertKind(word) ?? 'note';
-  const shown = label.trim() || capitalised(word.replace(/[-_]+/g, ' '));
+  const shown = label.trim() || (word.charAt(0).toUpperCase() + word.slice(1)).replace(/[-_]+/g, ' ');
   const isUsual = shown.toLowerCase() === kind && fold === '';
   return `[!${kind.toUpperCase()}]${fold}${isUsual ? '' : ` ${shown}`}`;
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Lines as they stand in a container, which is followed by an empty line. Its own lines come from this one. */

@@ -14,7 +14,8 @@ export interface TemplateTag {
   readonly isClosed: boolean;
 }
 
-interface Inner {
+/** What stands in place of a text up to a place. */
+export interface Replacement {
   readonly end: number;
   readonly text: string;
 }
@@ -26,8 +27,8 @@ interface Inner {
 export function tryKnownTag(
   tag: TemplateTag,
   dialect: Dialect,
-  inner: () => Inner | undefined,
-): string | Inner | undefined {
+  inner: () => Replacement | undefined,
+): string | Replacement | undefined {
   const { form, name, rest, isEnd, isClosed } = tag;
   const given = argumentsOf(rest);
   const container = tryTagContainer(tag, given);
@@ -91,8 +92,8 @@ const silent = {
 type TagMeaning = (
   given: Arguments,
   dialect: Dialect,
-  inner: () => Inner | undefined,
-) => string | Inner | undefined;
+  inner: () => Replacement | undefined,
+) => string | Replacement | undefined;
 
 const reference: TagMeaning = (given) => addressed(given.get('0', 'path') ?? '');
 
@@ -116,7 +117,7 @@ function linked(given: Arguments): string {
   return [title === '' ? '' : `${name}\n\n`, text === '' ? '' : `${text}\n\n`].join('');
 }
 
-function linkAround(given: Arguments, inner: () => Inner | undefined): Inner | undefined {
+function linkAround(given: Arguments, inner: () => Replacement | undefined): Replacement | undefined {
   const found = inner();
   const href = given.get('to', 'href');
   if (found === undefined || href === undefined) return undefined;
@@ -134,10 +135,8 @@ const program: TagMeaning = (given, _dialect, inner) => {
   const found = inner();
   if (found === undefined) return undefined;
   const text = found.text.replace(/\{%-?\s*(?:end)?raw\s*-?%\}/g, '').replace(/[ \t]+$/, '');
-  const [marks, language] = [
-    '`'.repeat(Math.max(3, longestRun([{ text }]) + 1)),
-    given.get('lang', 'language', '0') ?? '',
-  ];
+  const marks = '`'.repeat(Math.max(3, longestRun([{ text }]) + 1));
+  const language = given.get('lang', 'language', '0') ?? '';
   const opening = `${marks}${/^[\w+#.-]+$/.test(language) ? language : ''}${text.startsWith('\n') ? '' : '\n'}`;
   return { ...found, text: `${opening}${text}${text.endsWith('\n') ? '' : '\n'}${marks}` };
 };
@@ -162,9 +161,7 @@ const known: Readonly<Record<TemplateTag['form'], Readonly<Record<string, TagMea
     Badge: (given) => given.get('text') ?? '',
     Image: picture,
     Code: (given) =>
-      given.get('code') === undefined
-        ? undefined
-        : `\n\n\`\`\`\`${given.get('lang') ?? ''}\n${given.get('code')}\n\`\`\`\`\n\n`,
+      given.get('code') && `\n\n\`\`\`\`${given.get('lang') ?? ''}\n${given.get('code')}\n\`\`\`\`\n\n`,
     Link: (given, _dialect, inner) => linkAround(given, inner),
   },
 };

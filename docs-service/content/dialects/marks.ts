@@ -28,7 +28,7 @@ class MarkReader {
   /** How often each id was written. */
   readonly #ids = new Map<string, number>();
   /** Of the next block. */
-  #waiting: { readonly id?: string; readonly kind?: string } = {};
+  #waiting: { readonly id?: string | undefined; readonly kind?: string | undefined } = {};
 
   constructor(lines: readonly Line[], dialect: Dialect) {
     const { isMdx, tree } = dialect;
@@ -51,7 +51,8 @@ class MarkReader {
     else if (isRemoved(prose)) this.#removeLine(prose, line);
     else if (!this.#isForBlock(prose, line)) {
       const isUnderlined = /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(this.#prose[at + 1] ?? '');
-      this.#pushBlockStart(this.#plain(text, prose, { line, isUnderlined }), line);
+      const isHeading = isUnderlined || /^[ \t>]*#{1,6}[ \t]/.test(prose);
+      this.#pushBlockStart(this.#plain(text, isHeading, line), line);
     }
   }
 
@@ -76,13 +77,13 @@ class MarkReader {
     if (name !== undefined) this.#dialect.targets.add(name);
     const kind = found.classes.find((one) => tryAlertKind(one.replace(/-title$/, '')) !== undefined);
     const isAfter = name === undefined && this.#out.at(-1)?.text.trim();
-    const id = found.id === undefined ? {} : { id: this.#newId(found.id, line) };
-    if (!isAfter) this.#waiting = { ...this.#waiting, ...id, ...(kind === undefined ? {} : { kind }) };
-    else this.#markBlockBefore({ ...id, ...(kind === undefined ? {} : { kind }) });
+    const id = found.id === undefined ? undefined : this.#newId(found.id, line);
+    if (isAfter) this.#markBlockBefore(id, kind);
+    else this.#waiting = { id: id ?? this.#waiting.id, kind: kind ?? this.#waiting.kind };
     return true;
   }
 
-  #markBlockBefore({ id, kind }: { readonly id?: string; readonly kind?: string }): void {
+  #markBlockBefore(id: string | undefined, kind: string | undefined): void {
     const start = this.#out.findLastIndex(({ text }) => text.trim() === '') + 1;
     const first = this.#out[start];
     if (first === undefined) return;
@@ -101,21 +102,14 @@ class MarkReader {
       this.#out.push(one);
     if (kind === undefined) return;
     const last = this.#out.splice(-1);
-    const [word = '', title] = kind.endsWith('-title')
-      ? [kind.slice(0, -6), last[0]?.text ?? '']
-      : [kind, ''];
-    const label = title.replace(/^[ \t]*> ?/, '');
+    const title = kind.endsWith('-title') ? (last[0]?.text ?? '') : '';
+    const [word, label] = [kind.replace(/-title$/, ''), title.replace(/^[ \t]*> ?/, '')];
     const lines = containerLines({ kind: 'alert', word, label }, title === '' ? last : [], line);
     this.#out.push(...lines.filter(({ text }) => text !== ''));
   }
 
-  #plain(
-    text: string,
-    prose: string,
-    { line, isUnderlined }: { line: number; isUnderlined: boolean },
-  ): string {
+  #plain(text: string, isHeading: boolean, line: number): string {
     if (text.length > maxLine || !/[{[^:#]/.test(text)) return text;
-    const isHeading = isUnderlined || /^[ \t>]*#{1,6}[ \t]/.test(prose);
     let shown = isHeading ? this.#plainHeading(text, line) : text;
     if (shown.includes('{')) shown = this.#plainAttributes(shown, line);
     if (shown.includes('[[')) shown = withPlainWikilinks(shown, this.#dialect, line);
@@ -138,17 +132,13 @@ class MarkReader {
 
   /** `[text]{#id .class}`, and lists after anything else. */
   #plainAttributes(text: string, line: number): string {
-    const roles = replaceProse(
-      text,
-      role,
-      (whole, name = '', written = '') => roleText(name, written) ?? whole,
-    );
+    const roles = replaceProse(text, role, (whole, name = '', said = '') => roleText(name, said) ?? whole);
     const spans = replaceProse(roles, span, (whole, shown = '', list = '') => {
       const found = tryAttributes(list);
       return found === undefined ? whole : `${this.#anchor(found.id, line)}${shown}`;
     });
     return replaceProse(spans, attributes, (whole, colon = '', list = '') => {
-      const found = colon === '' ? tryAttributes(list) : (tryAttributes(list) ?? { classes: [] });
+      const found = colon === '' ? tryAttributes(list) : (tryAttributes(list) ?? { id: undefined });
       return found === undefined ? whole : this.#anchor(found.id, line);
     });
   }
@@ -183,13 +173,8 @@ function isRemoved(prose: string): boolean {
   );
 }
 
-interface Attributes {
-  readonly id?: string;
-  readonly classes: readonly string[];
-}
-
-/** Undefined if it is no list of attributes: `{name}` is text. */
-function tryAttributes(list: string): Attributes | undefined {
+/** The id and the classes. Undefined if it is no list of attributes: `{name}` is text. */
+function tryAttributes(list: string) {
   const tokens = list.match(/[\w:@-]+=(?:"(?:[^"\\]|\\.)*"|'[^']*'|\S+)|\S+/g) ?? [];
   if (
     tokens.length === 0 ||
@@ -200,7 +185,7 @@ function tryAttributes(list: string): Attributes | undefined {
     return undefined;
   const id = tokens.find((token) => token.startsWith('#'))?.slice(1);
   const classes = tokens.filter((token) => token.startsWith('.')).map((token) => token.slice(1));
-  return { ...(id === undefined ? {} : { id }), classes };
+  return { id, classes };
 }
 
 /** The first line of a block with an id: within its text if it is a paragraph or a heading. */
@@ -252,12 +237,9 @@ function withoutPercents(text: string): string {
   const parts = text.split('%%');
   // Every second part is between two marks; the last mark may have no end.
   return parts
-    .map((part, at) =>
-      at % 2 === 0 || at === parts.length - 1
-        ? at % 2 === 0
-          ? part
-          : `%%${part}`
-        : part.replace(/[^\n]/g, ''),
-    )
+    .map((part, at) => {
+      if (at % 2 === 0) return part;
+      return at === parts.length - 1 ? `%%${part}` : part.replace(/[^\n]/g, '');
+    })
     .join('');
 }

@@ -2,7 +2,7 @@ import { Ends } from '../markdownLines.ts';
 import { withoutCode } from '../withoutCode.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, openingMark } from './kinds.ts';
-import { isAlone, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts';
+import { isAlone, type Replacement, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts';
 
 /**
  * A text without the tags of templates and components: shortcodes of Hugo, Liquid, JSX and its expressions. What has a
@@ -11,13 +11,7 @@ import { isAlone, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts
  */
 export function withoutTags(text: string, dialect: Dialect, lineOf: (line: number) => number): string {
   if (!/\{[{%/]|<\/?[A-Z]/.test(text) && !dialect.isMdx) return text;
-  const reader = new TagReader(text, dialect, lineOf);
-  return reader.read();
-}
-
-interface Replacement {
-  readonly end: number;
-  readonly text: string;
+  return new TagReader(text, dialect, lineOf).read();
 }
 
 class TagReader {
@@ -112,11 +106,8 @@ class TagReader {
       return stop === undefined ? undefined : { end: stop, text: this.#text.slice(end, from) };
     }
     const isEnd = name.startsWith('end') && name !== 'end';
-    return this.#tag(
-      { form: 'liquid', name: isEnd ? name.slice(3) : name, rest, isEnd, isClosed: false },
-      at,
-      end,
-    );
+    const own = isEnd ? name.slice(3) : name;
+    return this.#tag({ form: 'liquid', name: own, rest, isEnd, isClosed: false }, at, end);
   }
 
   #output(at: number): Replacement | undefined {
@@ -150,11 +141,8 @@ class TagReader {
     const end = this.#tried(tagEnd(this.#text, at + opening.length), maxLength);
     if (end === undefined) return undefined;
     const rest = this.#text.slice(at + opening.length, end - 1);
-    return this.#tag(
-      { form: 'component', name, rest, isEnd: slash === '/', isClosed: rest.endsWith('/') },
-      at,
-      end,
-    );
+    const isClosed = rest.endsWith('/');
+    return this.#tag({ form: 'component', name, rest, isEnd: slash === '/', isClosed }, at, end);
   }
 
   #tag(tag: TemplateTag, at: number, end: number): Replacement | undefined {
@@ -179,19 +167,15 @@ class TagReader {
 
   /** What is between a tag and its end, which are both left out then. */
   #textBefore({ form, name }: TemplateTag, from: number): Replacement | undefined {
-    const close =
-      form === 'component'
-        ? `</${name}\\s*>`
-        : form === 'liquid'
-          ? `\\{%-?\\s*end${name}\\s*-?%\\}`
-          : `\\{\\{[<%]\\s*/\\s*${name}\\s*[>%]\\}\\}`;
+    const [sign, close] = {
+      component: ['</', `</${name}\\s*>`],
+      liquid: ['{%', `\\{%-?\\s*end${name}\\s*-?%\\}`],
+      shortcode: ['{{', `\\{\\{[<%]\\s*/\\s*${name}\\s*[>%]\\}\\}`],
+    }[form] as [string, string];
     const end = this.#ends.after(close, from);
-    if (end === undefined) return undefined;
-    const start = this.#text.lastIndexOf(
-      form === 'component' ? '</' : form === 'liquid' ? '{%' : '{{',
-      end - 1,
-    );
-    return { end, text: this.#text.slice(from, start) };
+    return end === undefined
+      ? undefined
+      : { end, text: this.#text.slice(from, this.#text.lastIndexOf(sign, end - 1)) };
   }
 
   /** The end of a tag, which may have the sign of its end in quotes. */

@@ -1,3 +1,4 @@
+import { slug } from 'github-slugger';
 import type { Dialect } from './dialect.ts';
 
 /** A line with links in place of `[[name]]`, and pictures in place of `![[picture.png]]`. */
@@ -26,7 +27,7 @@ export function withPlainWikilinks(text: string, dialect: Dialect, line: number)
       const alt = second !== undefined && !/^\d+(?:x\d+)?$/.test(second.trim()) ? second : '';
       out.push(`![${alt}](${addressOf(target)})`);
     } else {
-      const place = fragment === undefined ? '' : `#${encodeURIComponent(idOf(fragment))}`;
+      const place = fragment === undefined ? '' : `#${encodeURIComponent(slug(fragment.trim()))}`;
       const address = name === '' ? place : addressOf(target, place);
       out.push(`[${labelOf(first, shown)}](${address})`);
     }
@@ -43,15 +44,6 @@ function labelOf(target: string, text: string | undefined): string {
     .split('#')
     .map((part) => part.replace(/^\^/, '').trim());
   return parts.filter(Boolean).join(' > ');
-}
-
-/** Of a heading, as GitHub makes it. */
-function idOf(fragment: string): string {
-  return fragment
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
-    .replaceAll(' ', '-');
 }
 
 function addressOf(path: string, fragment = ''): string {

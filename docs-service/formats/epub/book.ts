@@ -7,7 +7,6 @@ import { navigationDocument, ncxDocument } from './navigation.ts';
 import { styleSheet } from './styleSheet.ts';
 import type { BookDescription } from './xhtmlPage.ts';
 
-/** All that is packed. */
 interface BookContents {
   readonly description: BookDescription;
   readonly chapters: readonly Chapter[];
@@ -67,6 +66,9 @@ function packageDocument(contents: BookContents): string {
   const { description, chapters, cover } = contents;
   const { identifier, title, language, authors, modified } = description;
   const ids = chapters.map((_, at) => `chapter-${at + 1}`);
+  const coverPicture = contents.pictures.findIndex(({ file }) => file === cover.file);
+  // For EPUB 2 readers.
+  const coverId = cover.svg === null ? `picture-${coverPicture + 1}` : 'cover-drawing';
   return `<?xml version="1.0" encoding="UTF-8"?>
 <package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="book-id" xml:lang="${language}">
 <metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -78,7 +80,7 @@ ${authors.map((author) => `<dc:creator>${escapeXml(author)}</dc:creator>\n`).joi
 }<meta property="dcterms:modified">${modified}</meta>
 ${accessibilityOf(contents)
   .map(([property, value]) => `<meta property="schema:${property}">${escapeXml(value)}</meta>\n`)
-  .join('')}<meta name="cover" content="${coverId(contents)}"/>
+  .join('')}<meta name="cover" content="${coverId}"/>
 </metadata>
 <manifest>
 <item id="toc" href="toc.xhtml" media-type="application/xhtml+xml" properties="nav"/>
@@ -104,13 +106,6 @@ function pictureItems({ pictures, cover }: BookContents): string {
       return `<item id="picture-${at + 1}" href="${file}" media-type="${mediaType}"${properties}/>\n`;
     })
     .join('');
-}
-
-/** For EPUB 2 readers. */
-function coverId({ pictures, cover }: BookContents): string {
-  return cover.svg === null
-    ? `picture-${pictures.findIndex(({ file }) => file === cover.file) + 1}`
-    : 'cover-drawing';
 }
 
 /**

@@ -28,7 +28,7 @@ export class BookPictures {
     return [...this.#notes];
   }
 
-  note(message: string): void {
+  note(message: string): undefined {
     if (this.#notes.size < maxNotes) this.#notes.add(message);
   }
 
@@ -45,19 +45,12 @@ export class BookPictures {
   }
 
   #add(path: string, asset: Asset): BookPicture | undefined {
-    if (asset.kind === 'problem') {
-      this.note(asset.message);
-      return undefined;
-    }
+    if (asset.kind === 'problem') return this.note(asset.message);
     const file = `images/${asset.hash.slice(0, 32)}.${asset.type === 'jpeg' ? 'jpg' : asset.type}`;
     const known = this.#byFile.get(file);
     if (known) return known;
-    if (asset.bytes.length > this.#space) {
-      this.note(
-        `The picture ${pictureName(path)} is left out, because all pictures together have more than 100 MB.`,
-      );
-      return undefined;
-    }
+    const tooMuch = 'is left out, because all pictures together have more than 100 MB.';
+    if (asset.bytes.length > this.#space) return this.note(`The picture ${pictureName(path)} ${tooMuch}`);
     this.#space -= asset.bytes.length;
     const added = { file, picture: asset };
     this.#byFile.set(file, added);

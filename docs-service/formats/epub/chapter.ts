@@ -32,7 +32,7 @@ interface ChapterOptions {
 
 /** Writes the chapters in order. At the end, it removes links to places that no chapter has. */
 export function writeChapters(options: ChapterOptions): Chapter[] {
-  const { documents, colouring, language } = options;
+  const { documents, targets, pictures, colouring, language } = options;
   const files = new Map(documents.map(({ path, slug }) => [path, fileOf(slug)]));
   const labels = chapterTitles(documents);
   const placesIn = new Map<string, DocumentPlaces>();
@@ -42,17 +42,33 @@ export function writeChapters(options: ChapterOptions): Chapter[] {
     const places = placesOf(markdown);
     placesIn.set(file, places);
     const links: PlaceLink[] = [];
-    const references = referencesOf(document, places, { ...options, files, links });
+    const references = createReferences({
+      path: document.path,
+      places,
+      documentAddress(path, fragment) {
+        const file = files.get(path);
+        if (file && !fragment) return file;
+        if (file && fragment) {
+          links.push({ file, fragment });
+          return `${file}#${fragment}`;
+        }
+        // A book is read anywhere, so only an absolute address leads out of it.
+        const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
+        const resolved = target === undefined ? undefined : resolveLink(target, path);
+        return resolved?.kind === 'external' ? resolved.href : undefined;
+      },
+      picture: (path) => pictures.show(path),
+      onForeignPicture: (href) =>
+        pictures.note(
+          `${document.path} shows a picture from another site, ${href.slice(0, 200)}. It is left out.`,
+        ),
+    });
     const body = markdownToHtml(markdown, { references, colouring, epubTypes: true });
     const title = visibleText(document.title) || document.slug;
     const hasTitle = startsWithTitle(markdown);
-    const xhtml = xhtmlPage({
-      title,
-      language: languageOf(document.lang, language),
-      body: `<section epub:type="chapter" role="doc-chapter">
-${hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`}${body}</section>
-`,
-    });
+    const heading = hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`;
+    const section = `<section epub:type="chapter" role="doc-chapter">\n${heading}${body}</section>\n`;
+    const xhtml = xhtmlPage(title, languageOf(document.lang, language), section);
     const headings = markdown.headings.slice(hasTitle ? 1 : 0);
     return { file, label: labels[at] ?? title, headings, xhtml, links };
   });
@@ -63,44 +79,6 @@ ${hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`}${body}</section>
     });
     return { ...chapter, xhtml: withPlaces(chapter.xhtml, new Map(addresses)) };
   });
-}
-
-interface Linking extends ChapterOptions {
-  /** The chapters, by the paths of their documents. */
-  readonly files: ReadonlyMap<string, string>;
-  /** Gets the links to places in other chapters. */
-  readonly links: PlaceLink[];
-}
-
-function referencesOf(document: Document, places: DocumentPlaces, linking: Linking) {
-  const { pictures } = linking;
-  return createReferences({
-    path: document.path,
-    places,
-    documentAddress: (path, fragment) => addressOf(path, fragment, linking),
-    picture: (path) => pictures.show(path),
-    onForeignPicture: (href) =>
-      pictures.note(
-        `${document.path} shows a picture from another site, ${href.slice(0, 200)}. It is left out.`,
-      ),
-  });
-}
-
-function addressOf(
-  path: string,
-  fragment: string | null,
-  { files, links, targets }: Linking,
-): string | undefined {
-  const file = files.get(path);
-  if (file && !fragment) return file;
-  if (file && fragment) {
-    links.push({ file, fragment });
-    return `${file}#${fragment}`;
-  }
-  // A book is read anywhere, so only an absolute address leads out of it.
-  const target = Object.hasOwn(targets, path) ? targets[path] : undefined;
-  const resolved = target === undefined ? undefined : resolveLink(target, path);
-  return resolved?.kind === 'external' ? resolved.href : undefined;
 }
 
 /**

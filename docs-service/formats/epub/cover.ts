@@ -19,13 +19,8 @@ export function createCover(
   const picture = path === null ? undefined : pictures.find(path);
   const file = picture?.file ?? 'cover.svg';
   const { title, language } = description;
-  const xhtml = xhtmlPage({
-    title,
-    language,
-    bodyAttributes: ' class="cover" epub:type="cover"',
-    body: `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>
-`,
-  });
+  const body = `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>\n`;
+  const xhtml = xhtmlPage(title, language, body, ' class="cover" epub:type="cover"');
   return { file, svg: picture ? null : drawing(description), xhtml };
 }
 

@@ -15,10 +15,10 @@ export function navigationDocument(
   { title, language }: BookDescription,
   chapters: readonly Chapter[],
 ): string {
-  return xhtmlPage({
+  return xhtmlPage(
     title,
     language,
-    body: `<nav id="toc" epub:type="toc" role="doc-toc" aria-label="Contents">
+    `<nav id="toc" epub:type="toc" role="doc-toc" aria-label="Contents">
 <h1>${escapeXml(title)}</h1>
 ${orderedList(entriesOf(chapters, title))}</nav>
 <nav epub:type="landmarks" hidden="hidden" aria-label="Landmarks">
@@ -28,7 +28,7 @@ ${orderedList(entriesOf(chapters, title))}</nav>
 ${chapters[0] ? `<li><a epub:type="bodymatter" href="${chapters[0].file}">Text</a></li>\n` : ''}</ol>
 </nav>
 `,
-  });
+  );
 }
 
 /** The contents for EPUB 2 readers. */

@@ -1,17 +1,12 @@
 import { languageAttributes } from '../language.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 
-interface XhtmlPage {
-  readonly title: string;
-  readonly language: string;
-  /** Each with a space before it. */
-  readonly bodyAttributes?: string;
-  /** The content of `<body>`, with a line end after it. */
-  readonly body: string;
-}
-
-/** The frame of every page of a book. */
-export function xhtmlPage({ title, language, bodyAttributes = '', body }: XhtmlPage): string {
+/**
+ * The frame of every page of a book.
+ * @param body the content of `<body>`, with a line end after it
+ * @param bodyAttributes each with a space before it
+ */
+export function xhtmlPage(title: string, language: string, body: string, bodyAttributes = ''): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" ${languageAttributes(language)}>

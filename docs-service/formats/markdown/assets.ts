@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  type ContentPlaces,
-  isInside,
-  isOpenedAt,
-  type Place,
-  placeOf,
-} from '../../content/contentPlaces.ts';
+import { type ContentPlaces, placeOf, readPlaceNow } from '../../content/contentPlaces.ts';
 import { type PictureType, tryPictureType } from './pictureType.ts';
 import { sanitiseSvg } from './svg.ts';
 
@@ -35,14 +27,16 @@ export interface Picture {
 export function readAsset(places: ContentPlaces, source: string): Asset {
   const name = pictureName(source);
   try {
-    const bytes = source.startsWith('data:') ? bytesIn(source) : readInside(placeOf(places, source));
+    const bytes = source.startsWith('data:')
+      ? bytesIn(source)
+      : readPlaceNow(placeOf(places, source), maxBytes);
     return typeof bytes === 'string' ? problem(name, bytes) : pictureOf(bytes, name);
   } catch (error) {
-    return problem(name, `cannot be read (${codeOf(error)})`);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return problem(name, `cannot be read (${code})`);
   }
 }
 
-/** For messages. */
 export function pictureName(source: string): string {
   return source.startsWith('data:') ? `${source.slice(0, 40)}…` : source;
 }
@@ -52,7 +46,7 @@ function bytesIn(address: string): Uint8Array | string {
   const [start = ''] =
     /^data:image\/(?:png|jpe?g|gif|webp|svg\+xml)(?:;charset=utf-8)?;base64,/i.exec(address) ?? [];
   const data = address.slice(start.length);
-  if (data.length > (maxBytes / 3) * 4) return tooLarge;
+  if (data.length > (maxBytes / 3) * 4) return 'is larger than 10 MB';
   const isWhole = start !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
   return isWhole ? Buffer.from(data, 'base64') : 'is not PNG, JPEG, GIF, WebP or SVG in Base64';
 }
@@ -84,37 +78,4 @@ function hashOf(bytes: Uint8Array): string {
 
 function problem(path: string, why: string): Asset {
   return { kind: 'problem', message: `The picture ${path} ${why}.` };
-}
-
-/** The bytes, or a reason. The file is opened without blocking, because a pipe would block for ever. */
-function readInside(place: Place): Uint8Array | string {
-  const folder = realpathSync(place.folder);
-  const file = realpathSync(join(folder, place.path));
-  if (!isInside(folder, file)) return outside;
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    if (!isOpenedAt(descriptor, file)) return outside;
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return 'is not a file';
-    if (stats.size > maxBytes) return tooLarge;
-    return readUpTo(descriptor, stats.size);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-const outside = 'is outside the content folder';
-const tooLarge = 'is larger than 10 MB';
-
-function readUpTo(descriptor: number, size: number): Uint8Array {
-  const bytes = Buffer.alloc(size);
-  let length = 0;
-  for (let read = -1; read !== 0 && length < size; length += read) {
-    read = readSync(descriptor, bytes, length, size - length, null);
-  }
-  return bytes.subarray(0, length);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

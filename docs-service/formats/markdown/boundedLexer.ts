@@ -15,11 +15,7 @@ export class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[];
   override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList;
   override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[] {
-    if (this.#blockDepth > maxBlockDepth) {
-      throw new UnrenderableError(
-        `Quotes and lists are nested more than ${maxBlockDepth} deep. Nest them less.`,
-      );
-    }
+    if (this.#blockDepth > maxBlockDepth) throw tooDeep('Quotes and lists', maxBlockDepth);
     this.#blockDepth += 1;
     const result = super.blockTokens(source, tokens, clipped);
     this.#blockDepth -= 1;
@@ -28,11 +24,7 @@ export class BoundedLexer extends Lexer {
 
   override inlineTokens(source: string, tokens?: Token[]): Token[] {
     if (this.#inlineDepth === 0) this.#countSpanWork(source);
-    if (this.#inlineDepth > maxInlineDepth) {
-      throw new UnrenderableError(
-        `Emphasis and links are nested more than ${maxInlineDepth} deep. Nest them less.`,
-      );
-    }
+    if (this.#inlineDepth > maxInlineDepth) throw tooDeep('Emphasis and links', maxInlineDepth);
     this.#inlineDepth += 1;
     const result = super.inlineTokens(source, tokens);
     this.#inlineDepth -= 1;
@@ -65,6 +57,10 @@ export class BoundedTokenizer extends Tokenizer {
     }
     return super.table(source);
   }
+}
+
+function tooDeep(what: string, most: number): UnrenderableError {
+  return new UnrenderableError(`${what} are nested more than ${most} deep. Nest them less.`);
 }
 
 const maxBlockDepth = 50;

@@ -39,7 +39,6 @@ function costOf(code: string): number {
 
 type Palette = Readonly<Record<CodeKind, string>>;
 
-/** On the light ground of code blocks, in browsers, in print and in PDFs. */
 export const lightPalette: Palette = {
   keyword: '#8a2a7d',
   string: '#1f6b2c',
@@ -50,7 +49,6 @@ export const lightPalette: Palette = {
   deleted: '#a5252c',
 };
 
-/** On the dark ground of code blocks in browsers. */
 export const darkPalette: Palette = {
   keyword: '#dba0e0',
   string: '#9bcf96',
@@ -72,12 +70,10 @@ export const bookPalette: Palette = {
   deleted: '#bf534c',
 };
 
-/** Rules for the classes of tokens, such as `tok-keyword`. */
 export function codeRules(colourOf: (kind: CodeKind) => string): string {
   return kinds.map((kind) => `.tok-${kind} { color: ${colourOf(kind)};${shapes[kind] ?? ''} }`).join('\n');
 }
 
-/** The colours as variables, such as `--tok-keyword`. */
 export function codeVariables(palette: Palette): string {
   return kinds.map((kind) => `--tok-${kind}: ${palette[kind]};`).join(' ');
 }

@@ -1,31 +1,21 @@
 import type { Token, TokenizerAndRendererExtension } from 'marked';
 
 /** `[^label]` with a definition; without one it stays text, as on GitHub. */
-export interface FootnoteReference {
+interface FootnoteReference {
   readonly type: 'footnoteReference';
   readonly raw: string;
   readonly label: string;
 }
 
-/** `[^label]: …`. It prints nothing in its place. */
-export interface FootnoteDefinition {
-  readonly type: 'footnoteDefinition';
-  readonly raw: string;
-  readonly label: string;
-  readonly tokens: readonly Token[];
-}
+/** What `[^label]: …` says, by its label. It prints nothing in its place. */
+export type FootnoteDefinitions = Map<string, readonly Token[]>;
 
 export function isFootnoteReference(token: Token | FootnoteReference): token is FootnoteReference {
   return token.type === 'footnoteReference';
 }
 
-/**
- * The extensions that collect definitions in a map during the parse, the first of each label. A map serves one
- * document.
- */
-export function footnoteExtensions(
-  definitions: Map<string, FootnoteDefinition>,
-): TokenizerAndRendererExtension[] {
+/** The extensions that collect the definitions of one document during the parse, the first of each label. */
+export function footnoteExtensions(definitions: FootnoteDefinitions): TokenizerAndRendererExtension[] {
   return [
     {
       name: 'footnoteDefinition',
@@ -35,9 +25,8 @@ export function footnoteExtensions(
         const found = readDefinition(source);
         if (!found) return undefined;
         const tokens = this.lexer.blockTokens(found.text, []);
-        const token = { type: 'footnoteDefinition', raw: found.raw, label: found.label, tokens } as const;
-        if (!definitions.has(found.label)) definitions.set(found.label, token);
-        return token;
+        if (!definitions.has(found.label)) definitions.set(found.label, tokens);
+        return { type: 'footnoteDefinition', raw: found.raw, label: found.label, tokens };
       },
     },
     {

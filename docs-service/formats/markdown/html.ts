@@ -34,7 +34,6 @@ export function markdownToHtml(document: MarkdownDocument, options: HtmlOptions)
   return new HtmlWriter(document, options).write();
 }
 
-/** All places in the result that a link can lead to. */
 export function placesOf({ headings, footnotes, writtenIds }: MarkdownDocument): DocumentPlaces {
   const ids = [
     ...writtenIds,
@@ -52,7 +51,6 @@ class HtmlWriter {
   readonly #printed = new Set<string>();
   /** The ids of headings, and those that were printed. */
   readonly #places: ReadonlySet<string>;
-  /** In a cell of a table, which has little room. */
   #inCell = false;
 
   constructor(document: MarkdownDocument, options: HtmlOptions) {

@@ -1,17 +1,14 @@
 import type { Token, Tokens } from 'marked';
 import type { HtmlPart } from './rawHtml.ts';
 
-/** A table of raw HTML. */
 export interface HtmlTable {
   readonly type: 'htmlTable';
   readonly raw: string;
   readonly caption: readonly Token[];
-  readonly rows: readonly HtmlRow[];
+  readonly rows: readonly (readonly HtmlCell[])[];
   /** How many of the rows are its head. */
   readonly heads: number;
 }
-
-type HtmlRow = readonly HtmlCell[];
 
 export interface HtmlCell {
   readonly tokens: readonly Token[];

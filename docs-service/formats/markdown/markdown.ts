@@ -7,7 +7,7 @@ import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts'
 import { withoutCode } from '../../content/withoutCode.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
-import { type FootnoteDefinition, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
+import { type FootnoteDefinitions, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
@@ -21,7 +21,6 @@ export interface MarkdownDocument {
   readonly footnotes: readonly Footnote[];
   /** The footnote of each `footnoteReference`. */
   readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
-  /** Of headings and other places, in raw HTML. */
   readonly writtenIds: ReadonlySet<string>;
 }
 
@@ -36,9 +35,7 @@ export interface Heading {
 export interface Footnote {
   /** Counted from 1, in the order of the first references. */
   readonly number: number;
-  readonly label: string;
   readonly tokens: readonly Token[];
-  /** The number of references to it. */
   readonly references: number;
 }
 
@@ -53,15 +50,15 @@ interface FootnoteMark {
  * document. Characters that no XML document may contain are left out.
  */
 export function parseMarkdown(source: string): MarkdownDocument {
-  const { tokens, definitions } = lexWithFootnotes(withoutIllegalCharacters(source));
   const written = / (?:id|name)=/.test(source) ? writtenIds(withoutCode(source)) : new Set<string>();
-  return survey(tokens, { definitions, written, addressSpace: 2 * source.length + 1_000_000 });
+  const lexed = lexWithFootnotes(withoutIllegalCharacters(source));
+  return survey(lexed, written, 2 * source.length + 1_000_000);
 }
 
 export const printsNothing: ReadonlySet<string> = new Set(['space', 'def', 'footnoteDefinition']);
 
 export function lexWithFootnotes(source: string) {
-  const definitions = new Map<string, FootnoteDefinition>();
+  const definitions: FootnoteDefinitions = new Map();
   const extensions = [...footnoteExtensions(definitions), formulaExtension];
   return { tokens: lex(source, new Marked({ extensions }), withCjkRules), definitions };
 }
@@ -86,9 +83,8 @@ export function withinStack<Result>(read: () => Result): Result {
     return read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new UnrenderableError('The document has a line or a paragraph of megabytes. Split it.', {
-      cause: error,
-    });
+    const message = 'The document has a line or a paragraph of megabytes. Split it.';
+    throw new UnrenderableError(message, { cause: error });
   }
 }
 
@@ -96,26 +92,22 @@ export function withinStack<Result>(read: () => Result): Result {
 const maxLength = 10_000_000;
 const maxTokens = 4_000_000;
 
-interface SurveyFacts {
-  readonly definitions: ReadonlyMap<string, FootnoteDefinition>;
-  /** Ids that the author wrote. */
-  readonly written: ReadonlySet<string>;
-  /** Characters that the addresses of all links may have, because one definition can serve any number of links. */
-  readonly addressSpace: number;
-}
-
-/** One walk over all tokens in reading order. */
+/**
+ * One walk over all tokens in reading order.
+ * @param written ids that the author wrote
+ * @param space how long the addresses of all links may be: one definition can serve any number of links
+ */
 function survey(
-  tokens: readonly Token[],
-  { definitions, written, addressSpace }: SurveyFacts,
+  { tokens, definitions }: ReturnType<typeof lexWithFootnotes>,
+  written: ReadonlySet<string>,
+  space: number,
 ): MarkdownDocument {
-  let count = 0;
-  let space = addressSpace;
+  let [count, left] = [0, space];
   const slugger = createSlugger(written);
   const headingOf = new Map<Token, Heading>();
   const footnoteOf = new Map<Token, FootnoteMark>();
   const footnotes = new Map<string, { number: number; references: number }>();
-  const footnoteTokens = (label: string) => definitions.get(label)?.tokens ?? [];
+  const footnoteTokens = (label: string) => definitions.get(label) ?? [];
 
   const nameHeading = (token: Tokens.Heading) => {
     const text = plainText(token.tokens).trim();
@@ -134,8 +126,8 @@ function survey(
     if (isFootnoteReference(token)) return countReference(token, token.label);
     if (token.type === 'heading') nameHeading(token as Tokens.Heading);
     if (token.type === 'link' || token.type === 'image')
-      space -= token.href.length + (token.title?.length ?? 0);
-    if (space < 0)
+      left -= token.href.length + (token.title?.length ?? 0);
+    if (left < 0)
       throw new UnrenderableError('A long link is used too often in the document. Use it less often.');
     for (const children of childrenOf(token)) walk(children);
   };
@@ -155,13 +147,12 @@ function survey(
     tokens,
     headings: [...headingOf.values()],
     headingOf,
-    footnotes: [...footnotes].map(([label, counts]) => ({ ...counts, label, tokens: footnoteTokens(label) })),
+    footnotes: [...footnotes].map(([label, counts]) => ({ ...counts, tokens: footnoteTokens(label) })),
     footnoteOf,
     writtenIds: written,
   };
 }
 
-/** The lists of tokens inside of a token, in reading order. */
 export function childrenOf(token: Token): (readonly Token[])[] {
   if (token.type === 'list') return (token as Tokens.List).items.map(({ tokens }) => tokens);
   if (token.type === 'table') {

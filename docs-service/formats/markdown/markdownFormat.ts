@@ -2,11 +2,12 @@ import type { Token } from 'marked';
 import { resolveLink } from '../../content/links.ts';
 import { markdownLines } from '../../content/markdownLines.ts';
 import { type MarkdownJob, type PartsJob, type Rendered, tryTarget } from '../renderJob.ts';
-import { withAbsoluteLinks } from './absoluteLinks.ts';
-import { type MarkdownDocument, parseMarkdown } from './markdown.ts';
+import { lexWithFootnotes, type MarkdownDocument, parseMarkdown } from './markdown.ts';
 import { encodeParts, type MarkdownParts, type MarkdownSection } from './partsReader.ts';
-import { sanitiseMarkdown } from './sanitisedMarkdown.ts';
-import { shownPictures } from './shownPictures.ts';
+import { HtmlSanitiser } from './rawHtml.ts';
+import { sanitisedHtml, sanitiseMarkdown } from './sanitisedMarkdown.ts';
+import { shownPictures } from './shownParts.ts';
+import { keepingLineEnds, type TokenEdit, tryEditTokens } from './tokenEdits.ts';
 
 /** The Markdown as it was written, with raw HTML sanitised, and with those absolute addresses that are known. */
 export function createMarkdown({ document, targets, pictures }: MarkdownJob): Rendered {
@@ -14,7 +15,7 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
   const shown = Object.keys(pictures).length > 0 ? shownPictures(document) : new Set<string>();
   const linked = withAbsoluteLinks(body, (href) => {
     const target = resolveLink(href, from);
-    if (target.kind === 'fragment' && !href.startsWith('#')) return fragmentOf(target.fragment);
+    if (target.kind === 'fragment' && !href.startsWith('#')) return `#${encodeURIComponent(target.fragment)}`;
     if (target.kind !== 'inside') return undefined;
     const { path, documents, fragment } = target;
     if (shown.has(path) && Object.hasOwn(pictures, path)) return pictures[path];
@@ -23,10 +24,6 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
   });
   // Last, so that its guarantee holds whatever was edited before.
   return { bytes: new TextEncoder().encode(sanitiseMarkdown(linked)), notes: [] };
-}
-
-function fragmentOf(fragment: string | null): string {
-  return fragment === null ? '' : `#${encodeURIComponent(fragment)}`;
 }
 
 /** The Markdown with raw HTML sanitised, and where it may be cut, for `readParts`. */
@@ -44,7 +41,6 @@ export function markdownParts(text: string): MarkdownParts {
   return { sections, blocks, lines: linesOf(text, blocks) };
 }
 
-/** In one document; further sections cannot be found by their headings. */
 const maxSections = 10_000;
 
 interface PlacedToken {
@@ -109,3 +105,42 @@ function linesOf(text: string, blocks: readonly number[]): readonly number[] {
   }
   return lines;
 }
+
+/**
+ * The Markdown as it was written, with absolute addresses in links, pictures, definitions and raw HTML, which is
+ * sanitised on the way. Everything else stays byte for byte; so does a block in which an address is not found again.
+ * @param addressOf a valid address in place of the written one, which stays if it is undefined
+ */
+function withAbsoluteLinks(source: string, addressOf: (href: string) => string | undefined): string {
+  const sanitiser = new HtmlSanitiser();
+  const replace = (text: string, pattern: RegExp, href?: string) =>
+    text.replace(pattern, (whole, before: string, written: string) => {
+      const address = addressOf(href ?? written)?.replace(/[!"'()*<>]/g, escaped);
+      return address === undefined ? whole : before + address;
+    });
+  const edit: TokenEdit = (token, raw) => {
+    if (token.type === 'html') return sanitisedHtml(raw, sanitiser, (tag) => replace(tag, htmlAddress));
+    const pattern = addresses.get(token.type);
+    return pattern !== undefined && 'href' in token ? replace(raw, pattern, token.href) : raw;
+  };
+  return keepingLineEnds(
+    source,
+    (text) => tryEditTokens(text, lexWithFootnotes(text).tokens, edit, 'keep') ?? text,
+  );
+}
+
+/** In Markdown or HTML, these signs could end the address or mean something. */
+function escaped(sign: string): string {
+  return `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** sanitize-html writes each attribute as `name="value"`. */
+const htmlAddress = /( (?:href|src)=")([^"]*)(?=")/;
+
+const written = '(<[^<>\\n]*>|(?:\\\\.|[^\\s\\\\()]|\\((?:\\\\.|[^\\s\\\\()])*\\))+)';
+/** What is before the address, and the address. A reference has none: its definition is edited. */
+const addresses: ReadonlyMap<string, RegExp> = new Map([
+  ['link', new RegExp(`^(\\]\\([ \\t\\n]*)${written}`)],
+  ['image', new RegExp(`^(!\\[(?:\\\\.|[^\\\\[\\]]|\\[[^\\]]*\\])*\\]\\([ \\t\\n]*)${written}`)],
+  ['def', /^([ \t]*\[(?:\\.|[^\\\]])*\]:[ \t\n]*)(<[^<>\n]*>|\S+)/],
+]);

@@ -111,15 +111,16 @@ const allowed: sanitizeHtml.IOptions = {
   allowedAttributes,
   allowedSchemes: ['https', 'http', 'mailto'],
   allowedSchemesByTag: { img: ['https', 'http', 'data'] },
-  transformTags: { img: (tagName, attribs) => ({ tagName, attribs: withoutForeignData(attribs) }) },
+  // Of `data:` addresses, only those of pictures stay.
+  transformTags: {
+    img: (tagName, { src = '', ...others }) => ({
+      tagName,
+      attribs: isHarmlessAddress(src) ? { src, ...others } : others,
+    }),
+  },
   allowProtocolRelative: false,
   enforceHtmlBoundary: false,
 };
-
-/** Of `data:` addresses, only those of pictures stay. */
-function withoutForeignData({ src = '', ...attributes }: sanitizeHtml.Attributes): sanitizeHtml.Attributes {
-  return isHarmlessAddress(src) ? { src, ...attributes } : attributes;
-}
 
 const ignore = () => undefined;
 const silent = {

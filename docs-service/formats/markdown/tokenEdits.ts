@@ -4,21 +4,17 @@ import { childrenOf } from './markdown.ts';
 /** What a part of a token becomes, with the same number of lines. The part of a link is what follows its text. */
 export type TokenEdit = (token: Token, raw: string) => string;
 
-export interface TokenEditOptions {
-  readonly edit: TokenEdit;
-  /** What happens to a token whose edited leaves are not found: it stays, or there is no result. */
-  readonly ifLost: 'keep' | 'fail';
-}
-
 /**
  * The text with the leaves of its tokens replaced, and everything else byte for byte. Undefined if that is not
  * possible.
  * @param tokens of the first level, as Marked read them in the text
+ * @param ifLost what happens to a token whose edited leaves are not found: it stays, or there is no result
  */
 export function tryEditTokens(
   text: string,
   tokens: readonly Token[],
-  { edit, ifLost }: TokenEditOptions,
+  edit: TokenEdit,
+  ifLost: 'keep' | 'fail',
 ): string | undefined {
   const parts: string[] = [];
   let at = 0;
@@ -45,7 +41,6 @@ export function tryEditTokens(
   return parts.join('') + text.slice(at);
 }
 
-/** A part of a token in text order, and its replacement. */
 interface Leaf {
   readonly raw: string;
   readonly replacement: string;

@@ -11,11 +11,11 @@ import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } f
 import {
   arrange,
   type Block,
-  heightOf,
   indented,
   indentWithin,
   type LayoutScope,
   ruleNode,
+  stacked,
 } from './layout.ts';
 import { listBlock } from './lists.ts';
 import {
@@ -80,7 +80,7 @@ function paragraphBlocks(pieces: readonly Piece[], scope: LayoutScope): Block[] 
       ...placed,
       before: index === 0 || !isText ? 6.5 : 0,
       after: isText ? 6.5 : 9,
-      ...(isLabel ? { isLabel: true as const } : {}),
+      ...(isLabel ? { isLabel } : {}),
     };
   });
 }
@@ -89,12 +89,8 @@ function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
   const heading = scope.document.headingOf.get(token);
   const style = headingStyle(token.depth);
   const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
-  const look = {
-    ...scope.look,
-    fontSize: style.fontSize,
-    ...(token.depth > 4 ? { color: colors.quiet } : {}),
-  };
-  const setting = { ...scope, look };
+  const color = token.depth > 4 ? { color: colors.quiet } : {};
+  const setting = { ...scope, look: { ...scope.look, fontSize: style.fontSize, ...color } };
   const pieces = inlinePieces(token.tokens, scope.inline, mark).map((piece) => asText(piece, setting));
   const [first, ...rest] = textNodes(pieces, setting);
   if (!first || !pieces.some(({ text }) => text.trim())) return [];
@@ -115,35 +111,28 @@ function asText(piece: Piece, setting: TextSetting): TextPiece {
 
 /** A table, below its caption if it has one. */
 function htmlTable(table: HtmlTable, scope: LayoutScope): Block[] {
-  const caption = quietBlocks(table.caption, scope);
+  const caption = blocksOf(table.caption, quiet(scope));
   return [
     ...caption.map((placed) => ({ ...placed, isHeading: true as const })),
     ...htmlTableBlocks(table, scope),
   ];
 }
 
-function quietBlocks(tokens: readonly Token[], scope: LayoutScope): Block[] {
-  const look = { ...scope.look, fontSize: sizes.note, color: colors.quiet };
-  return blocksOf(tokens, { ...scope, look });
+function quiet(scope: LayoutScope): LayoutScope {
+  return { ...scope, look: { ...scope.look, fontSize: sizes.note, color: colors.quiet } };
 }
 
 /** A term, its meaning, or what is in a figure. */
 function partBlocks({ name, tokens }: HtmlParts['parts'][number], scope: LayoutScope): Block[] {
-  if (name === 'figcaption') return quietBlocks(tokens, scope);
+  if (name === 'figcaption') return blocksOf(tokens, quiet(scope));
   if (name === 'figure') return blocksOf(tokens, scope);
   if (name === 'dt') {
     const pieces = tokens.flatMap((token) => inlinePieces([token], scope.inline, { bold: true }));
-    return paragraphBlocks(pieces, scope).map((placed) => ({
-      ...placed,
-      after: 2,
-      isHeading: true as const,
-    }));
+    return paragraphBlocks(pieces, scope).map((placed) => ({ ...placed, after: 2, isHeading: true }));
   }
   const indent = indentWithin(scope, quoteIndent);
   const blocks = blocksOf(tokens, indented(scope, indent));
-  if (blocks.length === 0) return [];
-  const node = { stack: [{ stack: arrange(blocks), marginLeft: indent }] };
-  return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 2, after: 6.5 }];
+  return blocks.length === 0 ? [] : [stacked(blocks, 2, 6.5, { marginLeft: indent })];
 }
 
 /** Code, below its caption if it has one. */
@@ -151,8 +140,7 @@ function codeBlocks(token: Tokens.Code, scope: LayoutScope): Block[] {
   const block = codeBlock(token.text, token.lang, scope);
   const caption = tryCodeCaption(token);
   if (caption === undefined) return [block];
-  const look = { ...scope.look, fontSize: sizes.note, color: colors.quiet };
-  const above = paragraphBlocks([{ kind: 'text', text: caption, mark: {} }], { ...scope, look });
+  const above = paragraphBlocks([{ kind: 'text', text: caption, mark: {} }], quiet(scope));
   // As a heading does, a caption stays with what follows it.
   return [
     ...above.map((placed) => ({ ...placed, after: 3, isHeading: true as const })),
@@ -166,20 +154,14 @@ function quoteBlock(token: Tokens.Blockquote, scope: LayoutScope): Block[] {
   // PDFMake warns about tables that are nested deeper.
   const isTable = indent > 0 && quoteDepth <= 4;
   const look = { ...scope.look, color: colors.quiet };
-  const inner = {
-    ...indented(isTable ? { ...scope, inTable: true } : scope, indent),
-    quoteDepth,
-    look,
-  };
+  const inner = { ...indented(isTable ? { ...scope, inTable: true } : scope, indent), quoteDepth, look };
   const blocks = quotedBlocks(token, inner);
   if (blocks.length === 0) return [];
-  const body = { stack: arrange(blocks) };
-  const table = {
-    table: { widths: [inner.width], body: [[body]] },
-    layout: quoteLayout(directionOf(token.text.replace(/^\[!\w+\]/, ''))),
-  };
-  const node = isTable ? fromPageMargin(table, scope.indent) : { stack: [{ ...body, marginLeft: indent }] };
-  return [{ node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before: 9, after: 9 }];
+  const quote = stacked(blocks, 9, 9, { marginLeft: indent });
+  if (!isTable) return [quote];
+  const layout = quoteLayout(directionOf(token.text.replace(/^\[!\w+\]/, '')));
+  const table = { table: { widths: [inner.width], body: [[{ stack: arrange(blocks) }]] }, layout };
+  return [{ ...quote, node: fromPageMargin(table, scope.indent) }];
 }
 
 /** An alert begins with its label. */
@@ -216,11 +198,5 @@ function noteBlock({ number, tokens }: Footnote, scope: LayoutScope): Block {
     { ...placed, node: { ...hang(opening, runs, { width: whole }), ...id } },
     ...(opens ? rest : blocks),
   ];
-  return {
-    node: { stack: [{ stack: arrange(all), marginLeft: indent }] },
-    lead: placed.lead,
-    height: heightOf(all),
-    before: 2.5,
-    after: 2.5,
-  };
+  return stacked(all, 2.5, 2.5, { marginLeft: indent });
 }

@@ -2,9 +2,8 @@ import type { TDocumentDefinitions } from 'pdfmake/interfaces';
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import { chapterTitles } from '../chapterTitles.ts';
 import type { Heading } from '../markdown/markdown.ts';
-import { Bookmarks, contentsNodes } from './contents.ts';
 import { checkLength, type DefinitionParts, framed, setBody } from './definition.ts';
-import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
+import { Bookmarks, contentsNodes, coverNodes, type TitledText, titleNodes } from './openingPages.ts';
 
 /**
  * The definition of a collection as one file: a title page, the contents with page numbers, and each document on a new
@@ -37,7 +36,7 @@ export function bookDefinition(
   const content = [
     ...coverNodes(collection, first),
     ...titleNodes(about, type),
-    ...contentsNodes(headings, { about, type, isBook: true }),
+    ...contentsNodes(headings, about, type, true),
     ...bodies.flat(),
   ];
   return framed(content, about, first);

@@ -15,7 +15,8 @@ export function breakable(text: string, code: boolean): string[] {
       continue;
     }
     word += 1;
-    if (word > 3 && isBreak(text, at, code) && wordGoesOn(text, at, 3)) {
+    const goesOn = () => text.length > at + 3 && !/\s/.test(text.slice(at + 1, at + 4));
+    if (word > 3 && isBreak(text, at, code) && goesOn()) {
       parts.push(text.slice(start, at + 1), '');
       start = at + 1;
       word = 0;
@@ -37,7 +38,3 @@ function isBreak(text: string, at: number, code: boolean): boolean {
 }
 
 const signs = /[/._\-:,;=&?#@\\)\]}>|+]/;
-
-function wordGoesOn(text: string, at: number, length: number): boolean {
-  return text.length > at + length && !/\s/.test(text.slice(at + 1, at + 1 + length));
-}

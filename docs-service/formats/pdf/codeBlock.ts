@@ -54,7 +54,6 @@ function runsOf(tokens: readonly CodeToken[], type: Typesetter): TextRun[] | str
   });
 }
 
-/** The tokens of a part of their line. */
 function tokensWithin(tokens: readonly CodeToken[], start: number, end: number): CodeToken[] {
   let at = 0;
   return tokens.flatMap(({ text, kind }) => {

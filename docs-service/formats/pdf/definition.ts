@@ -7,14 +7,13 @@ import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { tryTarget, UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
-import { Bookmarks, contentsNodes } from './contents.ts';
 import { directionOfDocument } from './directions.ts';
 import type { InlineContext, Mark } from './inlines.ts';
 import { arrange, heightOf, type LayoutScope } from './layout.ts';
+import { Bookmarks, contentsNodes, coverNodes, type TitledText, titleNodes } from './openingPages.ts';
 import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
 import { colors, lineHeight, margins, papers, sizes, textHeight } from './style.ts';
-import { coverNodes, type TitledText, titleNodes } from './titleBlock.ts';
 import type { Typesetter } from './typesetter.ts';
 
 /** A document, and what sets it. */
@@ -45,7 +44,7 @@ export function documentDefinition(
   const content = [
     ...coverNodes(document, parts),
     ...titleNodes(document, type, body.title ? { id: bookmarks.nameOf(body.title.id) } : {}),
-    ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, { about: document, type })),
+    ...(document.body.length < minLength ? [] : contentsNodes(bookmarks.placed, document, type)),
     ...body.nodes,
   ];
   return framed(content, document, parts);
@@ -134,11 +133,8 @@ function inlineContext(
         return destination ? { destination } : {};
       }
       if (target.kind === 'none') return {};
-      for (const path of target.documents) {
-        const found = documentLink(path, target.fragment ?? null);
-        if (found !== undefined) return found;
-      }
-      return {};
+      const links = target.documents.map((path) => documentLink(path, target.fragment));
+      return links.find((one) => one !== undefined) ?? {};
     },
     places: [],
     placeOf: (id) => bookmarks.tryNew(id),

@@ -1,8 +1,14 @@
 import { basename } from 'node:path';
 import type { TFontDictionary } from 'pdfmake/interfaces';
 import { type FontFace, tryFontFace } from './fontFace.ts';
-import { type FontFile, listFontFiles } from './fontFiles.ts';
-import { type FallbackFile, fallbackFiles, type Region, regionalFace } from './regionalFonts.ts';
+import {
+  type FallbackFile,
+  type FontFile,
+  fallbackFiles,
+  listFontFiles,
+  type Region,
+  regionalFace,
+} from './fontFiles.ts';
 
 export type BaseFont = 'Text' | 'Code';
 
@@ -69,12 +75,11 @@ const samples = {
 export function fontCoverage(folders: readonly string[]) {
   const { familyFor } = createFontBook(folders, 'with others');
   const scripts = Object.entries(samples).map(([name, letter]) => {
-    return { name, family: familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') };
+    return { name, isFound: familyFor(letter.codePointAt(0) ?? 0, 'Text', 'sc') !== undefined };
   });
-  return {
-    found: scripts.flatMap(({ name, family }) => (family === undefined ? [] : [name])),
-    missing: scripts.flatMap(({ name, family }) => (family === undefined ? [name] : [])),
-  };
+  const namesOf = (wanted: boolean) =>
+    scripts.filter(({ isFound }) => isFound === wanted).map(({ name }) => name);
+  return { found: namesOf(true), missing: namesOf(false) };
 }
 
 type Family = Readonly<Record<'normal' | 'bold' | 'italics' | 'bolditalics', FontFace>>;
@@ -103,7 +108,7 @@ function ownFamilies(files: readonly FontFile[]): [string, Family][] {
 
 function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
   const file = files.find(({ path }) => basename(path) === name);
-  const face = file && tryFontFace(file.path, { noLigatures: code });
+  const face = file && tryFontFace(file.path, code);
   if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
   return face;
 }
@@ -119,7 +124,10 @@ function createFallbacks(files: readonly FontFile[]) {
     if (!opened.has(key)) {
       if (opened.size >= maxFallbacks || bytes + file.size > maxFallbackBytes) return undefined;
       bytes += file.size;
-      opened.set(key, tryFontFace(file.path, { choose: (names) => regionalFace(names, region) }));
+      opened.set(
+        key,
+        tryFontFace(file.path, false, (names) => regionalFace(names, region)),
+      );
     }
     return opened.get(key);
   }

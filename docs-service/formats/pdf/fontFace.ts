@@ -15,17 +15,15 @@ export interface FontFace {
   advance(codePoint: number): number;
 }
 
-interface FaceOptions {
-  /** Code must look as it was written, so `!=` and `=>` must not become one sign. */
-  readonly noLigatures?: boolean;
-  /** Chooses a font of a collection by its PostScript name; without an answer, the first one is used. */
-  readonly choose?: (names: readonly string[]) => string | undefined;
-}
-
-/** Undefined if the file is not a font that can be embedded. */
+/**
+ * Undefined if the file is not a font that can be embedded.
+ * @param isForCode code must look as it was written, so `!=` and `=>` must not become one sign
+ * @param choose a font of a collection by its PostScript name; without an answer, the first one is used
+ */
 export function tryFontFace(
   path: string,
-  { noLigatures = false, choose }: FaceOptions,
+  isForCode: boolean,
+  choose?: (names: readonly string[]) => string | undefined,
 ): FontFace | undefined {
   try {
     const bytes = readFileSync(path);
@@ -36,7 +34,7 @@ export function tryFontFace(
     const font = fonts.find(({ postscriptName }) => postscriptName === name) ?? fonts[0];
     if (!font?.postscriptName || !isDrawable(font)) return undefined;
     levelLines(bytes, font);
-    if (noLigatures) removeSubstitutions(bytes, font);
+    if (isForCode) removeSubstitutions(bytes, font);
     const face: FontFace = {
       name: font.postscriptName,
       path,
@@ -54,7 +52,6 @@ export function tryFontFace(
   }
 }
 
-/** With what fontkit's types do not mention. */
 interface OpenedFont extends fontkit.Font {
   /** Its tables by their tags, in the order of their entries. */
   readonly directory: { readonly tables: Readonly<Partial<Record<string, { readonly offset: number }>>> };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export interface FontFile {
   readonly path: string;
@@ -81,4 +81,74 @@ function beginningOf(path: string): Buffer {
   } catch {
     return Buffer.alloc(0);
   }
+}
+
+/** The region whose forms are used for the signs that Chinese, Japanese and Korean share. */
+export type Region = 'jp' | 'kr' | 'sc' | 'tc' | 'hk';
+
+export interface FallbackFile {
+  readonly regular: FontFile;
+  readonly bold: FontFile | undefined;
+}
+
+/** From the language of a document, or else from its text. */
+export function regionOf(lang: string | null, text: string): Region {
+  const tag = lang?.toLowerCase() ?? '';
+  if (/^ja\b/.test(tag)) return 'jp';
+  if (/^ko\b/.test(tag)) return 'kr';
+  if (/^zh\b.*-hk\b|^yue\b/.test(tag)) return 'hk';
+  if (/^zh\b.*-(tw|mo|hant)\b/.test(tag)) return 'tc';
+  if (/^zh\b/.test(tag)) return 'sc';
+  if (/[\u3041-\u30ff]/.test(text)) return 'jp';
+  return /[\uac00-\ud7a3]/.test(text) ? 'kr' : 'sc';
+}
+
+/** The font of a collection for a region, by its PostScript name. */
+export function regionalFace(names: readonly string[], region: Region): string | undefined {
+  const sans = names.filter((name) => !/mono/i.test(name));
+  return sans.find((name) => new RegExp(`(CJK|Sans|PingFang|Heiti)-?${region}\\b`, 'i').test(name));
+}
+
+/** The files to search, in order: well-known ones first, those of the region before the others. */
+export function fallbackFiles(files: readonly FontFile[], region: Region): readonly FallbackFile[] {
+  const paths = new Map(files.map((file) => [file.path, file]));
+  return files
+    .map((file) => ({ file, rank: rankOf(basename(file.path), region) }))
+    .filter(({ rank }) => rank < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ file }) => ({ regular: file, bold: paths.get(boldPath(file.path)) }));
+}
+
+const regional: Readonly<Record<Region, RegExp>> = {
+  jp: /^(NotoSansJP|Hiragino Sans|ヒラギノ角ゴシック W3|YuGothR|meiryo|msgothic|ipag)/i,
+  kr: /^(NotoSansKR|AppleSDGothicNeo|malgun\.|NanumGothic\.)/i,
+  sc: /^(NotoSansSC|PingFang|msyh\.|STHeiti Light|wqy|simsun)/i,
+  tc: /^(NotoSansTC|PingFang|msjh\.)/i,
+  hk: /^(NotoSansHK|PingFang|msjh\.)/i,
+};
+
+const wellKnown = [
+  /^NotoSans-?Regular/i,
+  /^NotoSansCJK-?(Regular|VF)/i,
+  /^NotoSans[A-Z]\w*-(Regular|VF)/,
+  /^NotoEmoji/i,
+  /^DejaVuSans\./i,
+  /^(Arial Unicode|ArialUnicode|Symbola|seguisym|segoeui\.|LiberationSans-Regular|FreeSans\.)/i,
+];
+
+const otherStyles =
+  /bold|black|heavy|light|thin|medium|italic|oblique|condensed|narrow|serif|mono|extra|color|lastresort/i;
+
+function rankOf(name: string, region: Region): number {
+  if (regional[region].test(name)) return 0;
+  const index = wellKnown.findIndex((pattern) => pattern.test(name));
+  if (index >= 0) return 1 + index;
+  if (Object.values(regional).some((pattern) => pattern.test(name))) return 20;
+  return otherStyles.test(name) ? Number.POSITIVE_INFINITY : 30;
+}
+
+function boldPath(path: string): string {
+  const name = basename(path);
+  const bold = /regular/i.test(name) ? name.replace(/regular/i, 'Bold') : name.replace(/(\.\w+)$/, '-Bold$1');
+  return join(dirname(path), bold);
 }

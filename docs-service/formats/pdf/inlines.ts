@@ -144,9 +144,9 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);
         // What is nested too deep is set like its surroundings. An element that is always empty is closed at once.
-        if (open.length < maxDepth) {
-          open.push({ name, mark: { ...mark(), ...markOf(name, attributes, context) } });
-        }
+        const { href } = attributes;
+        const own = name === 'a' && href ? context.linkOf(href) : marks.get(name);
+        if (open.length < maxDepth) open.push({ name, mark: { ...mark(), ...own } });
       },
       onclosetag(name) {
         const index = open.findLastIndex((element) => element.name === name);
@@ -201,10 +201,6 @@ const namesOf: readonly (readonly [Mark, string])[] = [
 const marks = new Map(
   namesOf.flatMap(([mark, names]) => names.split(' ').map((name) => [name, mark] as const)),
 );
-
-function markOf(name: string, attributes: Record<string, string>, context: InlineContext): Mark {
-  return name === 'a' && attributes['href'] ? context.linkOf(attributes['href']) : (marks.get(name) ?? {});
-}
 
 function imageOf(attributes: Record<string, string>, mark: Mark): Piece | undefined {
   const { src, alt = '' } = attributes;

@@ -9,9 +9,9 @@ import { colors, textHeight } from './style.ts';
 export interface Block extends LaidOutNode {
   readonly before: number;
   readonly after: number;
-  readonly isHeading?: true;
+  readonly isHeading?: boolean;
   /** It stays with what follows it, as a heading does. */
-  readonly isLabel?: true;
+  readonly isLabel?: boolean;
 }
 
 /**
@@ -55,7 +55,6 @@ function gapBefore(blocks: readonly Block[], index: number): number {
   return index === 0 ? 0 : Math.max(blocks[index - 1]?.after ?? 0, blocks[index]?.before ?? 0);
 }
 
-/** The gap to the next block and the beginning of that block. */
 function roomBelow(blocks: readonly Block[], index: number): number {
   const next = blocks[index];
   return next ? gapBefore(blocks, index) + Math.min(next.lead, textHeight * 0.45) : 0;
@@ -76,11 +75,9 @@ export interface LayoutScope extends TextSetting {
   readonly colouring: CodeColouring;
   /** Begins the names of places in the document. */
   readonly places: string;
-  /** How many lists it stands in. */
   readonly listDepth?: number;
   /** Whether it stands in the table that a quote is set as. */
   readonly inTable?: boolean;
-  /** In how many quotes. */
   readonly quoteDepth?: number;
   /** Called for each heading that gets a place in the document. Returns what makes it a bookmark. */
   readonly placeHeading: (heading: Heading) => Record<string, unknown>;
@@ -95,6 +92,12 @@ export function indented(scope: LayoutScope, indent: number, direction: Directio
 
 export function indentWithin(scope: LayoutScope, indent: number): number {
   return scope.width - indent < 150 ? 0 : indent;
+}
+
+/** Blocks below each other as one. */
+export function stacked(blocks: readonly Block[], before: number, after: number, side: object): Block {
+  const node = { stack: [{ stack: arrange(blocks), ...side }] };
+  return { node, lead: blocks[0]?.lead ?? 0, height: heightOf(blocks), before, after };
 }
 
 /** A line over a width, in points. */

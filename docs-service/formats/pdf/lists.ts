@@ -2,43 +2,36 @@ import type { Token } from 'marked';
 import type { Direction } from '../language.ts';
 import type { HtmlList } from '../markdown/htmlBlocks.ts';
 import { directionOf, inOrder } from './directions.ts';
-import { arrange, type Block, heightOf, indented, indentWithin, type LayoutScope } from './layout.ts';
+import { arrange, type Block, indented, indentWithin, type LayoutScope, stacked } from './layout.ts';
 import { hang } from './paragraphs.ts';
 import { colors, pitch } from './style.ts';
 import type { TextRun } from './typesetter.ts';
 
-/** Sets what stands in an item. */
-type BlocksOf = (tokens: readonly Token[], scope: LayoutScope) => readonly Block[];
-
-/** A list. Its signs hang beside the text, on the same line, so no page break separates them. */
-export function listBlock(list: HtmlList, scope: LayoutScope, blocksOf: BlocksOf): Block {
+/**
+ * A list. Its signs hang beside the text, on the same line, so no page break separates them.
+ * @param blocksOf sets what stands in an item
+ */
+export function listBlock(
+  list: HtmlList,
+  scope: LayoutScope,
+  blocksOf: (tokens: readonly Token[], scope: LayoutScope) => readonly Block[],
+): Block {
   const direction = directionOf(list.items.map(({ text }) => text).join('\n'));
   const markers = markersOf(list, scope, direction);
   const widest = markers.reduce((width, marker) => Math.max(width, marker.width), 16);
   const indent = indentWithin(scope, widest);
   const inner = indented({ ...scope, listDepth: (scope.listDepth ?? 0) + 1 }, indent, direction);
   const gap = list.loose ? 5.5 : 2.2;
-  const placing = { hangs: indent > 0, direction, fontSize: scope.look.fontSize };
   const items = list.items.map((item, index): Block => {
     const blocks = blocksOf(item.tokens, inner);
-    const all = marked(list.loose ? blocks : blocks.map(closer), markers[index], placing);
-    return {
-      node: { stack: arrange(all) },
-      lead: all[0]?.lead ?? 0,
-      height: heightOf(all),
-      before: gap,
-      after: gap,
-    };
+    const close = list.loose ? blocks : blocks.map(closer);
+    const marker = markers[index] ?? { runs: [], width: 0 };
+    const all = marked(close, marker, scope.look.fontSize, indent > 0 ? direction : undefined);
+    return { ...stacked(all, gap, gap, {}), node: { stack: arrange(all) } };
   });
   const nested = scope.listDepth !== undefined;
   const side = direction === 'rtl' ? { marginRight: indent } : { marginLeft: indent };
-  return {
-    node: { stack: [{ stack: arrange(items), ...side }] },
-    lead: items[0]?.lead ?? 0,
-    height: heightOf(items),
-    before: nested ? gap : 6.5,
-    after: nested ? gap : 7.5,
-  };
+  return stacked(items, nested ? gap : 6.5, nested ? gap : 7.5, side);
 }
 
 interface Marker {
@@ -102,26 +95,22 @@ const numerals = Object.entries({
 
 const signLook = { color: colors.quiet, preserveLeadingSpaces: true } as const;
 
-interface Placing {
-  /** Whether there is room for the signs beside the text. */
-  readonly hangs: boolean;
-  readonly direction: Direction;
-  readonly fontSize: number;
-}
-
-/** Puts the sign of an item before its text, or above its first block. */
+/**
+ * Puts the sign of an item before its text, or above its first block.
+ * @param direction undefined if there is no room for signs beside the text
+ */
 function marked(
   blocks: readonly Block[],
-  marker: Marker | undefined,
-  { hangs, direction, fontSize }: Placing,
+  { runs, width }: Marker,
+  fontSize: number,
+  direction: Direction | undefined,
 ): Block[] {
-  if (!marker) return [...blocks];
-  const place = hangs ? { width: marker.width, direction } : { width: 0 };
+  const place = direction === undefined ? { width: 0 } : { width, direction };
   const [first, ...rest] = blocks;
   if (first && Array.isArray(first.node['text']) && !first.isHeading) {
-    return [{ ...first, node: hang(first.node, marker.runs, place) }, ...rest];
+    return [{ ...first, node: hang(first.node, runs, place) }, ...rest];
   }
-  const node = hang({ text: [{ text: ' ' }], fontSize }, marker.runs, place);
+  const node = hang({ text: [{ text: ' ' }], fontSize }, runs, place);
   const height = pitch(fontSize);
   return [
     { node, lead: height, height, before: 0, after: 0, isHeading: true },

@@ -66,17 +66,13 @@ export function paragraphNodes(pieces: readonly Piece[], setting: TextSetting): 
 function partOf(piece: ImagePiece, setting: TextSetting): TextPiece | PlacedPicture {
   const picture = setting.pictures.place(piece, setting.width);
   if (!picture) return placeholder(piece);
-  if (isInLine(picture, setting)) return { kind: 'text', text: '\ufffc', mark: piece.mark, picture };
+  // About an icon or a badge.
+  const isSmall = picture.height <= setting.look.fontSize * 2.5 && picture.width <= setting.width / 2;
+  if (isSmall) return { kind: 'text', text: '\ufffc', mark: piece.mark, picture };
   const { link, destination } = piece.mark;
   return { ...picture, leads: withoutUndefined({ link, linkToDestination: destination }) };
 }
 
-/** About an icon or a badge. */
-function isInLine({ width, height }: PlacedPicture, setting: TextSetting): boolean {
-  return height <= setting.look.fontSize * 2.5 && width <= setting.width / 2;
-}
-
-/** The picture of a piece if it stands in the text. */
 export function tryInLine(piece: ImagePiece, setting: TextSetting): TextPiece | undefined {
   const part = partOf(piece, setting);
   return 'path' in part || !part.picture ? undefined : part;
@@ -171,16 +167,12 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
 
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
   const name = alt.trim() || (/^data:/i.test(source) ? '' : endOf(source));
-  return {
-    kind: 'text',
-    text: name ? `[Picture: ${name}]` : '[Picture]',
-    mark: { ...mark, italics: true, quiet: true },
-  };
+  const text = name ? `[Picture: ${name}]` : '[Picture]';
+  return { kind: 'text', text, mark: { ...mark, italics: true, quiet: true } };
 }
 
 const gap = 6;
 
-/** As many rows as the pictures need. */
 function rowNodes(pictures: readonly PlacedPicture[], { width, indent }: TextSetting): LaidOutNode[] {
   const rows: PlacedPicture[][] = [];
   let used = width;
@@ -202,8 +194,7 @@ function rowNode(row: readonly PlacedPicture[], indent: number): LaidOutNode {
   if (first && row.length === 1) return pictureNode(first);
   const height = Math.max(...row.map((picture) => picture.height));
   const columns = row.map((picture) => ({ ...pictureNode(picture).node, width: picture.width }));
-  const columnGap = gap;
-  return { node: fromPageMargin({ columns, columnGap }, indent), height, lead: height };
+  return { node: fromPageMargin({ columns, columnGap: gap }, indent), height, lead: height };
 }
 
 /** Explicit sizes, because PDFMake reads pixels as points. */

@@ -8,9 +8,9 @@ import { type PdfBookJob, type PdfJob, type Rendered, UnrenderableError } from '
 import { bookDefinition } from './bookDefinition.ts';
 import { documentDefinition } from './definition.ts';
 import { createFontBook, type FontBook } from './fontBook.ts';
+import { regionOf } from './fontFiles.ts';
 import { Pictures } from './pictures.ts';
 import { changePrinter } from './printer.ts';
-import { regionOf } from './regionalFonts.ts';
 import { Typesetter } from './typesetter.ts';
 
 /**

@@ -61,26 +61,10 @@ function join(line: Line, last: Inline, next: Inline): void {
 }
 
 /** The properties that decide how PDFMake prints an inline. */
-const look = [
-  'font',
-  'fontSize',
-  'color',
-  'link',
-  'linkToDestination',
-  'linkToPage',
-  'decoration',
-  'background',
-  'sup',
-  'sub',
-  'opacity',
-  'characterSpacing',
-  'hangsRight',
-  'picture',
-  'fontFeatures',
-  'alignment',
-  '_pageRef',
-  '_tocItemRef',
-] as const;
+const look = (
+  'font fontSize color link linkToDestination linkToPage decoration background sup sub opacity characterSpacing ' +
+  'hangsRight picture fontFeatures alignment _pageRef _tocItemRef'
+).split(' ');
 
 /** Two texts that the font sets from right to left would change places. */
 function isAlike(a: Inline, b: Inline): boolean {

@@ -40,7 +40,6 @@ export const sizes = { body: 10.2, table: 9.2, code: 8.4, note: 8.8 } as const;
 /** The code font is wider than the text font, so code within text is set a little smaller to look the same size. */
 export const inlineCodeScale = 0.9;
 
-/** By level, from 1. */
 export const headings = [
   { fontSize: 19, before: 26, after: 9 },
   { fontSize: 14.5, before: 22, after: 7 },
@@ -54,7 +53,6 @@ export function headingStyle(level: number): (typeof headings)[number] {
   return headings[level - 1] ?? headings[5];
 }
 
-/** The pitch of lines in points. */
 export function pitch(fontSize: number): number {
   return fontSize * (metrics.ascent + metrics.descent) * lineHeight;
 }

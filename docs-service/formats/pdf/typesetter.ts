@@ -2,8 +2,8 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Paper } from '../renderJob.ts';
 import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
+import type { Region } from './fontFiles.ts';
 import type { LinePicture, Mark, TextPiece } from './inlines.ts';
-import type { Region } from './regionalFonts.ts';
 import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
@@ -129,9 +129,10 @@ export class Typesetter {
     for (const { text: part, family } of isRightToLeft ? parts.reverse() : parts) {
       if (family === undefined) runs.push({ ...plain, ...look, ...this.#substitute(part, fontSize) });
       else {
-        const words = base === 'Code' ? codeWords(part) : breakable(part, false);
+        // In code, each word has the space after it.
+        const words = base === 'Code' ? part.split(/(?<= )(?! )/) : [part];
         const longest = room / (fontSize * 0.62);
-        for (const word of words) {
+        for (const word of words.flatMap((one) => breakable(one, base === 'Code'))) {
           const isWhole = (base === 'Code' || isRightToLeft) && word.length < longest;
           const whole = isWhole ? ({ noWrap: true } as const) : {};
           // No-break spaces that begin a line stay, as in browsers.
@@ -217,13 +218,9 @@ function pictureRuns(picture: LinePicture, { link, destination }: Mark, fontSize
   const below = Math.max(drop + 1.5, pitch(fontSize) - metrics.ascent * fontSize);
   const place = { drop, pitch: rise + below };
   const run = { ...plain, text: '\u00a0', font: 'Text', fontSize: rise / metrics.ascent };
+  const leads = { link, linkToDestination: destination };
   return [
-    withoutUndefined<TextRun>({
-      ...run,
-      link,
-      linkToDestination: destination,
-      picture: { ...picture, ...place },
-    }),
+    withoutUndefined<TextRun>({ ...run, ...leads, picture: { ...picture, ...place } }),
     { ...plain, text: '', font: 'Text' },
   ];
 }
@@ -239,11 +236,6 @@ function plainGlyphs(text: string): string {
 const ascii = /^[\n -~]*$/;
 const unprinted = /[\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]|\u20e3/gu;
 const spaces = /[\t\u2000-\u200a\u202f\u205f\u3000]/g;
-
-/** Each word with the space after it; long words with places to break. */
-function codeWords(text: string): string[] {
-  return text.split(/(?<= )(?! )/).flatMap((word) => breakable(word, true));
-}
 
 function hexadecimal(codePoint: number): string {
   return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;

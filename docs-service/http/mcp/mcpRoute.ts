@@ -1,11 +1,15 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
+import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
+import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
 import type { Authorization } from '../authorization.ts';
+import { documentAddress, readingPath } from '../documentView.ts';
 import { OpenCount } from '../openCount.ts';
 import { HttpProblem } from '../problems.ts';
+import type { Services } from '../services.ts';
 
-export interface McpRouteOptions {
+interface McpRouteOptions {
   readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
   /** The address of MCP at this service; what a request says about its host decides nothing. */
   readonly address: string;
@@ -44,21 +48,28 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
   });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (Array.isArray(request.body)) throw noBatches();
-    if (open >= maxRequests || ending?.aborted) throw tooMany();
+    if (Array.isArray(request.body))
+      throw new HttpProblem(400, 'MCP has no batches of messages. Send one message in each request.');
+    if (open >= maxRequests || ending?.aborted)
+      throw new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
+        headers: { 'retry-after': '1' },
+      });
+    const { grant } = request;
     const gone = whenGone(reply);
     open += 1;
     whenAborted(gone, () => void (open -= 1));
     handler ??= options.openHandler();
     const mcp = await handler;
-    if (listens(request.body)) {
+    // A listening client's stream stays open.
+    if (isRecord(request.body) && request.body['method'] === 'subscriptions/listen') {
       if (!isAccepted(request, eventStream)) throw notAcceptable(eventStream);
-      whenAborted(gone, listeners.add(request.grant?.id ?? ''));
+      whenAborted(gone, listeners.add(grant?.id ?? ''));
       endWithToken(gone, () => authorization.stillReads(request));
     }
     const answered = await mcp.fetch(requestOf(request, address, gone.signal), {
       parsedBody: request.body,
-      authInfo: authInfoOf(request),
+      // The token itself is not passed on.
+      authInfo: { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] },
     });
     return sendAnswer(reply, answered);
   };
@@ -74,11 +85,6 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
       },
       answer,
     );
-}
-
-/** Whether a message opens a stream that stays open. */
-function listens(message: unknown): boolean {
-  return isRecord(message) && message['method'] === 'subscriptions/listen';
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
@@ -120,11 +126,6 @@ function requestOf({ headers }: FastifyRequest, address: string, signal: AbortSi
   });
 }
 
-/** The token itself is not passed on. */
-function authInfoOf({ grant }: FastifyRequest) {
-  return { token: '', clientId: grant?.id ?? '', scopes: [...(grant?.scopes ?? [])] };
-}
-
 const eventStream = 'text/event-stream';
 const json = 'application/json';
 
@@ -161,12 +162,56 @@ function notAcceptable(types: string): HttpProblem {
   return new HttpProblem(406, `The answer has another type than you accept: send "Accept: ${types}".`);
 }
 
-function noBatches(): HttpProblem {
-  return new HttpProblem(400, 'MCP has no batches of messages. Send one message in each request.');
+interface MountedLibraryOptions extends Services {
+  readonly version: string;
+  /** The name of the library. */
+  readonly look?: { readonly title?: string };
+  readonly hasConnectorTools?: boolean;
+  readonly ending?: AbortSignal;
 }
 
-function tooMany(): HttpProblem {
-  return new HttpProblem(503, 'Too many requests are in progress. Try again in a moment.', {
-    headers: { 'retry-after': '1' },
+/** The library at `/mcp`. */
+export function mountLibrary(app: FastifyInstance, options: MountedLibraryOptions): void {
+  const { authorization, baseUrl, ending } = options;
+  mountMcp(app, {
+    authorization,
+    address: `${baseUrl.href}/mcp`,
+    openHandler: () => openLibraryHandler(options, app.log),
+    ending,
   });
+}
+
+/** The SDK is loaded with the first request. */
+async function openLibraryHandler(
+  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibraryOptions,
+  log: FastifyBaseLogger,
+): Promise<McpHandler> {
+  const protocol = await import('../../mcp/mcpProtocol.ts');
+  const addresses = [readingPath({ root: baseUrl.href }, ''), documentAddress(baseUrl.href, '')] as const;
+  const libraryFor = createMcpLibrary({ index, search, renditions, addresses });
+  const handler = protocol.createMcpHandler(
+    ({ era, authInfo }) =>
+      createMcpServer({
+        protocol,
+        library: Promise.resolve(libraryFor({ drafts: authInfo?.scopes.includes('draft') ?? false })),
+        version,
+        title: look?.title,
+        era,
+        // Without sessions, only the newer revision can notify.
+        canNotify: era === 'modern',
+        hasConnectorTools,
+        onDefect: (error) => log.error({ err: error }, 'a defect'),
+      }),
+    { maxSubscriptions: listenerBounds.maxOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
+  );
+  const notifier = createListChangeNotifier(() => handler.notify.resourcesChanged());
+  const subscription = index.onDidChange(notifier.onDidChange);
+  return {
+    fetch: (request, given) => handler.fetch(request, given),
+    async close() {
+      subscription.dispose();
+      notifier.dispose();
+      await handler.close();
+    },
+  };
 }

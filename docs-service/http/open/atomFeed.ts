@@ -23,7 +23,10 @@ export function atomFeed({ collection, href, library, changed }: FeedOptions): s
   const { definition, documents } = collection;
   const entries = documents
     .filter(({ hidden }) => !hidden)
-    .map((document) => ({ document, updated: updatedOf(document, changed) }))
+    .map((document) => {
+      const { slug, date, updated } = document;
+      return { document, updated: tryInstant(updated) ?? tryInstant(date) ?? changed.get(slug) ?? 0 };
+    })
     .sort((one, other) => other.updated - one.updated || (one.document.slug < other.document.slug ? -1 : 1))
     .slice(0, maxEntries);
   const page = collectionAddress({ root: href }, definition.name);
@@ -56,10 +59,6 @@ function entry(
 <updated>${time(updated)}</updated>
 ${published === undefined ? '' : `<published>${time(published)}</published>\n`}${names.map((name) => `<author><name>${escapeXml(name)}</name></author>\n`).join('')}${tags.map((tag) => `<category term="${escapeXml(tag.slug)}" label="${text(tag.title, tag.slug)}"/>\n`).join('')}${about === '' ? '' : `<summary>${escapeXml(about)}</summary>\n`}</entry>
 `;
-}
-
-function updatedOf({ slug, date, updated }: LocatedMetadata, changed: FeedOptions['changed']): number {
-  return tryInstant(updated) ?? tryInstant(date) ?? changed.get(slug) ?? 0;
 }
 
 function text(written: string, otherwise: string): string {

@@ -1,20 +1,29 @@
 import { count } from '../../../protocol/base/text.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { type Folder, type Folders, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
-import { collectionAddress, documentItem, feedOf, pager } from './documentList.ts';
+import {
+  collectionAddress,
+  documentItem,
+  feedOf,
+  libraryAddress,
+  pager,
+  searchForm,
+} from './documentList.ts';
+import { folderCrumbs, folderList, folderTree } from './folderTree.ts';
 
-export interface CollectionPageView {
-  readonly site: Site;
-  readonly collection: LibraryCollection;
-  /** Counted from 1. */
-  readonly page: number;
-  readonly pageSize: number;
-}
-
-/** A collection in its order. Its drafts are in no book, so they are left out here too. */
-export function collectionPage({ site, collection, page: number, pageSize }: CollectionPageView): string {
-  const { definition, documents } = collection;
+/**
+ * A collection in its order. Its drafts are in no book, so they are left out here too.
+ * @param number of the page, from 1
+ * @param pageSize more than elsewhere, because it is a list of contents
+ */
+export function collectionPage(
+  site: Site,
+  { definition, documents }: LibraryCollection,
+  number: number,
+  pageSize = 200,
+): string {
   const { name, title, description, author } = definition;
   const address = collectionAddress(site, name);
   const start = (number - 1) * pageSize;
@@ -47,4 +56,33 @@ function formats({ isOpen }: Site, address: string): string {
     ? [`<a href="${address}/feed.atom">Feed</a>`]
     : [`<a href="${address}.epub">EPUB</a>`, `<a href="${address}.pdf">PDF</a>`];
   return `<ul class="formats" aria-label="Formats">${links.map((link) => `<li>${link}</li>`).join('')}</ul>\n`;
+}
+
+/**
+ * What is directly in a folder: its folders, and its documents by title.
+ * @param number of the page, from 1
+ */
+export function folderPage(
+  site: Site,
+  folder: Folder,
+  folders: Folders,
+  number: number,
+  pageSize: number,
+): string {
+  const { name, path, documents } = folder;
+  const shown = documents.slice((number - 1) * pageSize, number * pageSize);
+  const items = shown.map((document) => documentItem(document, { site }));
+  const crumbs = [...folderCrumbs(site, parentOf(path)), `<bdi>${escapeHtml(name)}</bdi>`].join(' › ');
+  const addressOf = (to: number) => libraryAddress(site, { path, page: to });
+  return page({
+    site,
+    title: name,
+    isOwners: true,
+    body: `<div class="with-tree">
+${folderTree(site, folders, path)}<div class="shelf"><div>
+<nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>
+<h1 dir="auto">${escapeHtml(name)}</h1>
+${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}
+</div></div></div>`,
+  });
 }

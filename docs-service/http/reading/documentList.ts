@@ -18,7 +18,6 @@ interface ItemOptions {
   readonly collection?: string;
 }
 
-/** A document in a list. */
 export function documentItem(document: LocatedMetadata, options: ItemOptions): string {
   const { slug, title, lang, description } = document;
   const name = options.title ?? escapeHtml(title);
@@ -44,9 +43,9 @@ function meta({ draft, date, authors, path }: LocatedMetadata, { isOpen }: Site)
 function chips({ type, tags }: DocumentMetadata, { site, narrowed }: ItemOptions): string {
   const all = [
     ...(type === null ? [] : [{ address: libraryAddress(site, { ...narrowed, type }), text: type }]),
-    ...tags.map((tag) => ({
-      address: libraryAddress(site, { ...narrowed, tag: tag.slug }),
-      text: tag.title,
+    ...tags.map(({ slug, title }) => ({
+      address: libraryAddress(site, { ...narrowed, tag: slug }),
+      text: title,
     })),
   ];
   if (all.length === 0) return '';
@@ -77,7 +76,6 @@ export function pager({ page, pageSize, total, addressOf }: PagerOptions): strin
   return `<nav class="pager" aria-label="Pages">${before}${place}${after}</nav>`;
 }
 
-/** A page of the library, and what it is narrowed to. */
 export interface LibraryPlace {
   readonly q?: string | undefined;
   readonly type?: string | undefined;
@@ -89,17 +87,14 @@ export interface LibraryPlace {
   readonly page?: number | undefined;
 }
 
-/** The address of the page of a collection. */
 export function collectionAddress({ root }: Pick<Site, 'root'>, name: string): string {
   return `${root}/read/collections/${encodeURIComponent(name)}`;
 }
 
-/** The feed of a collection. */
 export function feedOf(site: Pick<Site, 'root'>, { name, title }: CollectionDefinition): FeedLink {
   return { title, address: `${collectionAddress(site, name)}/feed.atom` };
 }
 
-/** The address of a page of the library. */
 export function libraryAddress({ root }: Site, { page, ...place }: LibraryPlace): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(place)) if (value) search.set(name, value);

@@ -39,19 +39,14 @@ export function neighboursIn(
   };
 }
 
-interface DocumentView {
-  readonly site: Site;
-  readonly document: Document;
-  readonly folders: Folders;
-  readonly around: AdjacentPages | undefined;
-  readonly canonical?: string | undefined;
-}
-
 /** The HTML before and after the `<article>` of a document. */
-export function documentPage({ site, document, folders, around, canonical }: DocumentView): {
-  readonly before: string;
-  readonly after: string;
-} {
+export function documentPage(
+  site: Site,
+  document: Document,
+  folders: Folders,
+  around: AdjacentPages | undefined,
+  canonical?: string,
+) {
   const { before, after } = pageAround({
     site,
     title: document.title,
@@ -63,7 +58,7 @@ export function documentPage({ site, document, folders, around, canonical }: Doc
   // Strangers see no folders.
   const folder = site.isOpen ? '' : parentOf(document.path);
   const steps = around === undefined ? folderCrumbs(site, folder) : collectionSteps(site, around);
-  const tree = folderTree({ site, folders, folder, slug: document.slug });
+  const tree = folderTree(site, folders, folder, document.slug);
   const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>`;
   return {
     before: `${before}<div class="with-tree">\n${tree}<div class="reader">\n${crumbs}\n`,

@@ -5,42 +5,38 @@ import { readingPath } from '../documentView.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { libraryAddress } from './documentList.ts';
 
-interface SidebarState {
-  readonly site: Site;
-  readonly folders: Folders;
-  /** The folder that the reader is in. */
-  readonly folder: string;
-  /** The document that the reader is in. */
-  readonly slug?: string;
-}
-
 /** At most this many folders, and as many documents, of each folder. */
 const maxEntries = 200;
 
 /**
  * The folders around a page, for its side: what is in the folder of the page, and in each folder above it. The other
  * folders are links, so a large library makes no large page. Empty if there is nothing to choose.
+ * @param folder that the reader is in
+ * @param slug of the document that the reader is in
  */
-export function folderTree({ folders, folder, ...place }: SidebarState): string {
+export function folderTree(site: Site, folders: Folders, folder: string, slug?: string): string {
   const root = topFolder(folders);
   if (root === undefined || root.documents.length + root.folders.length < 2) return '';
   const open = new Set(folderSteps(folder));
   const level = ({ path, ...inside }: Folder): string => {
     const shownFolders = new Set(shownOf(inside.folders, (one) => open.has(one)));
-    const documents = shownOf(inside.documents, ({ slug }) => slug === place.slug);
+    const documents = shownOf(inside.documents, (one) => one.slug === slug);
     const byPath = new Map(documents.map((one) => [one.path, one]));
     const items = inside.entries.flatMap((entry) => {
       const document = byPath.get(entry);
-      if (document !== undefined) return documentEntry(place, document, nameOf(document, documents));
+      if (document !== undefined) {
+        const address = readingPath(site, document.slug);
+        return `<li>${link(address, nameOf(document, documents), document.slug === slug)}</li>`;
+      }
       if (!shownFolders.has(entry)) return [];
       const inner = open.has(entry) ? folders.get(entry) : undefined;
-      const isHere = place.slug === undefined && entry === folder;
+      const isHere = slug === undefined && entry === folder;
       const name = folders.get(entry)?.name ?? folderName(entry);
-      return `<li class="folder">${link(libraryAddress(place.site, { path: entry }), name, isHere)}${inner === undefined ? '' : level(inner)}</li>`;
+      return `<li class="folder">${link(libraryAddress(site, { path: entry }), name, isHere)}${inner === undefined ? '' : level(inner)}</li>`;
     });
     const left = inside.entries.length - items.length;
     const more =
-      left === 0 ? '' : `<li>${link(libraryAddress(place.site, { path }), `${left} more …`, false)}</li>`;
+      left === 0 ? '' : `<li>${link(libraryAddress(site, { path }), `${left} more …`, false)}</li>`;
     return `<ul>${items.join('')}${more}</ul>`;
   };
   return `<nav class="tree" aria-label="Folders" tabindex="0"><details><summary>Documents</summary>
@@ -62,14 +58,6 @@ function nameOf(
   if (label !== undefined) return label;
   const isShared = documents.some((one) => one.title === title && one.slug !== slug);
   return isShared ? basename(path, extname(path)) : title;
-}
-
-function documentEntry(
-  { site, slug }: Omit<SidebarState, 'folder' | 'folders'>,
-  one: LocatedMetadata,
-  name: string,
-) {
-  return `<li>${link(readingPath(site, one.slug), name, one.slug === slug)}</li>`;
 }
 
 function link(address: string, text: string, isHere: boolean): string {

@@ -85,10 +85,7 @@ export function hitText(site: Site, hit: SearchHit, clauses: readonly Clause[]):
   return `${about === '' ? '' : `<p class="meta">${about}</p>`}${excerpt}`;
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+type Span = { readonly start: number; readonly end: number };
 
 /** Adjacent spans become one. */
 function merged(spans: readonly Span[]): Span[] {

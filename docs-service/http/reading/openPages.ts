@@ -19,7 +19,7 @@ export interface ReadersLibrary {
   /** The page of the content folder. */
   startPage(): Promise<Document | undefined>;
   /** Undefined if it is not for this reader. May throw what `Lookups` throw. */
-  document(slug: string): Promise<Document | Moved | undefined>;
+  document(slug: string): Promise<Document | { readonly movedTo: string } | undefined>;
   article(document: Document): Promise<Rendition>;
   /** Undefined if it is not for this reader. May throw what `Lookups` throw. */
   collection(name: string): Promise<LibraryCollection | undefined>;
@@ -28,11 +28,6 @@ export interface ReadersLibrary {
 }
 
 export type ListFilter = Omit<DocumentFilter, 'drafts' | 'changedSince'>;
-
-interface Moved {
-  /** The slug under which the document is read. */
-  readonly movedTo: string;
-}
 
 /** For strangers. Everything here comes from what is public, so that nothing else can be shown or counted. */
 export function openPages(

@@ -8,18 +8,13 @@ import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, type HttpProblem, loggedProblemOf } from '../problems.ts';
 import { sendRendition } from '../sendRendition.ts';
 
-interface ArticleReply {
-  readonly article: Rendition;
-  /** The page around the article. */
-  readonly around: { readonly before: string; readonly after: string };
-  readonly authorization: Authorization;
-}
-
 /** Answers with a page that has the text of a document. */
 export function sendAround(
   request: FastifyRequest,
   reply: FastifyReply,
-  { article, around, authorization }: ArticleReply,
+  article: Rendition,
+  around: { readonly before: string; readonly after: string },
+  authorization: Authorization,
 ): Promise<FastifyReply> {
   const etag = createEtag(around.before, around.after, article.etag);
   reply.headers(pageHeaders({ isReading: true }));

@@ -7,6 +7,7 @@ import { UnrenderableError } from '../../formats/renderJob.ts';
 import { folderAt, readFolders, startPaths } from '../../library/folders.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import { tryLeadToAlias } from '../aliasRoute.ts';
+import { sendBook } from '../apiRoutes.ts';
 import { sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { atomFeed } from '../open/atomFeed.ts';
@@ -14,10 +15,9 @@ import { HttpProblem } from '../problems.ts';
 import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { Services } from '../services.ts';
-import { collectionPage } from './collectionPage.ts';
+import { collectionPage, folderPage } from './collectionPage.ts';
 import { type LibraryPlace, libraryAddress } from './documentList.ts';
 import { documentPage, neighboursIn } from './documentPage.ts';
-import { folderPage } from './folderPage.ts';
 import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
 import { type ListFilter, openPages, type ReadersLibrary } from './openPages.ts';
 import { createPageAnswer, sendAround, sendPage } from './pageAnswers.ts';
@@ -33,8 +33,6 @@ const open = { config: { isOpen: true } } as const;
 
 /** Documents on a page of the library. */
 const pageSize = 20;
-/** Documents on a page of a collection, which is a list of contents. */
-const collectionPageSize = 200;
 
 const pageNumber = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
 const place = Type.Optional(Type.String({ maxLength: 100 }));
@@ -90,11 +88,12 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
     app.get('', { ...open, schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
       const { page = 1 } = request.query;
       // A form also sends its empty fields.
-      const asked = { ...withoutEmpty(request.query), page };
+      const filled = Object.entries(request.query).filter(([, value]) => value !== '');
+      const asked = { ...(Object.fromEntries(filled) as Partial<typeof request.query>), page };
       if (asked.path !== undefined && request.visitor !== null) return askToSignIn(request, reply);
       const library = await libraryOf(request);
       if (asked.q !== undefined) return sendResults(request, reply, { ...asked, q: asked.q, library });
-      if (asked.path !== undefined) return sendFolder(request, reply, { path: asked.path, page });
+      if (asked.path !== undefined) return sendFolder(request, reply, asked.path, page);
       return sendLibrary(request, reply, { ...asked, library });
     });
 
@@ -121,12 +120,10 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
             .redirect(readingPath(site, document.movedTo), 308);
         const article = await library.article(document);
         const collection = await library.collectionAround(slug, request.query.in);
-        const around = documentPage({
-          ...{ site: library.site, document, folders: await library.folders() },
-          around: collection && neighboursIn(collection, slug, library.site),
-          canonical: library.site.isOpen ? readingPath({ root: href }, slug) : undefined,
-        });
-        return sendAround(request, reply, { article, around, authorization });
+        const near = collection && neighboursIn(collection, slug, library.site);
+        const canonical = library.site.isOpen ? readingPath({ root: href }, slug) : undefined;
+        const around = documentPage(library.site, document, await library.folders(), near, canonical);
+        return sendAround(request, reply, article, around, authorization);
       },
     );
 
@@ -155,9 +152,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
         const { site, collection: find } = await libraryOf(request);
         const collection = await find(request.params.name);
         if (collection === undefined) return askToSignIn(request, reply);
-        const { page = 1 } = request.query;
-        const view = { site, collection, page, pageSize: collectionPageSize };
-        return sendPage(request, reply, collectionPage(view));
+        return sendPage(request, reply, collectionPage(site, collection, request.query.page ?? 1));
       },
     );
 
@@ -188,15 +183,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
       app.get(
         `/collections/:name.${ending}`,
         { schema: { hide: true, params: nameParameter, querystring: paperQuery } },
-        async (request, reply) => {
-          const collection = await lookups.collection(request.params.name);
-          const book =
-            ending === 'pdf'
-              ? renditions.collectionPdf(collection, request.query.paper ?? 'a4')
-              : renditions.epub(collection);
-          const fileName = `${collection.definition.name}.${ending}`;
-          return sendRendition(request, reply, await book, { authorization, fileName });
-        },
+        (request, reply) => sendBook(services, request, reply, ending),
       );
   };
 
@@ -206,18 +193,14 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
     return reply;
   }
 
-  async function sendFolder(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { path, page }: { readonly path: string; readonly page: number },
-  ) {
+  async function sendFolder(request: FastifyRequest, reply: FastifyReply, path: string, page: number) {
     const folders = await owners.folders();
     const folder = folderAt(folders, path);
     if (folder === undefined)
       throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
     const last = lastPage(folder.documents.length);
     if (page > last) return reply.redirect(libraryAddress(site, { path: folder.path, page: last }), 303);
-    return sendPage(request, reply, folderPage({ site, folder, folders, page, pageSize }));
+    return sendPage(request, reply, folderPage(site, folder, folders, page, pageSize));
   }
 
   async function sendLibrary(
@@ -240,7 +223,7 @@ export function createReadingRoutes(services: Services): FastifyPluginAsyncTypeb
       try {
         const article = await library.article(start);
         const around = libraryPage({ ...view, hasStart: true });
-        return await sendAround(request, reply, { article, around, authorization });
+        return await sendAround(request, reply, article, around, authorization);
       } catch (error) {
         // The library has a page even if this document cannot be rendered.
         if (!(error instanceof UnrenderableError)) throw error;
@@ -292,8 +275,4 @@ function ownersPages({ index, search, renditions, site, lookups }: Services): Re
     collectionAround: async (_slug, name) =>
       name !== undefined && isSlug(name) ? findCollection(index, name) : undefined,
   };
-}
-
-function withoutEmpty<Query extends Readonly<Record<string, unknown>>>(query: Query): Partial<Query> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')) as Partial<Query>;
 }

@@ -34,7 +34,7 @@ export async function addAuthorizationServer(
   const { baseUrl, takesRegistrations, now } = options;
   const services: SignInServices = {
     ...{ ...shared, clients, owners },
-    sessions: await openOwnerSessions(app, { baseUrl, owners, now }),
+    sessions: await openOwnerSessions(app, baseUrl, owners, now),
     issuer: createTokenIssuer({ signIns, tokens, now }),
     passwords: new PasswordCheck({ owners, now, limit: passwordLimit }),
   };

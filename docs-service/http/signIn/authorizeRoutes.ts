@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Scope } from '../../auth/accessToken.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
@@ -73,7 +72,7 @@ export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsy
   ): Promise<string> {
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
-    return issuer.createCode({ client: client.id, redirectUri, challenge, scopes, me, epoch });
+    return issuer.createCode(me, { client: client.id, redirectUri, challenge, scopes, epoch });
   }
 }
 
@@ -101,16 +100,8 @@ interface ConsentRequest extends AuthorizationRequest {
   readonly redirectUri: string;
 }
 
-interface Refused {
-  readonly kind: 'refused';
-  /** Where the client learns the reason. */
-  readonly location: string;
-}
-
-/** The client could not be looked up for somebody who is not signed in. */
-interface Unknown {
-  readonly kind: 'unknown';
-}
+/** `location` is where the client learns the reason. Unknown is one that is not looked up for strangers any more. */
+type NoRequest = { readonly kind: 'refused'; readonly location: string } | { readonly kind: 'unknown' };
 
 interface ReadOptions extends SignInServices {
   /** Whether the owner asks, for whom more is fetched than for strangers. */
@@ -118,8 +109,8 @@ interface ReadOptions extends SignInServices {
 }
 
 /** Throws PageError if the request may not come from the client that it names. */
-async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | Refused | Unknown> {
-  const parameters = new Parameters(query, { longest: 8_192 });
+async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | NoRequest> {
+  const parameters = new Parameters(query, 8_192);
   const found = await readClient(parameters, options);
   if (found === undefined) return { kind: 'unknown' };
   const { client, redirectUri } = found;
@@ -140,21 +131,22 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
   const problem = redirectUriProblem(redirectUri);
   if (problem !== undefined)
     throw new PageError('The app sent a redirect address that cannot be used', problem);
-  const solution = addCommand({ id, redirectUri, hint: options.dataHint });
-  const client = await findClient(id, { ...options, solution });
+  const solution = addCommand(id, redirectUri, options.dataHint);
+  const client = await findClient(id, options, solution);
   if (client === undefined || isRedirectAllowed(client, redirectUri))
     return client && { client, redirectUri };
   throw new PageError(
     'The app wants its answer at an address that is not its own',
     `${redirectUri} is not one of the addresses that ${id} has named.`,
-    isLoopbackRedirect(redirectUri) && client.source !== 'registration' ? { solution } : {},
+    isLoopbackRedirect(redirectUri) && client.source !== 'registration' ? solution : undefined,
   );
 }
 
 /** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { clients, documents, solution, isOwner }: ReadOptions & { readonly solution: Solution },
+  { clients, documents, isOwner }: ReadOptions,
+  solution: Solution,
 ): Promise<OAuthClient | undefined> {
   try {
     // A client that the owner added takes precedence over its document.
@@ -165,7 +157,7 @@ async function findClient(
   } catch (cause) {
     if (!(cause instanceof GuardedFetchError)) throw cause;
     if (cause.kind === 'busy' && !isOwner) return undefined;
-    throw new PageError('The app cannot be looked up', cause.message, { solution, cause });
+    throw new PageError('The app cannot be looked up', cause.message, solution, cause);
   }
   throw new PageError(
     'The app is not known here',
@@ -177,34 +169,24 @@ async function findClient(
  * A line to paste into a shell. It must not admit somebody who only uses the name of an app, so it repeats no redirect
  * address that leads elsewhere.
  */
-function addCommand({ id, redirectUri, hint }: { id: string; redirectUri: string; hint: string }): Solution {
+function addCommand(id: string, redirectUri: string, hint: string): Solution {
   const isLocal = isLoopbackRedirect(redirectUri);
-  const parts = [
-    '--client-id',
-    quoteForShell(id),
-    '--redirect-uri',
-    isLocal ? quoteForShell(redirectUri) : placeholder,
-    '--name',
-    quoteForShell('Its name'),
-  ];
-  const commandLine = ['runner-docs client add', ...(hint === '' ? [] : [hint]), ...parts].join(' ');
+  const to = isLocal ? quoteForShell(redirectUri) : placeholder;
+  const flags = `--client-id ${quoteForShell(id)} --redirect-uri ${to} --name ${quoteForShell('Its name')}`;
+  const commandLine = ['runner-docs client add', ...(hint === '' ? [] : [hint]), flags].join(' ');
   return isLocal ? { commandLine } : { commandLine, note: whereToLook };
 }
 
 const placeholder = 'REDIRECT_ADDRESS';
 const whereToLook = `Replace ${placeholder} with the redirect address (redirect URI) in the app's own documentation, or ask who makes the app. The address in this request may be somebody else's, so it is not filled in.`;
 
-type Answer = { readonly code: string } | typeof refusal;
-
-type Sender = { readonly state?: string; readonly iss: string };
-
 /** RFC 6749, 4.1.2, and `iss`, which tells a client who answers (RFC 9207). */
 function locationOf(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | undefined },
   { href }: BaseUrl,
-  answer: Answer,
+  answer: { readonly code: string } | typeof refusal,
 ): string {
-  const all = withoutUndefined<Answer & Sender>({ ...answer, state, iss: href });
+  const all = { ...answer, ...(state === undefined ? {} : { state }), iss: href };
   // The address's own query stays as the client wrote it.
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(all)}`;
 }

@@ -26,17 +26,25 @@ export interface ConsentPage {
 export function consentPage(options: ConsentPage): string {
   const { site, action, request, csrf, client, scopes, me, problem } = options;
   const items = scopes.map(scopeItem);
-  // Empty if the `client_id` is no address.
+  // The only certain fact about an app is its address. Empty if the `client_id` is none.
   const clientHost = URL.canParse(client.id) ? new URL(client.id).host : '';
+  const app = clientHost === '' ? 'an app' : `<span class="host">${foreign(clientHost, 260)}</span>`;
+  const identityOnly = `<p>The app cannot read anything. It only learns that you are <strong>${foreign(me, 200)}</strong>.</p>`;
+  const scopeList = `<fieldset${problem === undefined ? '' : ' aria-describedby="problem"'}>
+<legend>What the app may do</legend>
+<ul class="scopes">
+${items.join('\n')}
+</ul>
+</fieldset>`;
   return card(
     site,
     'Allow an app',
-    `<h1>Allow ${appName(clientHost)} to use your library?</h1>
+    `<h1>Allow ${app} to use your library?</h1>
 ${problem === undefined ? '' : notice(problem, 'problem')}${facts(options, clientHost)}
 <form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="request" value="${escapeHtml(request)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
-${items.length === 0 ? identityOnly(me) : scopeList(items, problem)}
+${items.length === 0 ? identityOnly : scopeList}
 <p>You answer as <strong>${foreign(me, 200)}</strong>. You can end the access at any time with <code>runner-docs token
 revoke</code>.</p>
 <div class="actions">
@@ -45,24 +53,6 @@ revoke</code>.</p>
 </div>
 </form>`,
   );
-}
-
-function scopeList(items: readonly string[], problem: string | undefined): string {
-  return `<fieldset${problem === undefined ? '' : ' aria-describedby="problem"'}>
-<legend>What the app may do</legend>
-<ul class="scopes">
-${items.join('\n')}
-</ul>
-</fieldset>`;
-}
-
-function identityOnly(me: string): string {
-  return `<p>The app cannot read anything. It only learns that you are <strong>${foreign(me, 200)}</strong>.</p>`;
-}
-
-/** The only certain fact about an app is its address. Without one, nothing is certain. */
-function appName(clientHost: string): string {
-  return clientHost === '' ? 'an app' : `<span class="host">${foreign(clientHost, 260)}</span>`;
 }
 
 function facts({ client, redirectUri }: ConsentPage, clientHost: string): string {

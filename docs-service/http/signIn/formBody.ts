@@ -10,7 +10,7 @@ export function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: maxBytes },
-    async (_request: unknown, body: string | Buffer) => new Parameters(String(body), { longest: maxBytes }),
+    async (_request: unknown, body: string | Buffer) => new Parameters(String(body), maxBytes),
   );
 }
 

@@ -8,13 +8,6 @@ import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../hosts.ts';
 import { HttpProblem } from '../problems.ts';
 
-interface OwnerSessionsOptions {
-  readonly baseUrl: BaseUrl;
-  readonly owners: OwnerStore;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 /** The browsers in which the owner is signed in. */
 export interface OwnerSessions extends OwnerSession {
   /** @param epoch of the owner whose password was right */
@@ -36,7 +29,9 @@ const lifetime = 7 * 86_400_000;
  */
 export async function openOwnerSessions(
   app: FastifyInstance,
-  { baseUrl, owners, now }: OwnerSessionsOptions,
+  baseUrl: BaseUrl,
+  owners: OwnerStore,
+  now: () => number,
 ): Promise<OwnerSessions> {
   const { name, options } = cookiesOf(baseUrl);
   const cookieName = name('session');

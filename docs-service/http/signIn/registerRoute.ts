@@ -26,10 +26,14 @@ export function createRegisterRoute({ clients, now }: SignInServices): FastifyPl
       async (request, reply) => {
         const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
         if (!isAllowed)
-          throw new OAuthError('temporarily_unavailable', 'Too many registrations. Try again in a minute.', {
-            status: 429,
-            headers: { 'retry-after': String(resetAfter) },
-          });
+          throw new OAuthError(
+            'temporarily_unavailable',
+            'Too many registrations. Try again in a minute.',
+            429,
+            {
+              'retry-after': String(resetAfter),
+            },
+          );
         const client = parseRegistration(request.body);
         await clients.register(client, now());
         return reply

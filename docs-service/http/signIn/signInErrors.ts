@@ -30,7 +30,7 @@ function fromOther(error: FastifyError, request: FastifyRequest): OAuthError {
   const sentence = error.code?.includes('JSON')
     ? 'The body is not valid JSON.'
     : message.replaceAll('"', "'");
-  return new OAuthError(named === 'insufficient_scope' ? named : usual, sentence, { status, headers });
+  return new OAuthError(named === 'insufficient_scope' ? named : usual, sentence, status, headers);
 }
 
 const codes: Readonly<Record<number, OAuthErrorCode>> = {
@@ -47,14 +47,10 @@ export class PageError extends Error {
   readonly title: string;
   readonly solution: Solution | undefined;
 
-  constructor(
-    title: string,
-    sentence: string,
-    more: { readonly solution?: Solution; readonly cause?: unknown } = {},
-  ) {
-    super(sentence, { cause: more.cause });
+  constructor(title: string, sentence: string, solution?: Solution, cause?: unknown) {
+    super(sentence, { cause });
     this.title = title;
-    this.solution = more.solution;
+    this.solution = solution;
   }
 }
 

@@ -62,19 +62,17 @@ export interface Solution {
 
 /** A page for a request that cannot be answered with a redirect, such as one from an unknown program. */
 export function clientProblemPage({ site, title, sentence, solution }: ClientProblemPage): string {
+  const { commandLine: command = '', note } = solution ?? {};
+  const remedy = `<p>If you know this app and want to use it, run this command on the machine that runs the service, and try again:</p>
+${commandLine(command)}
+${note === undefined ? '' : `<p>${escapeHtml(note)}</p>\n`}`;
   return card(
     site,
     title,
     `<h1>${foreign(title)}</h1>
 <p>${foreign(sentence)}</p>
-${solution === undefined ? '' : solutionOf(solution)}<p class="soft">Nothing was allowed. You can close this page.</p>`,
+${solution === undefined ? '' : remedy}<p class="soft">Nothing was allowed. You can close this page.</p>`,
   );
-}
-
-function solutionOf({ commandLine: command, note }: Solution): string {
-  return `<p>If you know this app and want to use it, run this command on the machine that runs the service, and try again:</p>
-${commandLine(command)}
-${note === undefined ? '' : `<p>${escapeHtml(note)}</p>\n`}`;
 }
 
 /** Asks before it ends the session, because a link alone must not end one. */
@@ -122,12 +120,7 @@ function formTargetOf(redirectUri: string): string {
 
 /** A page with one thing to do. */
 export function card(site: Site, title: string, body: string): string {
-  return page({
-    site,
-    title,
-    isAlone: true,
-    body: `<div class="card">${body}</div>`,
-  });
+  return page({ site, title, isAlone: true, body: `<div class="card">${body}</div>` });
 }
 
 /** Why it did not work, read aloud when the page opens. */
@@ -140,16 +133,13 @@ export function notice(sentence: string, id: string): string {
  * characters, and is cut before it fills the page.
  */
 export function foreign(text: string, longest = 600): string {
-  const characters = [
-    ...text
-      .replace(/\s+/g, ' ')
-      .replace(invisible, '')
-      .replace(/(\p{M}{3})\p{M}+/gu, '$1')
-      .replace(/\s+/g, ' ')
-      .trim(),
-  ];
-  const shown =
-    characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : characters.join('');
+  const visible = text.replace(/\s+/g, ' ').replace(invisible, '');
+  const line = visible
+    .replace(/(\p{M}{3})\p{M}+/gu, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const characters = [...line];
+  const shown = characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : line;
   return `<bdi class="foreign">${escapeHtml(shown)}</bdi>`;
 }
 

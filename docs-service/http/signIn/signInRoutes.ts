@@ -27,7 +27,7 @@ export function createSignInRoutes(services: SignInServices): FastifyPluginAsync
     readForms(app);
     answerPageErrors(app, site);
     app.get('/sign-in', hidden, async (request, reply) => {
-      const to = localPath(new Parameters(queryOf(request), { longest: 16_384 }).tryGet('to'), baseUrl);
+      const to = localPath(new Parameters(queryOf(request), 16_384).tryGet('to'), baseUrl);
       if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
       return sendForm(reply, to);
     });

@@ -24,8 +24,12 @@ export function createTokenRoutes(options: SignInServices): FastifyPluginAsync {
     app.post(signInPaths.token, hidden, async (request) => {
       const form = clientFormOf(request);
       authorization.countSignIn('token', request.ip);
-      const tokens = await issueTokens(form, options);
-      return { ...tokenAnswer(tokens), ...(await identityOf(owners, baseUrl, tokens.scopes)) };
+      const { access, refresh, scopes, lifetime } = await issueTokens(form, options);
+      return {
+        ...{ access_token: access, token_type: 'Bearer', expires_in: lifetime },
+        ...{ refresh_token: refresh, scope: scopes.join(' ') },
+        ...(await identityOf(owners, baseUrl, scopes)),
+      };
     });
     // A client that only wants to know who the owner is redeems its code here (IndieAuth, 5.3.1).
     app.post(signInPaths.authorization, hidden, async (request) => {
@@ -76,11 +80,10 @@ async function issueTokens(form: Parameters, options: SignInServices): Promise<I
   // With this error, clients register again; with any other, an unknown client would only sign in again.
   const isKnown =
     isDocumentAddress(client) || (isClientId(client) && (await options.clients.find(client)) !== undefined);
-  if (!isKnown)
-    throw new OAuthError('invalid_client', 'This client is not registered here any more.', { status: 401 });
+  if (!isKnown) throw new OAuthError('invalid_client', 'This client is not registered here any more.', 401);
   if (grantType === 'authorization_code') return options.issuer.exchange(readRedemption(form));
   const scopes = (form.tryGet('scope') ?? '').split(' ').filter(Boolean);
-  return options.issuer.refresh(form.get('refresh_token'), { client, scopes });
+  return options.issuer.refresh(form.get('refresh_token'), client, scopes);
 }
 
 function readRedemption(form: Parameters): Redemption {
@@ -96,16 +99,6 @@ function unknownGrantType(): OAuthError {
   return new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token.');
 }
 
-function tokenAnswer({ access, refresh, scopes, lifetime }: IssuedTokens) {
-  return {
-    access_token: access,
-    token_type: 'Bearer',
-    expires_in: lifetime,
-    refresh_token: refresh,
-    scope: scopes.join(' '),
-  };
-}
-
 async function identityOf(owners: OwnerStore, baseUrl: BaseUrl, scopes: readonly Scope[]) {
   const owner = await owners.read();
   const profile = scopes.includes('profile') ? { profile: profileOf(owner, baseUrl, scopes) } : {};
@@ -117,7 +110,6 @@ function profileOf(owner: Owner, baseUrl: BaseUrl, scopes: readonly Scope[]) {
   return { ...profile, ...(email !== undefined && scopes.includes('email') ? { email } : {}) };
 }
 
-/** The address that identifies the owner. */
 export function meOf({ me }: Owner, { href }: BaseUrl): string {
   return me ?? `${href}/`;
 }

@@ -7,7 +7,6 @@ import {
   inTransaction,
   toUnavailable,
 } from '../../base/postgresConnection.ts';
-import { createChanges } from '../changes.ts';
 import {
   type DocumentIndex,
   type IndexChanges,
@@ -17,19 +16,13 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
-import type { IndexDatabase } from '../indexDatabase.ts';
+import { createChanges, type IndexDatabase } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
-import type { KeptStatistics } from '../textStatistics.ts';
+import type { KeptStatistics } from '../searchStore.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
-
-interface PostgresIndexOptions {
-  /** Without a password. */
-  readonly url: string;
-  readonly log: (message: string) => void;
-}
 
 interface PostgresIndex extends DocumentIndex, IndexWriter {
   /** For other data in the same database. It ends with `close`. */
@@ -39,7 +32,7 @@ interface PostgresIndex extends DocumentIndex, IndexWriter {
 }
 
 /** The index in PostgreSQL, which several instances may share. Throws where the address has a password. */
-export function createPostgresIndex({ url, log }: PostgresIndexOptions): PostgresIndex {
+export function createPostgresIndex(url: string, log: (message: string) => void): PostgresIndex {
   const pool = createPool(url, log);
   // A change may take its 120 s, and more on its way.
   const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
@@ -51,12 +44,12 @@ export function createPostgresIndex({ url, log }: PostgresIndexOptions): Postgre
     migrated = undefined;
     throw error;
   };
-  /** Until it has succeeded once. */
   const prepare = () => (migrated ??= migrate(writing).catch(forget));
 
   const forgetIfMissing = (error: unknown): never => {
     // If somebody has dropped the tables, the next call creates them again.
-    if (isMissingTable(error)) forget(new IndexUnavailableError('The index was deleted. Try again.'));
+    if (error instanceof Error && 'code' in error && error.code === '42P01')
+      forget(new IndexUnavailableError('The index was deleted. Try again.'));
     throw error;
   };
   const reading = async <T>(work: (database: IndexDatabase, state: typeof latest) => Promise<T>) => {
@@ -142,10 +135,6 @@ const changeChannel = 'docs_index';
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SELECT name, value FROM docs_meta WHERE name IN ('version', 'indexId', 'changes')`;
 
-function isMissingTable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42P01';
-}
-
 /**
  * Calls `onChange` whenever another connection has changed the index, and whenever such a change may have been missed.
  * A broken connection is replaced, at most once a second.
@@ -205,9 +194,8 @@ async function tryTakeLease(url: string): Promise<WriterLease | undefined> {
     await client.query(
       'SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 2',
     );
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
-      locks.lease,
-    ]);
+    const statement = 'SELECT pg_try_advisory_lock($1) AS taken';
+    const { rows } = await client.query<{ taken: boolean }>(statement, [locks.lease]);
     isTaken = rows[0]?.taken === true;
   } finally {
     if (!isTaken) await end();

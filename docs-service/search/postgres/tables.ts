@@ -74,7 +74,6 @@ const tables = ['meta', 'documents', 'bodies', 'scopes', 'listing', 'words', 'po
   (name) => `docs_${name}`,
 );
 
-/** Must run once the index is complete. */
 export async function makeLookups(client: pg.ClientBase): Promise<void> {
   await client.query(createLookups(types));
 }
@@ -126,5 +125,4 @@ function toJson(value: SqlValue): SqlValue {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 
-/** In UTF-16 units. */
 const maxAtOnce = 2_000_000;

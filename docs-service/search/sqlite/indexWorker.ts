@@ -1,16 +1,19 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { WorkerAnswer, WorkerFailure, WorkerRequest } from '../../base/calledWorker.ts';
+import {
+  createCalledWorker,
+  type WorkerAnswer,
+  type WorkerFailure,
+  type WorkerRequest,
+} from '../../base/calledWorker.ts';
 import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
 import type { Document } from '../../content/document.ts';
-import type { LibraryState } from '../changes.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
-import { analyseDocument } from '../documentWords.ts';
-import { type IndexDatabase, readState } from '../indexDatabase.ts';
+import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
+import { type IndexDatabase, type LibraryState, readState } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
-import { createDocumentAnalysis } from './documentAnalysis.ts';
 import {
   isCurrent,
   makeLookups,
@@ -96,7 +99,6 @@ function isOfDatabase(error: unknown): boolean {
 
 type IndexFile = ReturnType<typeof createIndexFile>;
 
-/** Called when it is its turn. */
 type IndexWork = () => Promise<{ readonly value: unknown; readonly note: LibraryState }>;
 
 /** The index file, as one thread has it open. Other threads and processes may change, delete or replace it. */
@@ -198,4 +200,46 @@ class OpenIndex {
 
 function identityOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
+}
+
+const many = 100;
+/** Milliseconds for which the second thread waits for more. */
+const idleTime = 5_000;
+
+/**
+ * Analyses documents before the writer comes to them: many on a second thread, while this one writes others. That
+ * thread is started with the first question, and ended when there are no more.
+ * @param program the worker's program, which is also that of the second thread
+ */
+function createDocumentAnalysis(program: string) {
+  const start = () =>
+    createCalledWorker<{ analyse: (documents: readonly Document[]) => readonly AnalysedDocument[] }, never>({
+      ...{ program, name: 'analysis', data: { program } satisfies IndexThreadData },
+      ...{ onNote: () => undefined, log: () => undefined, toError: ({ message }) => new Error(message) },
+    });
+  let worker: ReturnType<typeof start> | undefined;
+  let questions = 0;
+  let idle: NodeJS.Timeout | undefined;
+  const close = () => {
+    clearTimeout(idle);
+    void worker?.close();
+    worker = undefined;
+  };
+  return {
+    /** Begins at once, and never rejects: the thread may end, such as for lack of memory. */
+    analyse: async (documents: readonly Document[]): Promise<readonly AnalysedDocument[]> => {
+      if (documents.length < many) return documents.map(analyseDocument);
+      clearTimeout(idle);
+      questions += 1;
+      try {
+        return await (worker ??= start()).call('analyse', documents);
+      } catch {
+        return documents.map(analyseDocument);
+      } finally {
+        questions -= 1;
+        if (questions === 0 && worker) idle = setTimeout(close, idleTime);
+      }
+    },
+    close,
+  };
 }

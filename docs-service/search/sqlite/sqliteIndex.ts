@@ -1,5 +1,4 @@
 import { createCalledWorker, type WorkerFailure } from '../../base/calledWorker.ts';
-import { createChanges, type LibraryState } from '../changes.ts';
 import {
   type DocumentIndex,
   IndexUnavailableError,
@@ -8,6 +7,7 @@ import {
   type Queries,
   QueryError,
 } from '../documentIndex.ts';
+import { createChanges, type LibraryState } from '../indexDatabase.ts';
 
 interface SqliteIndexOptions {
   /** Created if it is missing. Several processes may share it. */

@@ -2,21 +2,101 @@ import type { Document } from '../../content/document.ts';
 import { DocumentPlaces } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
-import { directionOfDocument, inOrder } from './directions.ts';
-import { directedText } from './paragraphs.ts';
-import { colors, plainLayout, sizes } from './style.ts';
+import { directionOfDocument, inOrder, isolated } from './directions.ts';
+import type { Mark } from './inlines.ts';
+import { ruleNode } from './layout.ts';
+import { directedText, type TextLook } from './paragraphs.ts';
+import type { Pictures } from './pictures.ts';
+import { colors, plainLayout, sizes, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
-/** The table of contents, with page numbers, if there is enough to list. */
+/** What a title block shows: of a document, or of a collection. */
+export type TitledText = Pick<
+  Document,
+  'title' | 'description' | 'authors' | 'date' | 'updated' | 'lang' | 'type' | 'tags'
+>;
+
+/** Title, description, authors and dates, type and tags over a rule. */
+export function titleNodes(
+  document: TitledText,
+  type: Typesetter,
+  place: Record<string, unknown> = {},
+): Record<string, unknown>[] {
+  const direction = directionOfDocument(document);
+  const text = (content: string, look: TextLook, mark: Mark = {}) => {
+    const setting = { type, width: type.textWidth, look };
+    return { ...directedText([{ kind: 'text', text: content, mark }], setting, direction), ...look };
+  };
+  const { title, description } = document;
+  const byline = [document.authors.join(', '), ...dateWords(document).map(isolated)];
+  const terms = [document.type ?? '', ...document.tags.map((tag) => tag.title)];
+  const small = { fontSize: 9, color: colors.faint };
+  const line = (parts: readonly string[], above: number) => {
+    const shown = parts.filter(Boolean).join('  ·  ');
+    return shown === '' ? [] : [{ ...text(shown, small), margin: [0, above, 0, 0] }];
+  };
+  return [
+    { ...text(title, { fontSize: 25 }, { bold: true }), lineHeight: 1.06, ...place },
+    ...(description
+      ? [{ ...text(description, { fontSize: 12, color: colors.quiet }), margin: [0, 7, 0, 0] }]
+      : []),
+    ...line(byline, 9),
+    ...line(terms, 3),
+    { ...ruleNode(type.textWidth, 0.8), margin: [0, 13, 0, 16] },
+  ];
+}
+
+/** The cover picture from the front matter, above the title, which stays on the same page. */
+export function coverNodes(
+  { cover }: Pick<Document, 'cover'>,
+  { pictures, type }: { readonly pictures: Pictures; readonly type: Typesetter },
+): Record<string, unknown>[] {
+  const box = { width: type.textWidth, height: textHeight * coverShare };
+  const picture = cover === null ? undefined : pictures.placeFile(cover, box);
+  if (!picture) return [];
+  const { node, width, height } = picture;
+  return [{ ...node, width, height, margin: [0, 0, 0, 20] }];
+}
+
+const coverShare = 0.45;
+
+/** The date, and the date of the last change if it is another day, in the style of the document's language. */
+function dateWords({ date, updated, lang }: TitledText): string[] {
+  const [first, last] = [date, updated].map((text) => (text === null ? '' : dayInWords(text, lang)));
+  if (!last || last === first) return first ? [first] : [];
+  return first ? [first, `updated ${last}`] : [last];
+}
+
+function dayInWords(text: string, lang: string | null): string {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number);
+  if (!year || !month || !day || Number.isNaN(new Date(text).getTime())) return text.slice(0, 10);
+  return inWords(Date.UTC(year, month - 1, day), lang);
+}
+
+function inWords(time: number, lang: string | null): string {
+  try {
+    return new Intl.DateTimeFormat(lang ?? 'en', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+  } catch {
+    // This Node does not know the language.
+    return new Date(time).toISOString().slice(0, 10);
+  }
+}
+
+/**
+ * The table of contents, with page numbers, if there is enough to list.
+ * @param isBook whether the contents have pages of their own
+ */
 export function contentsNodes(
   headings: readonly PlacedHeading[],
-  { about, type, isBook = false }: ContentsOptions,
+  about: Pick<Document, 'title' | 'lang'>,
+  type: Typesetter,
+  isBook = false,
 ): Record<string, unknown>[] {
   const listed = listedHeadings(headings, isBook ? maxDocuments : maxEntries);
   if (listed.length < (isBook ? 1 : 4)) return [];
   const direction = directionOfDocument(about);
   const top = Math.min(...listed.map(({ depth }) => depth));
-  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, { type, direction }));
+  const rows = listed.map((heading) => entryRow(heading, heading.depth - top, type, direction));
   const side = direction === 'rtl' ? { alignment: 'right' } : {};
   const table = {
     widths: inOrder([type.textWidth - numberWidth, numberWidth], direction),
@@ -28,13 +108,6 @@ export function contentsNodes(
     { table, layout: plainLayout },
     { text: '', margin: [0, 0, 0, 18] },
   ];
-}
-
-interface ContentsOptions {
-  readonly about: Pick<Document, 'title' | 'lang'>;
-  readonly type: Typesetter;
-  /** Whether the contents have pages of their own. */
-  readonly isBook?: boolean;
 }
 
 const maxEntries = 400;
@@ -53,26 +126,23 @@ function listedHeadings(headings: readonly PlacedHeading[], most: number): Place
 function entryRow(
   heading: PlacedHeading,
   level: number,
-  { type, direction }: { readonly type: Typesetter; readonly direction: Direction },
+  type: Typesetter,
+  direction: Direction,
 ): Record<string, unknown>[] {
   const isTop = level === 0;
   const above = isTop ? 4 : 1.5;
   const [indent, gap] = [level * 14, 12];
   const [left, right] = inOrder([indent, gap], direction);
   const width = type.textWidth - numberWidth - indent - gap;
-  const entry = {
-    kind: 'text',
-    text: heading.text.slice(0, 300),
-    mark: { destination: heading.name },
-  } as const;
+  const mark = { destination: heading.name };
+  const entry = { kind: 'text', text: heading.text.slice(0, 300), mark } as const;
   const { text } = directedText([entry], { type, width, look });
   const runs = text.map((run) => ({ ...run, color: isTop ? colors.text : colors.quiet }));
   return [
     {
       ...look,
       ...(direction === 'rtl' ? { alignment: 'right' } : {}),
-      text: runs,
-      margin: [left, above, right, 0],
+      ...{ text: runs, margin: [left, above, right, 0] },
     },
     {
       ...look,
@@ -86,7 +156,7 @@ function entryRow(
 
 const look = { fontSize: sizes.body } as const;
 
-export interface PlacedHeading extends Heading {
+interface PlacedHeading extends Heading {
   /** The name of its place in the document. */
   readonly name: string;
 }
