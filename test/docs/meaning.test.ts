@@ -249,7 +249,7 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
       'no redirect is followed',
     );
     runner.answer(() => undefined);
-    const short = AbortSignal.timeout(50);
+    const short = AbortSignal.timeout(500);
     await t.rejects(embeddings.embed(['x'], { kind: 'text', signal: short }), { message: /in time/ });
     runner.answer(undefined);
     t.equal((await embeddings.embed(['x'], { kind: 'text', signal })).length, 1);
