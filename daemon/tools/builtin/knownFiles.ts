@@ -1,62 +1,43 @@
 import { createHash } from 'node:crypto';
-import type { ShownLines } from './readLines.ts';
+import { plainEnds } from '../../../protocol/base/text.ts';
+import { linesOf } from './readLines.ts';
 
-/** What the models of a daemon have read of files: of each file the lines of one version of its text. */
+/** What the models of a daemon have read of files. */
 export type ReadRecord = ReturnType<typeof createKnownFiles>;
 
-/** The files that were read longest ago are forgotten first. */
+/** With more files, all are forgotten, and must be read again before they are replaced. */
 const maxFiles = 1_000;
-/** The last line of any text. */
-const end = Number.MAX_SAFE_INTEGER;
+/** Lines of a longer text are not counted: it is never replaced as a whole. */
+const maxCharacters = 32_000;
 
-interface KnownText {
-  readonly digest: string;
-  /** Read so far, sorted, from 1. */
-  readonly ranges: readonly (readonly [first: number, last: number])[];
-}
-
+/** Remembers of each file which lines of one version of its text were read. */
 export function createKnownFiles() {
-  const known = new Map<string, KnownText>();
-  const set = (path: string, entry: KnownText) => {
-    known.delete(path);
-    known.set(path, entry);
-    const [oldest] = known.keys();
-    if (known.size > maxFiles && oldest !== undefined) known.delete(oldest);
-  };
-  const isWhole = (path: string, text: string) => {
+  const known = new Map<string, { readonly digest: string; readonly lines: Set<number> }>();
+  const linesRead = (path: string, text: string): Set<number> => {
+    const digest = createHash('sha256').update(text).digest('base64');
     const entry = known.get(path);
-    const [range, ...others] = entry?.digest === digestOf(text) ? entry.ranges : [];
-    return range?.[0] === 1 && range[1] === end && others.length === 0;
+    if (entry?.digest === digest) return entry.lines;
+    const lines = new Set<number>();
+    if (known.size >= maxFiles) known.clear();
+    known.set(path, { digest, lines });
+    return lines;
   };
+  const noteRead = (path: string, text: string, first = 1, last = Number.POSITIVE_INFINITY) => {
+    if (text.length > maxCharacters) return;
+    const read = linesRead(path, text);
+    const end = Math.min(last, linesOf(plainEnds(text)).length);
+    for (let line = first; line <= end; line += 1) read.add(line);
+  };
+  /** Whether all of this text was read, and the file has not changed since. */
+  const isWhole = (path: string, text: string) =>
+    linesRead(path, text).size === linesOf(plainEnds(text)).length;
   return {
-    noteRead(path: string, text: string, { first, last, count }: ShownLines): void {
-      const [before, digest] = [known.get(path), digestOf(text)];
-      const ranges = before?.digest === digest ? before.ranges : [];
-      // The last line also brings the end of the file.
-      const read = [first, last === count ? end : last] as const;
-      set(path, { digest, ranges: last < first && count > 0 ? ranges : joined([...ranges, read]) });
-    },
-    /** Whether all of this text was read, and the file has not changed since. */
+    noteRead,
     isWhole,
     /** A change by the model itself: who knew the whole text before knows it now. */
     noteWritten(path: string, before: string | undefined, text: string, isAllWritten: boolean): void {
-      if (isAllWritten || (before !== undefined && isWhole(path, before)))
-        set(path, { digest: digestOf(text), ranges: [[1, end]] });
+      if (isAllWritten || (before !== undefined && isWhole(path, before))) noteRead(path, text);
       else known.delete(path);
     },
   };
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
-}
-
-function joined(ranges: KnownText['ranges']): KnownText['ranges'] {
-  const all: (readonly [number, number])[] = [];
-  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
-    const before = all.at(-1);
-    if (before && first <= before[1] + 1) all[all.length - 1] = [before[0], Math.max(before[1], last)];
-    else all.push([first, last]);
-  }
-  return all;
 }
