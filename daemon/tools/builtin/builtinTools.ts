@@ -1,19 +1,21 @@
 import { basename } from 'node:path';
 import { fingerprintOf, type McpTool } from '../toolList.ts';
 
-interface Argument {
+export interface Argument {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
   readonly description?: string;
+  /** Other names under which models write it, in lower case and without `_` and `-`. */
+  readonly names?: readonly string[];
+  /** It is taken, though the tool is not described with it. */
+  readonly isHidden?: boolean;
 }
 
 interface BuiltinTool {
   readonly title: string;
   readonly act: 'read' | 'edit';
   readonly description: string;
-  readonly properties: Readonly<Record<string, Argument>>;
+  readonly arguments: Readonly<Record<string, Argument>>;
   readonly required?: readonly string[];
-  /** Arguments that are taken, though the tool is not described with them. */
-  readonly accepted?: Readonly<Record<string, Argument>>;
 }
 
 /** The arguments of all tools, once a call was read as it is meant and checked against the schema of its tool. */
@@ -25,8 +27,15 @@ export type BuiltinArguments = Readonly<
   >
 >;
 
-const text: Argument = { type: 'string' };
-const number: Argument = { type: 'integer' };
+const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
+const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
+const path: Argument = { type: 'string', names: pathNames };
+
+/** The texts of an edit, which an old list of `edits` has too. */
+export const editTexts: Readonly<Record<string, Argument>> = {
+  old_string: { type: 'string', names: ['old', 'oldtext', 'oldstr', 'search'] },
+  new_string: { type: 'string', names: ['new', 'newtext', 'newstr', 'replace'] },
+};
 
 /** The tools for files, as they are described to a model. */
 const tools: Readonly<Record<string, BuiltinTool>> = {
@@ -34,25 +43,31 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
     title: 'List files',
     act: 'read',
     description: 'Lists the files of a folder with their sizes. What git ignores is left out.',
-    properties: {
+    arguments: {
       path: {
         type: 'string',
         description: 'The folder, relative to the project folder. Default: the project folder',
+        names: folderNames,
       },
-      pattern: { type: 'string', description: 'Only paths that match, such as **/*.test.ts' },
+      pattern: {
+        type: 'string',
+        description: 'Only paths that match, such as **/*.test.ts',
+        names: ['glob', 'filter'],
+      },
     },
   },
   search_files: {
     title: 'Search files',
     act: 'read',
     description: 'Finds lines in the files of the project. Gives path:line: text.',
-    properties: {
+    arguments: {
       query: {
         type: 'string',
         description: 'The text to find, as it is, or with "regex" a regular expression',
+        names: ['pattern', 'regexp', 'text', 'search', 'term'],
       },
-      path: { type: 'string', description: 'Only in this file or folder' },
-      regex: { type: 'boolean' },
+      path: { type: 'string', description: 'Only in this file or folder', names: folderNames },
+      regex: { type: 'boolean', names: ['isregex', 'isregexp', 'useregex'] },
     },
     required: ['query'],
   },
@@ -60,46 +75,49 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
     title: 'Read a file',
     act: 'read',
     description: 'Reads lines of a text file. A note in brackets says what is left out.',
-    properties: {
-      path: { type: 'string', description: 'Relative to the project folder, such as src/main.ts' },
-      start_line: number,
-      end_line: number,
+    arguments: {
+      path: { ...path, description: 'Relative to the project folder, such as src/main.ts' },
+      start_line: { type: 'integer', names: ['from', 'start', 'offset', 'linestart'] },
+      end_line: { type: 'integer', names: ['to', 'end', 'lineend'] },
+      limit: { type: 'integer', isHidden: true },
     },
     required: ['path'],
-    accepted: { limit: number },
   },
   edit_file: {
     title: 'Edit a file',
     act: 'edit',
     description:
       'Replaces a text in a file. Read the file first. old_string is copied from the file, with its indentation, and long enough to occur once.',
-    properties: {
-      path: text,
-      old_string: text,
-      new_string: text,
+    arguments: {
+      path,
+      ...editTexts,
       replace_all: { type: 'boolean', description: 'Replace it wherever it occurs' },
+      edits: { type: 'array', isHidden: true },
     },
     required: ['path', 'old_string', 'new_string'],
-    accepted: { edits: { type: 'array' } },
   },
   write_file: {
     title: 'Write a file',
     act: 'edit',
     description:
       'Makes a new file, or replaces the whole text of a short one that you have read. Never leave parts out.',
-    properties: { path: text, content: text },
+    arguments: { path, content: { type: 'string', names: ['text', 'filetext', 'code', 'contents'] } },
     required: ['path', 'content'],
   },
+};
+
+const checkArguments: BuiltinTool['arguments'] = {
+  name: { type: 'string', names: ['check', 'checkname', 'command', 'cmd'] },
+  path: { type: 'string', names: folderNames },
 };
 
 /** One approval is for all of them: who may read every file may list and search them. */
 export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
 
 /** The arguments that a tool takes; undefined if there is no such tool. */
-export function argumentsOf(name: string): Readonly<Record<string, Argument>> | undefined {
-  if (name === 'run_check') return { name: text, path: text };
-  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  return tool && { ...tool.properties, ...tool.accepted };
+export function argumentsOf(name: string): BuiltinTool['arguments'] | undefined {
+  if (name === 'run_check') return checkArguments;
+  return Object.hasOwn(tools, name) ? tools[name]?.arguments : undefined;
 }
 
 const reads = { readOnlyHint: true, openWorldHint: false };
@@ -109,11 +127,11 @@ const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: fal
 export function builtinTools(folders: readonly string[], canEdit: boolean): readonly McpTool[] {
   const listed = Object.entries(tools)
     .filter(([, { act }]) => canEdit || act === 'read')
-    .map(([name, { title, act, description, properties, required }]) => ({
+    .map(([name, { title, act, description, required, ...tool }]) => ({
       name,
       title,
       description: name === 'read_file' ? description + placesOf(folders) : description,
-      inputSchema: { type: 'object', properties, ...(required && { required }) },
+      inputSchema: { type: 'object', properties: describedOf(tool.arguments), ...(required && { required }) },
       annotations: act === 'read' ? reads : writes,
       act,
     }));
@@ -123,6 +141,11 @@ export function builtinTools(folders: readonly string[], canEdit: boolean): read
     ...tool,
     fingerprint: tool.act === 'read' ? reading : fingerprintOf(described[at] ?? []),
   }));
+}
+
+function describedOf(given: BuiltinTool['arguments']): object {
+  const described = Object.entries(given).filter(([, { isHidden }]) => !isHidden);
+  return Object.fromEntries(described.map(([key, { names: _, ...schema }]) => [key, schema]));
 }
 
 /** The text for the system says what paths are relative to. It names one folder. */

@@ -1,38 +1,11 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
-import { argumentsOf } from './builtinTools.ts';
+import { type Argument, argumentsOf, editTexts } from './builtinTools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Names = Readonly<Record<string, readonly string[]>>;
-
-const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
-const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
-const textNames = {
-  old_string: ['old', 'oldtext', 'oldstr', 'search'],
-  new_string: ['new', 'newtext', 'newstr', 'replace'],
-};
-
-/** The other names under which models write arguments, in lower case and without `_` and `-`. */
-const argumentNames: Readonly<Record<string, Names>> = {
-  list_files: { path: folderNames, pattern: ['glob', 'filter'] },
-  search_files: {
-    query: ['pattern', 'regexp', 'text', 'search', 'term'],
-    path: folderNames,
-    regex: ['isregex', 'isregexp', 'useregex'],
-  },
-  read_file: {
-    path: pathNames,
-    start_line: ['from', 'start', 'offset', 'linestart'],
-    end_line: ['to', 'end', 'lineend'],
-  },
-  edit_file: { path: pathNames, ...textNames },
-  write_file: { path: pathNames, content: ['text', 'filetext', 'code', 'contents'] },
-  run_check: { name: ['check', 'checkname', 'command', 'cmd'], path: folderNames },
-};
-
 /** The names under which models call our tools, if nobody offers a tool of that name. */
-export const otherToolNames: Names = {
+export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
   list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
   search_files: ['grep', 'grep_search', 'search', 'rg'],
   read_file: ['read', 'view', 'cat', 'open'],
@@ -66,8 +39,8 @@ export function argumentsAsMeant(tool: string, given: Fields): Fields {
   const known = argumentsOf(tool);
   if (known === undefined) return given;
   const found = Object.fromEntries(
-    Object.entries(known).flatMap(([key, { type }]) => {
-      const value = givenValue(given, [key, ...(argumentNames[tool]?.[key] ?? [])]);
+    Object.entries(known).flatMap(([key, { type, names = [] }]) => {
+      const value = givenValue(given, [key, ...names]);
       return value === undefined || value === null ? [] : [[key, asDue(value, type)]];
     }),
   );
@@ -86,7 +59,7 @@ function givenValue(given: Fields, names: readonly string[]): unknown {
   return keys[0] === undefined ? undefined : given[keys[0]];
 }
 
-function asDue(value: unknown, type: 'string' | 'integer' | 'boolean' | 'array'): unknown {
+function asDue(value: unknown, type: Argument['type']): unknown {
   if (type === 'string') return /^(number|boolean)$/.test(typeof value) ? String(value) : value;
   if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value);
   if (type === 'integer')
@@ -119,7 +92,10 @@ function withEdits({ edits, ...given }: Fields): Fields {
   if (!Array.isArray(edits)) return { ...given, edits };
   const flat = edits.map((edit: unknown) => {
     if (!isRecord(edit)) return edit;
-    const texts = Object.entries(textNames).map(([key, names]) => [key, givenValue(edit, [key, ...names])]);
+    const texts = Object.entries(editTexts).map(([key, { names = [] }]) => [
+      key,
+      givenValue(edit, [key, ...names]),
+    ]);
     return withoutUndefined<Fields>(Object.fromEntries(texts));
   });
   const [only, ...others] = flat;

@@ -118,26 +118,20 @@ interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'>
 }
 
 async function findMeant(path: string, options: FindOptions): Promise<WorkspacePlace> {
-  const asGiven = await tryPlace(path, options);
-  if (asGiven instanceof Error ? path.length > maxPath : asGiven.isThere) return orThrow(asGiven);
-  const meant = await Promise.all(meantPaths(path, options).map((one) => tryPlace(one, options)));
-  const [toMake] = meant;
-  const found = orThrow(meant.find((place) => 'isThere' in place && place.isThere) ?? asGiven);
-  if (found.isThere || !toMake || toMake instanceof Error) return found;
+  const places = await Promise.all(
+    [path, ...meantPaths(path, options)].map((each) =>
+      findPlace(each, options).catch((error: unknown) => {
+        if (error instanceof FileProblemError) return error;
+        throw error;
+      }),
+    ),
+  );
+  const [asGiven, toMake] = places;
+  const found = places.find((place) => 'isThere' in place && place.isThere) ?? asGiven;
+  if (found === undefined || found instanceof Error) throw found;
+  if (found.isThere || toMake === undefined || toMake instanceof Error) return found;
   // A new file has the path as given if that begins in a folder that is there.
   return (await isFound(join(found.root, path.split('/')[0] ?? ''))) ? found : toMake;
-}
-
-async function tryPlace(path: string, options: FindOptions): Promise<WorkspacePlace | FileProblemError> {
-  return findPlace(path, options).catch((error: unknown) => {
-    if (error instanceof FileProblemError) return error;
-    throw error;
-  });
-}
-
-function orThrow<T>(found: T | FileProblemError): T {
-  if (found instanceof FileProblemError) throw found;
-  return found;
 }
 
 /** A path without what models put around it. A new file has the first; the others are only meant if they are there. */
