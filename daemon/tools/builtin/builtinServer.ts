@@ -15,7 +15,7 @@ import { withProblems } from './fileProblem.ts';
 import { createFileReads } from './fileReads.ts';
 import { FileStore, type OpenTexts } from './fileStore.ts';
 import { adviceOnTool, editsIn } from './forgivenCall.ts';
-import { createKnownFiles } from './knownFiles.ts';
+import { createReadRecord } from './readLines.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { createWorkspace } from './workspace.ts';
 
@@ -55,7 +55,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const edits =
     sessionsFolder === undefined ? undefined : createEditHistory({ sessionsFolder, workspace, store });
   const rules = createRulesFiles({ ...options, workspace });
-  const parts = { workspace, store, rules, note: edits?.note, known: createKnownFiles() };
+  const parts = { workspace, store, rules, note: edits?.note, known: createReadRecord() };
   const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
   const checks = options.checks && new CheckRunner({ ...options, ...options.checks, workspace });
 

@@ -2,45 +2,31 @@ import { cutText, plainEnds } from '../../../protocol/base/text.ts';
 import type { CallBounds } from '../../chat/daemonTools.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { readLines } from './readLines.ts';
-import { EditPlaceError, lineAt } from './textEdits.ts';
-import type { WorkspaceFile } from './workspace.ts';
+import { type EditPlaceError, lineAt } from './textEdits.ts';
 
 /** Lines that are shown around the place that a model most likely means. */
 const shownLines = 20;
 /** A line of fewer characters, such as a brace, stands everywhere. */
 const shortestLine = 4;
-/** Files whose failures are counted; with more, all begin anew. */
-const maxFiles = 1_000;
+
+interface FailedEdit extends CallBounds {
+  readonly name: string;
+  /** The present text of the file. */
+  readonly text: string;
+  /** How often edits of the file have failed in a row. */
+  readonly times: number;
+}
 
 /** What a model reads whose edit has failed: more each time, because it would give up or try the same again. */
-export function createEditHelp() {
-  const failures = new Map<string, number>();
-  return {
-    succeeded: (path: string): void => void failures.delete(path),
-    failed({ path, name }: WorkspaceFile, text: string, error: unknown, bounds: CallBounds): unknown {
-      if (!(error instanceof EditPlaceError)) return error;
-      const times = (failures.get(path) ?? 0) + 1;
-      if (failures.size >= maxFiles) failures.clear();
-      failures.set(path, times);
-      const canWrite = text.length <= bounds.replaceable;
-      const help = times > 2 ? lastHelp(name, canWrite) : helpFor(error, plainEnds(text), times, bounds);
-      return new FileProblemError(`${error.message}${help}`);
-    },
-  };
-}
-
-function lastHelp(name: string, canWrite: boolean): string {
-  return canWrite
-    ? ` Read ${name} again, and use write_file with its whole new text.`
-    : ' Use search_files to find the line, and then a smaller old_string that is copied from there.';
-}
-
-function helpFor(
+export function editHelp(
   { edit, isMissing, message }: EditPlaceError,
-  text: string,
-  times: number,
-  { characters: room }: CallBounds,
+  { name, times, replaceable, characters: room, ...file }: FailedEdit,
 ): string {
+  if (times > 2)
+    return file.text.length <= replaceable
+      ? ` Read ${name} again, and use write_file with its whole new text.`
+      : ' Use search_files to find the line, and then a smaller old_string that is copied from there.';
+  const text = plainEnds(file.text);
   if (!isMissing && times === 1) return '';
   const wanted = plainEnds(edit.new).trim();
   const there = wanted.length >= shortestLine ? text.indexOf(wanted) : -1;

@@ -9,7 +9,7 @@ import type { CallContext } from '../../chat/daemonTools.ts';
 import type { EditHistory } from '../toolServer.ts';
 import { createFileDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { decodeText, encodeText, type FileStore } from './fileStore.ts';
+import { decodeText, encodeText, type FileStore, type FileText } from './fileStore.ts';
 import type { Workspace } from './workspace.ts';
 
 interface EditHistoryOptions {
@@ -17,19 +17,6 @@ interface EditHistoryOptions {
   readonly workspace: Workspace;
   readonly store: FileStore;
 }
-
-/** A file before and after edits. */
-interface EditedFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly name: string;
-  /** Undefined if the edit has made the file. */
-  readonly before: Buffer | undefined;
-  readonly after: Buffer;
-}
-
-/** Keeps an edit, so that it can be taken back. */
-export type NoteEdit = (turn: NonNullable<CallContext['turn']>, file: EditedFile) => Promise<void>;
 
 /** In bytes, for all edits of a conversation; the oldest go first. */
 const maxKept = 64 * 1024 * 1024;
@@ -39,13 +26,21 @@ const maxRecord = 16 * 1024 * 1024;
 const recordSchema = z.object({
   turn: z.string(),
   prompt: z.number(),
+  /** Absolute. */
   path: z.string(),
   name: z.string(),
+  /** In base64, as what comes after. Undefined if the edit has made the file. */
   before: z.optional(z.string()),
   after: z.string(),
 });
 
 type EditRecord = z.output<typeof recordSchema>;
+
+/** Keeps an edit of a file, so that it can be taken back. */
+export type NoteEdit = (
+  turn: NonNullable<CallContext['turn']>,
+  edit: Omit<EditRecord, 'turn' | 'prompt'>,
+) => Promise<void>;
 
 interface KeptEdit {
   /** The path of its file. */
@@ -82,23 +77,13 @@ export function createEditHistory(options: EditHistoryOptions): EditHistory & { 
 
   return {
     /** One after another: edits of several files are made at the same time. */
-    note: (turn, { before, after, ...file }) =>
-      writing.run(turn.session, () => {
-        const old = before && { before: before.toString('base64') };
-        const record = {
-          turn: turn.id,
-          prompt: turn.prompt,
-          ...file,
-          ...old,
-          after: after.toString('base64'),
-        };
-        return write(folderOf(turn.session), record);
-      }),
+    note: ({ session, id, prompt }, edit) =>
+      writing.run(session, () => write(folderOf(session), { turn: id, prompt, ...edit })),
     async list(session, prompt) {
       const edits = await madeIn(session, prompt);
       const files = filesOf(edits).map(({ path, name, before, after }) => {
-        const old = before && { before: decodeText(before).text };
-        return createFileDiff({ path, name, ...old, after: decodeText(after).text });
+        const old = before === undefined ? {} : { before: textOf(before) };
+        return createFileDiff({ path, name, ...old, after: textOf(after) });
       });
       return { files, count: edits.length };
     },
@@ -116,10 +101,10 @@ async function restore(
 ): Promise<RestoredEdits> {
   const restored: string[] = [];
   const left: { name: string; reason: string }[] = [];
-  for (const { name, before, after, path } of filesOf(edits)) {
-    const change = to === 'made' ? { from: before, to: after } : { from: after, to: before };
+  for (const { path, name, before, after } of filesOf(edits)) {
+    const [from, wanted] = to === 'made' ? [before, after] : [after, before];
     try {
-      await put(options, { name, path, ...change }, signal);
+      await put(options, { path, name, from, wanted }, signal);
       restored.push(name);
     } catch (error) {
       if (!(error instanceof FileProblemError)) throw error;
@@ -130,24 +115,33 @@ async function restore(
   return { restored, left };
 }
 
-interface Replacement extends Pick<EditedFile, 'path' | 'name'> {
-  /** What is there if nobody has changed it; undefined: nothing. */
-  readonly from: Buffer | undefined;
-  readonly to: Buffer | undefined;
+interface Replacement extends Pick<EditRecord, 'path' | 'name'> {
+  /** What is there if nobody has changed it, and what comes there; undefined: nothing. */
+  readonly from: string | undefined;
+  readonly wanted: string | undefined;
 }
 
 /** @throws {FileProblemError} if the file is not as the agent left it, or cannot be written. */
 async function put(
   { workspace, store }: EditHistoryOptions,
-  { path, name, from, to }: Replacement,
+  { path, name, from, wanted }: Replacement,
   signal: AbortSignal,
 ): Promise<void> {
   const file = await workspace.find(path);
-  const present = file.isThere ? await store.read(file, signal) : undefined;
-  const isSame = present && from ? encodeText(present).equals(from) : present === from;
-  if (file.path !== path || !isSame) throw new FileProblemError(`${name} has changed since.`);
-  if (to) await store.write(file, { before: present, text: decodeText(to).text }, signal);
-  else if (from) await store.remove(file, from);
+  const before = file.isThere ? await store.read(file, signal) : undefined;
+  if (file.path !== path || (before && base64Of(before)) !== from)
+    throw new FileProblemError(`${name} has changed since.`);
+  if (wanted !== undefined) await store.write(file, { before, text: textOf(wanted) }, signal);
+  else if (from !== undefined) await store.remove(file, Buffer.from(from, 'base64'));
+}
+
+/** A text as it is kept. */
+export function base64Of(text: Pick<FileText, 'text' | 'hasMark'>): string {
+  return encodeText(text).toString('base64');
+}
+
+function textOf(base64: string): string {
+  return decodeText(Buffer.from(base64, 'base64')).text;
 }
 
 async function namesIn(folder: string): Promise<string[]> {
@@ -169,12 +163,9 @@ async function write(folder: string, record: EditRecord): Promise<void> {
 }
 
 /** Each file once. */
-function filesOf(edits: readonly KeptEdit[]): readonly EditedFile[] {
-  const files = new Map<string, EditedFile>();
-  for (const { path, name, ...bytes } of edits.map(({ record }) => record)) {
-    const before = bytes.before === undefined ? undefined : Buffer.from(bytes.before, 'base64');
-    const first = files.get(path) ?? { before };
-    files.set(path, { path, name, before: first.before, after: Buffer.from(bytes.after, 'base64') });
-  }
+function filesOf(edits: readonly KeptEdit[]): readonly EditRecord[] {
+  const files = new Map<string, EditRecord>();
+  for (const { record } of edits)
+    files.set(record.path, { ...(files.get(record.path) ?? record), after: record.after });
   return [...files.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

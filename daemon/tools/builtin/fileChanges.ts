@@ -1,16 +1,16 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import type { CallContext, PreparedCall } from '../../chat/daemonTools.ts';
+import type { CallBounds, CallContext, PreparedCall } from '../../chat/daemonTools.ts';
 import type { BuiltinArguments } from './builtinTools.ts';
-import { createEditHelp, jsonNotes, leavesLittle, refusePlaceholders } from './editHelp.ts';
-import type { NoteEdit } from './editHistory.ts';
+import { editHelp, jsonNotes, leavesLittle, refusePlaceholders } from './editHelp.ts';
+import { base64Of, type NoteEdit } from './editHistory.ts';
 import { createFileDiff, describeDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { nothingThere } from './fileReads.ts';
-import { changedMeanwhile, encodeText, type FileStore, type NewText } from './fileStore.ts';
-import type { ReadRecord } from './knownFiles.ts';
+import { changedMeanwhile, type FileStore, type NewText } from './fileStore.ts';
+import type { ReadRecord } from './readLines.ts';
 import { decidesWhatRuns } from './reservedFiles.ts';
-import { applyEdits, type EditedText } from './textEdits.ts';
+import { applyEdits, type EditedText, EditPlaceError } from './textEdits.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 interface FileChangesOptions {
@@ -34,12 +34,15 @@ interface Change {
 
 /** A file with a longer text is not changed, because its user could not see what changes. In characters. */
 const maxEdited = 1024 * 1024;
+/** Files whose failed edits are counted; with more, all begin anew. */
+const maxFiles = 1_000;
 
 /** Changes files as calls want it, one change of a file after another, and only as the user was shown it. */
 export class FileChanges {
   readonly #options: FileChangesOptions;
-  readonly #takeTurn = createFileTurns();
-  readonly #help = createEditHelp();
+  readonly #turns = new SerialQueue();
+  /** How often edits of a file have failed in a row. */
+  readonly #failures = new Map<string, number>();
 
   constructor(options: FileChangesOptions) {
     this.#options = options;
@@ -60,7 +63,7 @@ export class FileChanges {
       try {
         return applyEdits(before, edits, isEverywhere);
       } catch (error) {
-        throw this.#help.failed(place, before, error, context);
+        throw error instanceof EditPlaceError ? this.#failed(error, place, before, context) : error;
       }
     };
     return this.#prepared({ given, path, isWhole: false, turn: context.turn, make }, signal);
@@ -84,6 +87,35 @@ export class FileChanges {
       return { text: isPlain ? content : content.replaceAll('\n', '\r\n'), forgiven: [] };
     };
     return this.#prepared({ given: { content }, path, isWhole: true, turn, make }, signal);
+  }
+
+  #failed(error: EditPlaceError, { path, name }: WorkspacePlace, text: string, bounds: CallBounds) {
+    const times = (this.#failures.get(path) ?? 0) + 1;
+    if (this.#failures.size >= maxFiles) this.#failures.clear();
+    this.#failures.set(path, times);
+    return new FileProblemError(error.message + editHelp(error, { ...bounds, name, text, times }));
+  }
+
+  /**
+   * Changes of one file wait for each other: the next one is made from what the one before it has written. The function
+   * that this returns ends the turn.
+   */
+  async #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const begun = new Promise<void>((begin) => {
+      void this.#turns.run(path, () => {
+        begin();
+        return ended;
+      });
+    });
+    await orAborted(begun, signal).catch((error) => {
+      end();
+      throw error;
+    });
+    return end;
   }
 
   async #prepared(change: Change, signal: AbortSignal): Promise<PreparedCall> {
@@ -131,32 +163,15 @@ export class FileChanges {
     if (now.path !== path || now.isThere !== isThere) throw changedMeanwhile(name);
     await store.write(now, { before, text }, signal);
     known.noteWritten(path, before?.text, text, change.isWhole);
-    this.#help.succeeded(path);
-    const after = encodeText({ text, hasMark: before?.hasMark ?? false });
-    const kept = { path, name, before: before && encodeText(before), after };
+    this.#failures.delete(path);
+    const after = base64Of({ text, hasMark: before?.hasMark ?? false });
+    const edit = { path, name, before: before && base64Of(before), after };
     // The edit is made, whether or not it can be taken back.
-    if (change.turn) await note?.(change.turn, kept).catch(() => undefined);
+    if (change.turn) await note?.(change.turn, edit).catch(() => undefined);
   }
 }
 
 function requireEditable(name: string, text = ''): void {
   if (text.length > maxEdited)
     throw new FileProblemError(`${name} is longer than a million characters, which are not edited here.`);
-}
-
-/** Changes of one file wait for each other: the next one is made from what the one before it has written. */
-function createFileTurns() {
-  const queue = new SerialQueue();
-  /** Waits for the turn of a file. The function that it returns ends it. */
-  return async (path: string, signal: AbortSignal): Promise<() => void> => {
-    const turn = new Promise<() => void>((begin) => {
-      void queue.run(path, () => new Promise<void>((end) => begin(end)));
-    });
-    try {
-      return await orAborted(turn, signal);
-    } catch (error) {
-      void turn.then((end) => end());
-      throw error;
-    }
-  };
 }

@@ -1,20 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
-import { cutText } from '../../../protocol/base/text.ts';
 import { FileProblemError } from './fileProblem.ts';
 
 /** The lines of one text. */
 export interface LineMatches {
   readonly total: number;
-  /** The first of them: each from 1, with the line or the part of it around what was sought. */
-  readonly lines: readonly { readonly number: number; readonly text: string }[];
+  /** The first of them, each with its number, from 1, the line, and where in it the text is. */
+  readonly lines: readonly { readonly number: number; readonly line: string; readonly at: number }[];
 }
 
 /** Of a regular expression, in characters. */
 const maxQuery = 200;
-/** Of a line that is shown, in characters. */
-const maxLine = 200;
 /** For all texts of a search, in ms. A regular expression may take for ever. */
 const [longest, longestOfRegex] = [10_000, 2_000];
 
@@ -35,11 +32,6 @@ const program = `
     parentPort.postMessage(found);
   });`;
 
-interface RawMatches {
-  readonly total: number;
-  readonly lines: readonly { readonly number: number; readonly line: string; readonly at: number }[];
-}
-
 /**
  * Finds the lines that have a text, in a worker that is ended once it has worked for too long. If the query is all in
  * lower case, case does not matter.
@@ -55,13 +47,11 @@ export function createLineSearch(query: string, isRegex: boolean, signal: AbortS
     async lines(text: string, max: number): Promise<LineMatches | 'late'> {
       const begun = performance.now();
       try {
-        const found = await withTimeLimit({ limit, reason, signal }, async (open): Promise<RawMatches> => {
-          worker.postMessage({ text, max });
-          return (await once(worker, 'message', { signal: open }))[0];
-        });
+        const answer = (open: AbortSignal) => once(worker, 'message', { signal: open });
+        worker.postMessage({ text, max });
+        const [found] = await withTimeLimit({ limit, reason, signal }, answer);
         limit = Math.max(0, limit - (performance.now() - begun));
-        const lines = found.lines.map(({ number, line, at }) => ({ number, text: partOf(line, at) }));
-        return { total: found.total, lines };
+        return found;
       } catch (error) {
         if (error === reason) return 'late';
         throw error;
@@ -69,15 +59,6 @@ export function createLineSearch(query: string, isRegex: boolean, signal: AbortS
     },
     end: () => void worker.terminate(),
   };
-}
-
-/** A long line is cut around what was found in it. */
-function partOf(line: string, at: number): string {
-  const bare = line.trimEnd();
-  if (bare.length <= maxLine) return bare;
-  const start = Math.max(0, Math.min(at - maxLine / 4, bare.length - maxLine));
-  const part = cutText(bare.slice(start), maxLine - 2);
-  return `${start > 0 ? '…' : ''}${part}${start + part.length < bare.length ? '…' : ''}`;
 }
 
 /** @throws {FileProblemError} if no line can have it. */

@@ -4,6 +4,7 @@ import { count, cutText } from '../../../protocol/base/text.ts';
 import { createGlob } from '../../base/globs.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
+import { fitting } from './readLines.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 const maxEntries = 200;
@@ -37,7 +38,8 @@ export async function listFiles(
   for await (const file of filesBelow(folder, signal, left))
     if (matches(file.name)) addFile(root, file, folder.name === '' ? 0 : folder.name.length + 1);
   const entries = entriesOf(root, openFolders(root, room - roomForNote));
-  const shown = fitting(entries, room - roomForNote);
+  const roomFor = ({ name }: Entry) => name.length + roomForSize;
+  const shown = fitting(entries.slice(0, maxEntries), room - roomForNote, roomFor);
   const lines = await Promise.all(shown.map(lineOf));
   if (lines.length === 0)
     lines.push(pattern === undefined ? '[No files.]' : '[No file matches the pattern.]');
@@ -77,18 +79,15 @@ function createFolder(name: string): Folder {
   return { name, folders: new Map(), files: [], count: 0 };
 }
 
-/** `start` is where the path below the root begins. */
-function addFile(root: Folder, file: ListedFile, start: number): void {
-  let folder = root;
+/** `start` is where the path below the folder begins. */
+function addFile(folder: Folder, file: ListedFile, start: number): void {
   folder.count += 1;
-  for (let end = file.name.indexOf('/', start); end !== -1; end = file.name.indexOf('/', end + 1)) {
-    const name = file.name.slice(0, end);
-    const next = folder.folders.get(name) ?? createFolder(name);
-    folder.folders.set(name, next);
-    folder = next;
-    folder.count += 1;
-  }
-  folder.files.push(file);
+  const end = file.name.indexOf('/', start);
+  if (end === -1) return void folder.files.push(file);
+  const name = file.name.slice(0, end);
+  const next = folder.folders.get(name) ?? createFolder(name);
+  folder.folders.set(name, next);
+  addFile(next, file, end + 1);
 }
 
 /** The folders whose content is shown: those at the top first, and there the small ones, as long as there is room. */
@@ -120,15 +119,6 @@ function sizeOf({ folders, files }: Folder) {
 function entriesOf({ folders, files }: Folder, open: ReadonlySet<Folder>): readonly Entry[] {
   const inOrder = [...folders.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return [...inOrder.flatMap((child) => (open.has(child) ? entriesOf(child, open) : [child])), ...files];
-}
-
-function fitting(entries: readonly Entry[], room: number): readonly Entry[] {
-  let rest = room;
-  const end = entries.findIndex(({ name }, at) => {
-    rest -= name.length + roomForSize;
-    return rest < 0 || at === maxEntries;
-  });
-  return end === -1 ? entries : entries.slice(0, end);
 }
 
 /** A name with a line end in it would look like two entries. */

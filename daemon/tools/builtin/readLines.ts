@@ -1,4 +1,5 @@
-import { count as counted, cutText } from '../../../protocol/base/text.ts';
+import { createHash } from 'node:crypto';
+import { count as counted, cutText, plainEnds } from '../../../protocol/base/text.ts';
 
 interface LineRange {
   /** The first line, from 1. */
@@ -31,15 +32,16 @@ export function readLines(
   const count = lines.length;
   const end = Math.min(count, to < from ? count : to, from - 1 + maxLines);
   const most = Math.max(room, 2 * roomForNote) - roomForNote;
-  const shown = fitting(lines.slice(from - 1, end), most);
+  const whole = fitting(lines.slice(from - 1, end), most, (line) => line.length + 1);
+  // Of a first line that is too long, its beginning.
+  const isCut = whole.length === 0 && from <= end;
+  const shown = isCut ? [cutText(lines[from - 1] ?? '', most)] : whole;
   const last = from - 1 + shown.length;
-  const [line = ''] = shown;
-  const isCut = line.length >= most && shown.length === 1;
   const read = { first: from, last: isCut ? last - 1 : last };
   if (count === 0) return { ...read, content: '[The file is empty.]' };
   if (from > count)
     return { ...read, content: `[The file has only ${count === 1 ? 'one line' : counted(count, 'line')}.]` };
-  const body = isCut ? cutText(line, most) : shown.join('\n');
+  const body = shown.join('\n');
   if (!isCut && from === 1 && last === count)
     return { ...read, content: body || '[The file has only line ends.]' };
   const rest = last < count ? ` Read on with start_line: ${last + 1}.` : '';
@@ -49,17 +51,51 @@ export function readLines(
 }
 
 /** What follows the last line end is no line. */
-export function linesOf(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   const lines = text.split('\n');
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-/** As many whole lines as there is room for, but the first in any case. */
-function fitting(lines: readonly string[], most: number): readonly string[] {
-  let room = most;
-  const tooFar = lines.findIndex((line) => {
-    room -= line.length + 1;
-    return room < 0;
+/** The first of a list, as many as there is room for by their sizes. */
+export function fitting<T>(all: readonly T[], room: number, sizeOf: (one: T) => number): readonly T[] {
+  let rest = room;
+  const end = all.findIndex((one) => {
+    rest -= sizeOf(one);
+    return rest < 0;
   });
-  return tooFar === -1 ? lines : lines.slice(0, Math.max(1, tooFar));
+  return end === -1 ? all : all.slice(0, end);
+}
+
+/** What the models of a daemon have read of files. */
+export type ReadRecord = ReturnType<typeof createReadRecord>;
+
+/** With more texts, all are forgotten, and must be read again before they are replaced. */
+const maxTexts = 1_000;
+
+/** Remembers of each text of a file which of its lines were read. */
+export function createReadRecord() {
+  const known = new Map<string, Set<number>>();
+  const keyOf = (path: string, text: string) =>
+    createHash('sha256').update(`${path}\0${text}`).digest('base64');
+  const noteRead = (path: string, text: string, first = 1, last = Number.POSITIVE_INFINITY) => {
+    // A longer text is never replaced as a whole.
+    if (text.length > maxCharacters) return;
+    const key = keyOf(path, text);
+    const read = known.get(key) ?? new Set();
+    if (known.size >= maxTexts) known.clear();
+    known.set(key, read);
+    const end = Math.min(last, linesOf(plainEnds(text)).length);
+    for (let line = first; line <= end; line += 1) read.add(line);
+  };
+  /** Whether all of a text was read, which the file may have had before. */
+  const isWhole = (path: string, text: string) =>
+    known.get(keyOf(path, text))?.size === linesOf(plainEnds(text)).length;
+  return {
+    noteRead,
+    isWhole,
+    /** A change by the model itself: who knew the whole text before knows it now. */
+    noteWritten(path: string, before: string | undefined, text: string, isAllWritten: boolean): void {
+      if (isAllWritten || (before !== undefined && isWhole(path, before))) noteRead(path, text);
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { readFile } from './fileStore.ts';
 import { createLineSearch, type LineMatches } from './lineSearch.ts';
+import { fitting } from './readLines.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** In bytes: larger files are seldom written by hand. */
@@ -14,6 +15,8 @@ const maxShown = 50;
 const maxOfFile = 5;
 /** Lines that are kept until it is known which are shown. */
 const maxKept = 2_000;
+/** Of a line, in characters. */
+const maxLine = 200;
 const maxNames = 20;
 const roomForNote = 200;
 
@@ -93,16 +96,24 @@ function nothingFound(query: string, names: readonly string[]): string {
 function shownLines(found: readonly FileLines[], room: number): string {
   const total = found.reduce((sum, file) => sum + file.total, 0);
   const lines = found.flatMap(({ name, lines }) =>
-    lines.map(({ number, text }, at) => ({ line: `${name}:${number}: ${text}`, isEarly: at < maxOfFile })),
+    lines.map(({ number, line, at }, index) => ({
+      line: `${name}:${number}: ${partOf(line, at)}`,
+      isEarly: index < maxOfFile,
+    })),
   );
   const [early, late] = [lines.filter(({ isEarly }) => isEarly), lines.filter(({ isEarly }) => !isEarly)];
   const chosen = new Set([...early, ...late].slice(0, maxShown));
-  let rest = room;
-  const shown = lines.flatMap((one) => {
-    if (!chosen.has(one)) return [];
-    rest -= one.line.length + 1;
-    return rest < 0 ? [] : [one.line];
-  });
+  const inOrder = lines.filter((one) => chosen.has(one)).map(({ line }) => line);
+  const shown = fitting(inOrder, room, (line) => line.length + 1);
   const counts = `${count(total, 'line')} in ${count(found.length, 'file')}`;
   return [`${counts}${shown.length === total ? '' : `; ${shown.length} shown`}`, ...shown].join('\n');
+}
+
+/** A long line is cut around what was found in it. */
+function partOf(line: string, at: number): string {
+  const bare = line.trimEnd();
+  if (bare.length <= maxLine) return bare;
+  const start = Math.max(0, Math.min(at - maxLine / 4, bare.length - maxLine));
+  const part = cutText(bare.slice(start), maxLine - 2);
+  return `${start > 0 ? '…' : ''}${part}${start + part.length < bare.length ? '…' : ''}`;
 }

@@ -69,17 +69,10 @@ export function createWorkspace(options: WorkspaceOptions) {
       left = new Omissions(),
     ): AsyncGenerator<Pick<WorkspaceFile, 'name' | 'path'>> {
       const roots = await folders();
-      const walk = {
-        root: folder.path,
-        isWanted: () => true,
-        depth: maxDepth,
-        time: maxTime,
-        now: options.now,
-      };
-      for await (const { name, path } of filesOf({ ...walk, left, signal })) {
-        const named = join(folder.path, name);
-        if ((await refusalOf({ path: named, named, real: path }, { ...options, roots })) !== undefined)
-          continue;
+      const within = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime };
+      for await (const { name, path } of filesOf({ ...within, now: options.now, left, signal })) {
+        const refusal = await refusalOf(join(folder.path, name), path, { ...options, roots });
+        if (refusal !== undefined) continue;
         yield { name: folder.name === '' ? name : `${folder.name}/${name}`, path };
       }
     },
@@ -153,36 +146,25 @@ function meantPaths(path: string, { roots, platform }: FindOptions): readonly st
 async function findPlace(path: string, options: FindOptions): Promise<WorkspacePlace> {
   const named = await namedPath(path, options);
   const { real, isThere } = await realPathOf(named);
-  const refusal = await refusalOf({ path, named, real }, options);
-  if (refusal !== undefined) throw new FileProblemError(refusal);
+  const refusal = await refusalOf(named, real, options);
+  if (refusal !== undefined) throw new FileProblemError(`${path} is ${refusal}`);
   const root = rootOf(real, options) ?? real;
   const name = relative(root, real).replaceAll(sep, '/');
   const isFolder = isThere && (await stat(real)).isDirectory();
   return { path: real, name, isThere, isFolder, root, given: root === options.roots[0] ? name || '.' : real };
 }
 
-interface CheckedPath {
-  /** As it was given. */
-  readonly path: string;
-  readonly named: string;
-  /** Without links. */
-  readonly real: string;
-}
-
-/** Why models neither see nor change what is at a path; undefined if they do. */
-async function refusalOf(
-  { path, named, real }: CheckedPath,
-  options: FindOptions,
-): Promise<string | undefined> {
+/** Why models neither see nor change what is at a path, of which `real` leads over no link; undefined if they do. */
+async function refusalOf(named: string, real: string, options: FindOptions): Promise<string | undefined> {
   const { roots, findPrivacy } = options;
   const root = rootOf(real, options);
   if (root === undefined)
-    return `${path} is outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`;
+    return `outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`;
   const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
   const kept = [relative(root, real), ...within].map(reservedPart).find(Boolean);
-  if (kept !== undefined) return `${path} is not read or changed here, because nothing in ${kept} is.`;
+  if (kept !== undefined) return `not read or changed here, because nothing in ${kept} is.`;
   const privacy = (await findPrivacy(named)) ?? (named === real ? undefined : await findPrivacy(real));
-  return privacy && `${path} is not read or changed here, because ${whyPrivate[privacy]}`;
+  return privacy && `not read or changed here, because ${whyPrivate[privacy]}`;
 }
 
 const whyPrivate: Readonly<Record<Privacy, string>> = {
