@@ -402,7 +402,7 @@ t.test('paths are taken as they are meant, if nothing is there as they are given
   await t.rejects(stat(join(top, 'proj', 'proj')));
 });
 
-const edited = (text: string, old: string, wanted: string) => applyEdits(text, [{ old, new: wanted }]);
+const edited = (text: string, old: string, wanted: string) => applyEdits(text, [{ old, wanted }]);
 
 t.test('edits that are copied badly are forgiven, if they can mean one place only', (t) => {
   const tabs = 'function f() {\n\tif (x) {\n\t\treturn 1;\n\t}\n}\n';

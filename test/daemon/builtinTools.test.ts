@@ -24,7 +24,7 @@ import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
 import { decodeText, encodeText, FileStore, type FileText } from '../../daemon/tools/builtin/fileStore.ts';
 import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
-import { applyEdits as applied, type TextEdit } from '../../daemon/tools/builtin/textEdits.ts';
+import { applyEdits as applied } from '../../daemon/tools/builtin/textEdits.ts';
 import { createWorkspace } from '../../daemon/tools/builtin/workspace.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import {
@@ -45,11 +45,20 @@ import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../suppo
 import { poll } from '../support/waiting.ts';
 
 const diskStore = new FileStore({ openDocuments: () => [] });
-const edit = (old: string, wanted: string): TextEdit => ({ old, new: wanted });
-const applyEdits = (...given: Parameters<typeof applied>) => applied(...given).text;
+interface Edit {
+  readonly old: string;
+  readonly new: string;
+}
+
+const edit = (old: string, wanted: string): Edit => ({ old, new: wanted });
+const applyEdits = (text: string, edits: readonly Edit[]) =>
+  applied(
+    text,
+    edits.map((one) => ({ old: one.old, wanted: one.new })),
+  ).text;
 
 t.test('edits change what they name, and keep line ends', async (t) => {
-  const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: string }[] = [
+  const cases: readonly { name: string; text: string; edits: readonly Edit[]; want: string }[] = [
     { name: 'a word', text: 'one two\n', edits: [edit('two', '2')], want: 'one 2\n' },
     { name: 'no line end at the end', text: 'a\nb', edits: [edit('b', 'c')], want: 'a\nc' },
     { name: 'an old text to the end', text: 'a\nb\n', edits: [edit('b\n', 'b\nc\n')], want: 'a\nb\nc\n' },
@@ -109,7 +118,7 @@ t.test('edits change what they name, and keep line ends', async (t) => {
 });
 
 t.test('edits that cannot be meant change nothing, and say why', async (t) => {
-  const cases: readonly { name: string; text: string; edits: readonly TextEdit[]; want: RegExp }[] = [
+  const cases: readonly { name: string; text: string; edits: readonly Edit[]; want: RegExp }[] = [
     { name: 'missing', text: 'a\n', edits: [edit('x', 'y')], want: /^old_string does not occur/ },
     { name: 'only blanks', text: 'a\n\nb', edits: [edit(' \n\t', 'c')], want: /^old_string does not occur/ },
     {

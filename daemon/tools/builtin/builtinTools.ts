@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { fingerprintOf, type McpTool } from '../toolList.ts';
 
-export interface Argument {
+export interface ToolArgument {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
   readonly description?: string;
   /** Other names under which models write it, in lower case and without `_` and `-`. */
@@ -14,7 +14,7 @@ interface BuiltinTool {
   readonly title: string;
   readonly act: 'read' | 'edit';
   readonly description: string;
-  readonly arguments: Readonly<Record<string, Argument>>;
+  readonly arguments: Readonly<Record<string, ToolArgument>>;
   readonly required?: readonly string[];
 }
 
@@ -29,10 +29,10 @@ export type BuiltinArguments = Readonly<
 
 const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
 const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
-const path: Argument = { type: 'string', names: pathNames };
+const path: ToolArgument = { type: 'string', names: pathNames };
 
 /** The texts of an edit, which an old list of `edits` has too. */
-export const editTexts: Readonly<Record<string, Argument>> = {
+export const editTexts: Readonly<Record<string, ToolArgument>> = {
   old_string: { type: 'string', names: ['old', 'oldtext', 'oldstr', 'search'] },
   new_string: { type: 'string', names: ['new', 'newtext', 'newstr', 'replace'] },
 };

@@ -28,10 +28,10 @@ export function editHelp(
       : ' Use search_files to find the line, and then a smaller old_string that is copied from there.';
   const text = plainEnds(file.text);
   if (!isMissing && times === 1) return '';
-  const wanted = plainEnds(edit.new).trim();
+  const wanted = edit.wanted.trim();
   const there = wanted.length >= shortestLine ? text.indexOf(wanted) : -1;
   if (isMissing && there !== -1) return ` new_string is already there, at line ${lineAt(text, there)}.`;
-  const near = nearestLine(text, plainEnds(edit.old));
+  const near = nearestLine(text, edit.old);
   if (near === undefined) return ' No line of it does. Read the file again, and copy the text as it is.';
   const lines = times === 1 ? shownLines : text.length;
   const from = Math.max(1, near - Math.floor(Math.min(lines, 60) / 3));

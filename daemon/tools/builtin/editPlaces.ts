@@ -1,5 +1,5 @@
-/** A text that is to be replaced, and the one in its place, both with plain line ends. */
-interface TextPair {
+/** A text that is to be replaced, and the one in its place. */
+export interface TextEdit {
   readonly old: string;
   readonly wanted: string;
 }
@@ -18,13 +18,13 @@ export interface EditPlace {
  * most so many. Nothing is compared by its similarity: each step knows one kind of slip, and only what was found is
  * replaced.
  */
-export function findPlaces(text: string, edit: TextPair, most: number): readonly EditPlace[] {
+export function findPlaces(text: string, edit: TextEdit, most: number): readonly EditPlace[] {
   const asGiven = exactly(text, edit, most);
   if (asGiven.length > 0) return asGiven;
   const bare = withoutNumbers(edit);
   const both = [edit, ...bare];
   const trimmed = both.flatMap(withoutBlankEnds);
-  const steps: readonly (readonly [readonly TextPair[], Matcher, string])[] = [
+  const steps: readonly (readonly [readonly TextEdit[], Matcher, string])[] = [
     [bare, wholeLines, 'without the line numbers'],
     [both, apartFromLooks, 'apart from blanks at line ends, quotes and dashes'],
     [both, apartFromIndentation, 'with another indentation, which was kept as it is in the file'],
@@ -42,14 +42,14 @@ export function findPlaces(text: string, edit: TextPair, most: number): readonly
   return [];
 }
 
-type Matcher = (text: string, edit: TextPair, most: number) => readonly EditPlace[];
+type Matcher = (text: string, edit: TextEdit, most: number) => readonly EditPlace[];
 
-function exactly(text: string, { old, wanted }: TextPair, most: number): readonly EditPlace[] {
+function exactly(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
   return occurrencesOf(text, old, { most }).map((start) => ({ start, end: start + old.length, wanted }));
 }
 
 /** What has line numbers begins and ends with a line. */
-function wholeLines(text: string, edit: TextPair, most: number): readonly EditPlace[] {
+function wholeLines(text: string, edit: TextEdit, most: number): readonly EditPlace[] {
   return exactly(text, edit, most).filter(
     ({ start, end }) =>
       (start === 0 || text[start - 1] === '\n') &&
@@ -79,7 +79,7 @@ function plainLooks(text: string): string {
 }
 
 /** Whatever `old` and `wanted` have in common at their ends stays as it is in the file. */
-function apartFromLooks(text: string, { old, wanted }: TextPair, most: number): readonly EditPlace[] {
+function apartFromLooks(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
   const [lines, plain, sought] = [text.split('\n'), withoutLooks(text), withoutLooks(old)];
   if (sought === '') return [];
   /** Where a character of the plain text is in the text. */
@@ -120,7 +120,7 @@ const maxLines = 500;
 const maxCompared = 20_000_000;
 
 /** The same lines, shifted, or with tabs for blanks, or the other way round: `wanted` is shifted as they are. */
-function apartFromIndentation(text: string, { old, wanted }: TextPair, most: number): readonly EditPlace[] {
+function apartFromIndentation(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
   const lastEnd = old.endsWith('\n') ? 1 : 0;
   const sought = old.slice(0, old.length - lastEnd).split('\n');
   const lines = text.split('\n');
@@ -197,7 +197,7 @@ function shifted(text: string, shift: Shift): string {
 const numberings = [/^\s*(\d+)\s?[|→]/, /^\s*(\d+)\t/, /^\s*(\d+):/, /^[^\s:]+:(\d+):/];
 
 /** The edit without line numbers, with and without the blank behind them; none if the lines are not numbered. */
-function withoutNumbers({ old, wanted }: TextPair): readonly TextPair[] {
+function withoutNumbers({ old, wanted }: TextEdit): readonly TextEdit[] {
   const lines = old.split('\n');
   const numbering = numberings.find((form) => isNumbered(lines, form));
   if (numbering === undefined) return [];
@@ -217,7 +217,7 @@ function isNumbered(lines: readonly string[], form: RegExp): boolean {
 }
 
 /** The edit without blank lines at the ends of `old`, and without those that `wanted` has there too. */
-function withoutBlankEnds({ old, wanted }: TextPair): readonly TextPair[] {
+function withoutBlankEnds({ old, wanted }: TextEdit): readonly TextEdit[] {
   const isText = (line: string) => line.trim() !== '';
   const lines = old.split('\n');
   const [hasStart, hasEnd] = [!isText(lines[0] ?? ''), !isText(lines.at(-1) ?? '')];
@@ -237,7 +237,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The edit with what was escaped twice in its JSON. */
-function unescaped({ old, wanted }: TextPair): readonly TextPair[] {
+function unescaped({ old, wanted }: TextEdit): readonly TextEdit[] {
   const plain = (text: string) =>
     text.replace(/\\([ntr"'\\])/g, (_, letter: string) => escapes.get(letter) ?? letter);
   return plain(old) === old ? [] : [{ old: plain(old), wanted: plain(wanted) }];

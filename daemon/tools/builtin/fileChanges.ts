@@ -50,15 +50,18 @@ export class FileChanges {
 
   /** Several edits are of one file. */
   edit(calls: readonly BuiltinArguments[], context: CallContext, signal: AbortSignal): Promise<PreparedCall> {
-    const edits = calls.map(({ old_string = '', new_string = '' }) => ({ old: old_string, new: new_string }));
+    const edits = calls.map(({ old_string = '', new_string = '' }) => ({
+      old: old_string,
+      wanted: new_string,
+    }));
     const [{ path = '', ...only } = {}, ...more] = calls;
     const given = more.length === 0 ? only : { edits: calls.map(({ path: _, ...edit }) => edit) };
     const isEverywhere = calls.every((call) => call.replace_all === true);
     const make: Change['make'] = async (place, before) => {
-      for (const edit of edits) refusePlaceholders(edit.new, `${edit.old}\n${before ?? ''}`);
+      for (const edit of edits) refusePlaceholders(edit.wanted, `${edit.old}\n${before ?? ''}`);
       const [first] = edits;
       if (before === undefined && first?.old === '' && more.length === 0)
-        return { text: first.new, forgiven: [] };
+        return { text: first.wanted, forgiven: [] };
       if (before === undefined) throw await nothingThere(place, this.#options.workspace, signal);
       try {
         return applyEdits(before, edits, isEverywhere);

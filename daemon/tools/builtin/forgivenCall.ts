@@ -1,7 +1,7 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
-import { type Argument, argumentsOf, editTexts } from './builtinTools.ts';
+import { argumentsOf, editTexts, type ToolArgument } from './builtinTools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 /** The names under which models call our tools, if nobody offers a tool of that name. */
@@ -59,7 +59,7 @@ function givenValue(given: Fields, names: readonly string[]): unknown {
   return keys[0] === undefined ? undefined : given[keys[0]];
 }
 
-function asDue(value: unknown, type: Argument['type']): unknown {
+function asDue(value: unknown, type: ToolArgument['type']): unknown {
   if (type === 'string') return /^(number|boolean)$/.test(typeof value) ? String(value) : value;
   if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value);
   if (type === 'integer')

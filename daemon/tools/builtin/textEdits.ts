@@ -1,12 +1,6 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { commonEnds, type EditPlace, findPlaces, occurrencesOf } from './editPlaces.ts';
+import { commonEnds, type EditPlace, findPlaces, occurrencesOf, type TextEdit } from './editPlaces.ts';
 import { FileProblemError } from './fileProblem.ts';
-
-/** Replaces a text that occurs exactly once. */
-export interface TextEdit {
-  readonly old: string;
-  readonly new: string;
-}
 
 /** A text after edits, and what was forgiven in them, each as a sentence. */
 export interface EditedText {
@@ -14,7 +8,7 @@ export interface EditedText {
   readonly forgiven: readonly string[];
 }
 
-/** A text that an edit names is not where it could be replaced. */
+/** A text that an edit names, with plain line ends, is not where it could be replaced. */
 export class EditPlaceError extends FileProblemError {
   readonly edit: TextEdit;
   readonly isMissing: boolean;
@@ -32,16 +26,17 @@ const maxNamed = 5;
 const maxPlaces = 1_000;
 
 /**
- * A text after edits, one after another. A line end in `old` matches any line end of the file, and one in `new` becomes
- * that of the file, because models write `\n` alone. Everything outside of what an edit changes stays as it is, and so
- * does what `old` and `new` have in common at their ends. `isEverywhere` replaces the text wherever it occurs.
+ * A text after edits, one after another. A line end in `old` matches any line end of the file, and one in `wanted`
+ * becomes that of the file, because models write `\n` alone. Everything outside of what an edit changes stays as it is,
+ * and so does what both have in common at their ends. `isEverywhere` replaces the text wherever it occurs.
  * @throws {FileProblemError} if a place is missing or not the only one.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], isEverywhere = false): EditedText {
   const forgiven = new Set<string>();
   let changed = text;
-  for (const [index, edit] of edits.entries()) {
+  for (const [index, given] of edits.entries()) {
     const plain = plainEnds(changed);
+    const edit = { old: plainEnds(given.old), wanted: plainEnds(given.wanted) };
     const called = edits.length === 1 ? 'old_string' : `old_string of edit ${index + 1}`;
     const places = (isEverywhere && everywhere(plain, edit)) || [placeOf(plain, edit, called)];
     for (const place of places)
@@ -57,8 +52,7 @@ export function lineAt(plain: string, at: number): number {
 }
 
 /** All places of a text that need not be the only one; undefined if there is none. */
-function everywhere(plain: string, edit: TextEdit): readonly EditPlace[] | undefined {
-  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
+function everywhere(plain: string, { old, wanted }: TextEdit): readonly EditPlace[] | undefined {
   const starts = old === '' ? [] : occurrencesOf(plain, old, { most: maxPlaces + 1, step: old.length });
   if (starts.length > maxPlaces)
     throw new FileProblemError(
@@ -70,13 +64,12 @@ function everywhere(plain: string, edit: TextEdit): readonly EditPlace[] | undef
 }
 
 function placeOf(plain: string, edit: TextEdit, called: string): EditPlace {
-  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
-  if (old === '' && plain === '') return { start: 0, end: 0, wanted };
-  if (old === '')
+  if (edit.old === '' && plain === '') return { start: 0, end: 0, wanted: edit.wanted };
+  if (edit.old === '')
     throw new FileProblemError(
       `${called} is empty, but the file has text, so nothing was changed. Copy the text that is replaced into old_string.`,
     );
-  const places = findPlaces(plain, { old, wanted }, maxNamed + 1);
+  const places = findPlaces(plain, edit, maxNamed + 1);
   const [place, ...others] = places;
   if (place === undefined)
     throw new EditPlaceError(`${called} does not occur in the file, so nothing was changed.`, edit, true);
