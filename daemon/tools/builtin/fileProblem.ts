@@ -7,34 +7,24 @@ export class FileProblemError extends Error {
 }
 
 /** A call whose problems with files the model reads, before the user is asked and afterwards. */
-export function withProblems(
+export async function withProblems(
   prepare: () => Promise<PreparedCall>,
   signal: AbortSignal,
 ): Promise<PreparedCall> {
-  const guarded = async (): Promise<PreparedCall> => {
+  try {
     const prepared = await prepare();
     const call: PreparedCall['call'] = (calling, listener) =>
-      orProblem(() => prepared.call(calling, listener), failedOutcome, calling);
+      prepared.call(calling, listener).catch((error) => failedOutcome(problemOf(error, calling)));
     return { ...prepared, call };
-  };
-  const refused = (problem: string): PreparedCall => ({
-    ...{ problem, end: () => undefined },
-    call: async () => failedOutcome(problem),
-  });
-  return orProblem(guarded, refused, signal);
+  } catch (error) {
+    const problem = problemOf(error, signal);
+    return { problem, end: () => undefined, call: async () => failedOutcome(problem) };
+  }
 }
 
-/** What the work gives, or else what stands for the problem that it has with a file. */
-async function orProblem<T>(
-  work: () => Promise<T>,
-  otherwise: (problem: string) => T,
-  signal: AbortSignal,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof FileProblemError)) throw error;
-    return otherwise(error.message);
-  }
+/** Rethrows whatever is no problem with a file. */
+function problemOf(error: unknown, signal: AbortSignal): string {
+  signal.throwIfAborted();
+  if (!(error instanceof FileProblemError)) throw error;
+  return error.message;
 }

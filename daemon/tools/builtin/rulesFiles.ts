@@ -30,19 +30,13 @@ interface RulesFilesOptions {
 const names = ['AGENTS.md', 'CLAUDE.md'];
 /** Larger files are not made by hand. */
 const maxBytes = 1024 * 1024;
-/** How many conversations are remembered. With more, all are forgotten, and rules are named once more. */
-const maxConversations = 256;
+/** How often it is remembered that a conversation knows some rules. With more, all are named once more. */
+const maxKnown = 1_000;
 
 /** The files in which a project and its user say how models should work. */
 export function createRulesFiles({ workspace, settings, userFolder }: RulesFilesOptions) {
-  /** The paths of the rules that each conversation knows. */
-  const conversations = new Map<string, Set<string>>();
-  const knownIn = (session: string) => {
-    const known = conversations.get(session) ?? new Set();
-    if (conversations.size >= maxConversations) conversations.clear();
-    conversations.set(session, known);
-    return known;
-  };
+  /** The sessions with the paths of the rules that they know. */
+  const known = new Set<string>();
 
   return {
     /** Those of the project's own folder, and those of the user. Undefined if nobody wants them. */
@@ -67,9 +61,10 @@ export function createRulesFiles({ workspace, settings, userFolder }: RulesFiles
       const isWanted = projectRules && trusted && !isMade(file.name);
       const rules = isWanted ? await nearestRules(file, workspace) : undefined;
       if (!rules) return '';
-      const known = session === undefined ? new Set() : knownIn(session);
-      const isNews = !known.has(rules.path) && rules.path !== file.path;
-      known.add(rules.path);
+      const key = `${session}\n${rules.path}`;
+      const isNews = rules.path !== file.path && (session === undefined || !known.has(key));
+      if (known.size >= maxKnown) known.clear();
+      known.add(key);
       return isNews ? `\n[${rules.given} has rules for this folder.]` : '';
     },
   };

@@ -42,12 +42,9 @@ function hasScript(name: string): Suggestion[1] {
 
 /** What the files of a folder suggest. Nothing of it runs before the user has said so. */
 export async function suggestedChecks(folder: string): Promise<readonly SuggestedCheck[]> {
-  const texts = new Map<string, string | undefined>();
   const named = new Map<string, SuggestedCheck>();
   for (const [file, isMeant, name, command] of suggestions()) {
-    if (!texts.has(file))
-      texts.set(file, await readRegularFile(join(folder, file), maxFile).catch(() => undefined));
-    const text = texts.get(file);
+    const text = await readRegularFile(join(folder, file), maxFile).catch(() => undefined);
     if (text === undefined || named.has(name) || !isMeant(text)) continue;
     // Whatever changes in the file may change what runs.
     const hash = createHash('sha256').update(text).digest('hex');
