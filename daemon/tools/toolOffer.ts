@@ -60,8 +60,7 @@ function toDaemonTool(
   { entry, folder, server, tool }: Offered,
   { approvals, named, checkArguments, decisions, log }: OfferOptions,
 ): DaemonTool {
-  const { name, title, description, inputSchema, annotations, act, calls } = tool;
-  const { fingerprint } = tool;
+  const { name, title, description, inputSchema, annotations, act, calls, fingerprint } = tool;
   const tools = act === 'read' ? readingTools : [name];
   const prepare: DaemonTool['prepare'] =
     calls?.prepare ??
@@ -70,9 +69,9 @@ function toDaemonTool(
     const wanted = calls?.approvalOf(given) ?? { tools, fingerprint };
     return { entry, folder, ...wanted, act };
   };
-  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
-    ...{ name, arguments: given, inputSchema, bounds },
-  });
+  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext): ToolRequest => {
+    return { name, arguments: given, inputSchema, bounds };
+  };
   const isOurs = entry.kind === 'builtin';
   const problemWith = (given: ToolRequest['arguments']) =>
     (act === 'edit' ? editsIn(given) : [given])

@@ -218,14 +218,12 @@ function isNumbered(lines: readonly string[], form: RegExp): boolean {
 
 /** The edit without blank lines at the ends of `old`, and without those that `wanted` has there too. */
 function withoutBlankEnds({ old, wanted }: TextEdit): readonly TextEdit[] {
-  const isText = (line: string) => line.trim() !== '';
-  const lines = old.split('\n');
-  const [hasStart, hasEnd] = [!isText(lines[0] ?? ''), !isText(lines.at(-1) ?? '')];
-  if (lines.length === 1 || (!hasStart && !hasEnd)) return [];
+  const start = /^(?:[^\S\n]*\n)+/;
+  const [hasStart, hasEnd] = [start.test(old), old.slice(old.trimEnd().length).includes('\n')];
+  if (!hasStart && !hasEnd) return [];
   const trim = (text: string) => {
-    const all = text.split('\n');
-    const [first, last] = [all.findIndex(isText), all.findLastIndex(isText)];
-    return first === -1 ? '' : all.slice(hasStart ? first : 0, hasEnd ? last + 1 : undefined).join('\n');
+    const rest = hasStart ? text.replace(start, '') : text;
+    return hasEnd ? rest.trimEnd() : rest;
   };
   return [{ old: trim(old), wanted: trim(wanted) }];
 }
