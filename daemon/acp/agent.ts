@@ -24,7 +24,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { AgentModes } from '../chat/agentMode.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
 import type { Core } from '../compose/core.ts';
-import type { EditorFiles } from '../tools/builtin/editorStore.ts';
+import type { EditorFiles } from '../tools/builtin/fileStore.ts';
 import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
 import { readClientMcpServers } from './clientMcpServers.ts';
 import { createAskElicitation, elicitModesOf } from './elicitation.ts';

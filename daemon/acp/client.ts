@@ -13,7 +13,7 @@ import type {
 import type { FileDiff } from '../../protocol/messages/chat.ts';
 import type { ToolDecision } from '../../protocol/messages/tools.ts';
 import type { AskApproval } from '../chat/daemonTools.ts';
-import type { EditorFiles } from '../tools/builtin/editorStore.ts';
+import type { EditorFiles } from '../tools/builtin/fileStore.ts';
 import { askedCall } from './toolCallUpdates.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { AgentMode } from '../../protocol/messages/chat.ts';
 import type { ToolServers } from '../../protocol/messages/tools.ts';
 import type { DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { CheckRequests } from '../tools/builtin/checks.ts';
-import type { EditorFiles } from '../tools/builtin/editorStore.ts';
+import type { EditorFiles } from '../tools/builtin/fileStore.ts';
 import type { AskableServer, EditHistory } from '../tools/toolServer.ts';
 
 /** The tool servers that a client passed with a session, and the folder in which they start. */

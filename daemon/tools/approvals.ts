@@ -82,7 +82,7 @@ async function keyOf({ entry, folder, tools, fingerprint }: ApprovedTool): Promi
     .digest('hex');
 }
 
-type KeptApprovals = ReturnType<typeof createKeptApprovals>;
+export type KeptApprovals = ReturnType<typeof createKeptApprovals>;
 
 const maxBytes = 1024 * 1024;
 const maxKept = 5_000;

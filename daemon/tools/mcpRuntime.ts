@@ -6,9 +6,6 @@ import { createSchemaCheck } from '../base/schemaCheck.ts';
 import { createApprovals, createKeptApprovals } from './approvals.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
 import type { ChecksContext } from './builtin/checks.ts';
-import { createEditorStore } from './builtin/editorStore.ts';
-import { diskStore } from './builtin/fileStore.ts';
-import { createKeptChecks } from './builtin/suggestedChecks.ts';
 import { McpServer, type McpServerOptions } from './mcpServer.ts';
 import { createAccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore } from './oauth/loginStore.ts';
@@ -50,19 +47,17 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
       }),
     createBuiltinServer(
       entry: BuiltinEntry,
-      { editorFiles, ...context }: BuiltinContext,
+      context: BuiltinContext,
       configured: Omit<ChecksContext, 'groups' | 'kept'>,
     ): ToolServer {
-      const store = editorFiles ? createEditorStore(editorFiles, diskStore) : diskStore;
       return createBuiltinServer({
         ...context,
-        store,
         entry,
         env,
         platform,
         now,
         sessionsFolder,
-        checks: { ...configured, kept: stores.checks, groups },
+        checks: { ...configured, kept: stores.approvals, groups },
         userFolder,
       });
     },
@@ -97,14 +92,11 @@ type StoreOptions = Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>;
 export function openToolStores({ userFolder, env, platform }: StoreOptions) {
   const logins = createLoginStore(join(stateFolder(env, platform), 'logins'));
   const approvals = createKeptApprovals(join(userFolder, 'approvals.json'));
-  // Only one store has its locks in a folder.
-  const checks = createKeptChecks(join(userFolder, 'checks', 'allowed.json'));
   return {
     logins,
     approvals,
-    checks,
     async close(): Promise<void> {
-      await Promise.all([logins.close(), approvals.close(), checks.close()]);
+      await Promise.all([logins.close(), approvals.close()]);
     },
   };
 }

@@ -5,7 +5,8 @@ import type { Log } from '../base/log.ts';
 import { isOffered } from '../chat/agentMode.ts';
 import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
-import { argumentsAsMeant, editsIn, otherToolNames, readingTools } from './builtin/forgivenCall.ts';
+import { readingTools } from './builtin/builtinTools.ts';
+import { argumentsAsMeant, editsIn, otherToolNames } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
@@ -59,8 +60,7 @@ function toDaemonTool(
   { entry, folder, server, tool }: Offered,
   { approvals, named, checkArguments, decisions, log }: OfferOptions,
 ): DaemonTool {
-  const { name, title, description, inputSchema, annotations, act, calls } = tool;
-  const { fingerprint } = tool;
+  const { name, title, description, inputSchema, annotations, act, calls, fingerprint } = tool;
   const tools = act === 'read' ? readingTools : [name];
   const prepare: DaemonTool['prepare'] =
     calls?.prepare ??
@@ -69,9 +69,9 @@ function toDaemonTool(
     const wanted = calls?.approvalOf(given) ?? { tools, fingerprint };
     return { entry, folder, ...wanted, act };
   };
-  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext) => ({
-    ...{ name, arguments: given, inputSchema, bounds },
-  });
+  const requestOf = (given: ToolRequest['arguments'], bounds?: CallContext): ToolRequest => {
+    return { name, arguments: given, inputSchema, bounds };
+  };
   const isOurs = entry.kind === 'builtin';
   const problemWith = (given: ToolRequest['arguments']) =>
     (act === 'edit' ? editsIn(given) : [given])

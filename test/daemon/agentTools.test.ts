@@ -5,10 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
-import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
+import { FileProblemError } from '../../daemon/tools/builtin/fileProblem.ts';
 import { adviceOnTool, argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { applyEdits } from '../../daemon/tools/builtin/textEdits.ts';
-import { FileProblemError } from '../../daemon/tools/builtin/workspace.ts';
 import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
@@ -25,7 +24,6 @@ async function toolsIn(
   await writeFiles(top, files);
   const server = createBuiltinServer({
     entry: { name: 'builtin', kind: 'builtin', folders: folders.map((folder) => join(top, folder)) },
-    store: diskStore,
     env: {},
     platform: process.platform,
     now: Date.now,
@@ -74,7 +72,7 @@ t.test('files are listed with their sizes, folders first, as deep as there is ro
       'lib/part1/ (100 files)',
       'lib/part2/ (100 files)',
       'src/deep/b.test.ts (0 B)',
-      'src/a.ts (3.1 KB)',
+      'src/a.ts (3.1 kB)',
       '.gitignore (6 B)',
       'README.md (1 B)',
     ].join('\n'),
@@ -87,7 +85,7 @@ t.test('files are listed with their sizes, folders first, as deep as there is ro
   t.equal(await call('list_files', { pattern: '*.test.ts' }), 'src/deep/b.test.ts (0 B)');
   t.equal(
     await call('list_files', { pattern: 'src/**/*.ts' }),
-    'src/deep/b.test.ts (0 B)\nsrc/a.ts (3.1 KB)',
+    'src/deep/b.test.ts (0 B)\nsrc/a.ts (3.1 kB)',
   );
   t.equal(await call('list_files', { pattern: '*.py' }), '[No file matches the pattern.]');
   t.match(await call('list_files', { pattern: '*'.repeat(201) }), /Give a shorter one/);
@@ -95,7 +93,7 @@ t.test('files are listed with their sizes, folders first, as deep as there is ro
   t.match(await call('list_files', { path: 'none' }), /There is no file or folder none/);
   t.match(await call('list_files', { path: '..' }), /outside of the workspace/);
   t.match(await call('list_files', { path: '.vscode' }), /nothing in \.vscode is/);
-  t.equal(await call('read_file', { path: 'src' }), 'src/deep/b.test.ts (0 B)\nsrc/a.ts (3.1 KB)');
+  t.equal(await call('read_file', { path: 'src' }), 'src/deep/b.test.ts (0 B)\nsrc/a.ts (3.1 kB)');
   t.equal(await call('list_files', { path: 'dist' }), 'dist/out.js (0 B)', 'who names it sees it');
 });
 
@@ -155,7 +153,7 @@ t.test('lines are found as they are, within bounds, and nothing that is private'
 t.test('what is found and listed is what grep and git say', where('sh'), async (t) => {
   const server = createBuiltinServer({
     entry: { name: 'builtin', kind: 'builtin', folders: [process.cwd()] },
-    ...{ store: diskStore, env: {}, platform: process.platform, now: Date.now },
+    ...{ env: {}, platform: process.platform, now: Date.now },
     findPrivacy: async () => undefined,
     openDocuments: () => [],
     showsDiffs: () => true,
@@ -212,7 +210,7 @@ t.test('a file is written whole only where the model knows all of it', async (t)
     'proj/a.txt': text(30),
     'proj/win.txt': 'a\r\nb\r\n',
     'proj/long.txt': 'x'.repeat(2_001),
-    'proj/tall.txt': text(3_000),
+    'proj/tall.txt': text(300),
   });
   t.equal(
     await call('write_file', { path: 'new/deep/b.txt', content: 'b\n' }),
@@ -249,7 +247,7 @@ t.test('a file is written whole only where the model knows all of it', async (t)
   );
   await call('read_file', { path: 'long.txt' });
   t.match(await call('write_file', { path: 'long.txt', content: 'x' }), /too long to be replaced as a whole/);
-  await call('read_file', { path: 'tall.txt' });
+  await call('read_file', { path: 'tall.txt' }, 900);
   t.match(await call('write_file', { path: 'tall.txt', content: 'x' }), unread, 'the end was not shown');
   await call('read_file', { path: 'win.txt' });
   await call('write_file', { path: 'win.txt', content: 'a\nc\n' });
@@ -405,7 +403,7 @@ t.test('paths are taken as they are meant, if nothing is there as they are given
   await t.rejects(stat(join(top, 'proj', 'proj')));
 });
 
-const edited = (text: string, old: string, wanted: string) => applyEdits(text, [{ old, new: wanted }]);
+const edited = (text: string, old: string, wanted: string) => applyEdits(text, [{ old, wanted }]);
 
 t.test('edits that are copied badly are forgiven, if they can mean one place only', (t) => {
   const tabs = 'function f() {\n\tif (x) {\n\t\treturn 1;\n\t}\n}\n';
@@ -438,13 +436,6 @@ t.test('edits that are copied badly are forgiven, if they can mean one place onl
       ['tabs for blanks', 'x:\n    y:\n        z\n', '\ty:\n\t\tz', '\ty:\n\t\tZ', 'x:\n    y:\n        Z\n'],
       ['too little', tabs, 'if (x) {\n\treturn 1;\n}', 'if (x) {\n\treturn 2;\n}', tabs.replace('1', '2')],
       ['too much', 'a {\n  b\n}\n', '    a {\n      b\n    }', '    a {\n      c\n    }', 'a {\n  c\n}\n'],
-      [
-        'the first line without',
-        tabs,
-        'if (x) {\n    return 1;\n  }',
-        'if (x) {\n    return 2;\n  }',
-        tabs.replace('1', '2'),
-      ],
       ['blank lines around', 'a\nb\nc\n', '\n\nb\n\n', '\n\nB\n\n', 'a\nB\nc\n'],
       ['escaped twice', 'say("a");\nb\n', 'say(\\"a\\");\\nb', 'say(\\"c\\");\\nb', 'say("c");\nb\n'],
       [

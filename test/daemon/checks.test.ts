@@ -2,10 +2,9 @@ import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { createKeptApprovals } from '../../daemon/tools/approvals.ts';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { createCheckOutput } from '../../daemon/tools/builtin/checkOutput.ts';
-import { diskStore } from '../../daemon/tools/builtin/fileStore.ts';
-import { createKeptChecks } from '../../daemon/tools/builtin/suggestedChecks.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { type AgentMode, type ChatParams, setModeRequest } from '../../protocol/messages/chat.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
@@ -43,12 +42,11 @@ async function checksIn(
   await writeFiles(top, files);
   const groups = createProcessGroups({ platform: process.platform, env: process.env });
   test.teardown(() => groups.close());
-  const kept = createKeptChecks(join(top, 'own', 'allowed.json'));
+  const kept = createKeptApprovals(join(top, 'own', 'approvals.json'));
   test.teardown(() => kept.close());
   const state = { checks: { [folder]: checks } as Checks, trusted: true };
   const server = createBuiltinServer({
     entry: { name: 'builtin', kind: 'builtin', folders: [folder] },
-    store: diskStore,
     env: { PATH: process.env['PATH'], ...env },
     platform: process.platform,
     now: Date.now,
@@ -842,7 +840,7 @@ t.test(
     await writeFile(join(folder, 'package.json'), manifest('touch ran'));
     t.match((await turn([...round])).answers, [/do not match the schema/], 'another script is another check');
     t.match((await suggest()).suggestions[0], { name: 'test' });
-    const { mode } = await stat(join(home, 'runner', 'checks', 'allowed.json'));
+    const { mode } = await stat(join(home, 'runner', 'approvals.json'));
     if (process.platform !== 'win32') t.equal(mode & 0o077, 0);
   },
 );

@@ -1,169 +1,175 @@
 import { basename } from 'node:path';
-import * as z from 'zod/mini';
 import { fingerprintOf, type McpTool } from '../toolList.ts';
 
-const lineNumber = z.optional(z.int().check(z.gte(1)));
-const textEdit = { old_string: z.string(), new_string: z.string() };
+export interface ToolArgument {
+  readonly type: 'string' | 'integer' | 'boolean' | 'array';
+  readonly description?: string;
+  /** Other names under which models write it, in lower case and without `_` and `-`. */
+  readonly names?: readonly string[];
+  /** It is taken, though the tool is not described with it. */
+  readonly isHidden?: boolean;
+}
 
-export const listFilesSchema = z.object({ path: z.optional(z.string()), pattern: z.optional(z.string()) });
+interface BuiltinTool {
+  readonly title: string;
+  readonly act: 'read' | 'edit';
+  readonly description: string;
+  readonly arguments: Readonly<Record<string, ToolArgument>>;
+  readonly required?: readonly string[];
+}
 
-export const searchFilesSchema = z.object({
-  query: z.string(),
-  path: z.optional(z.string()),
-  regex: z.optional(z.boolean()),
-});
+/** The arguments of all tools, once a call was read as it is meant and checked against the schema of its tool. */
+export type BuiltinArguments = Readonly<
+  Partial<
+    Record<'path' | 'pattern' | 'query' | 'old_string' | 'new_string' | 'content', string> &
+      Record<'start_line' | 'end_line', number> &
+      Record<'regex' | 'replace_all', boolean>
+  >
+>;
 
-export const readFileSchema = z.object({ path: z.string(), start_line: lineNumber, end_line: lineNumber });
+const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
+const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
+const path: ToolArgument = { type: 'string', names: pathNames };
 
-export const editFileSchema = z.object({
-  path: z.string(),
-  ...textEdit,
-  replace_all: z.optional(z.boolean()),
-});
+/** The texts of an edit, which an old list of `edits` has too. */
+export const editTexts: Readonly<Record<string, ToolArgument>> = {
+  old_string: { type: 'string', names: ['old', 'oldtext', 'oldstr', 'search'] },
+  new_string: { type: 'string', names: ['new', 'newtext', 'newstr', 'replace'] },
+};
 
-export const writeFileSchema = z.object({ path: z.string(), content: z.string() });
+/** The tools for files, as they are described to a model. */
+const tools: Readonly<Record<string, BuiltinTool>> = {
+  list_files: {
+    title: 'List files',
+    act: 'read',
+    description: 'Lists the files of a folder with their sizes. What git ignores is left out.',
+    arguments: {
+      path: {
+        type: 'string',
+        description: 'The folder, relative to the project folder. Default: the project folder',
+        names: folderNames,
+      },
+      pattern: {
+        type: 'string',
+        description: 'Only paths that match, such as **/*.test.ts',
+        names: ['glob', 'filter'],
+      },
+    },
+  },
+  search_files: {
+    title: 'Search files',
+    act: 'read',
+    description: 'Finds lines in the files of the project. Gives path:line: text.',
+    arguments: {
+      query: {
+        type: 'string',
+        description: 'The text to find, as it is, or with "regex" a regular expression',
+        names: ['pattern', 'regexp', 'text', 'search', 'term'],
+      },
+      path: { type: 'string', description: 'Only in this file or folder', names: folderNames },
+      regex: { type: 'boolean', names: ['isregex', 'isregexp', 'useregex'] },
+    },
+    required: ['query'],
+  },
+  read_file: {
+    title: 'Read a file',
+    act: 'read',
+    description: 'Reads lines of a text file. A note in brackets says what is left out.',
+    arguments: {
+      path: { ...path, description: 'Relative to the project folder, such as src/main.ts' },
+      start_line: { type: 'integer', names: ['from', 'start', 'offset', 'linestart'] },
+      end_line: { type: 'integer', names: ['to', 'end', 'lineend'] },
+      limit: { type: 'integer', isHidden: true },
+    },
+    required: ['path'],
+  },
+  edit_file: {
+    title: 'Edit a file',
+    act: 'edit',
+    description:
+      'Replaces a text in a file. Read the file first. old_string is copied from the file, with its indentation, and long enough to occur once.',
+    arguments: {
+      path,
+      ...editTexts,
+      replace_all: { type: 'boolean', description: 'Replace it wherever it occurs' },
+      edits: { type: 'array', isHidden: true },
+    },
+    required: ['path', 'old_string', 'new_string'],
+  },
+  write_file: {
+    title: 'Write a file',
+    act: 'edit',
+    description:
+      'Makes a new file, or replaces the whole text of a short one that you have read. Never leave parts out.',
+    arguments: { path, content: { type: 'string', names: ['text', 'filetext', 'code', 'contents'] } },
+    required: ['path', 'content'],
+  },
+};
 
-export type ListFiles = z.output<typeof listFilesSchema>;
-export type SearchFiles = z.output<typeof searchFilesSchema>;
-export type ReadFileArguments = z.output<typeof readFileSchema>;
-export type EditFile = z.output<typeof editFileSchema>;
-export type WriteFile = z.output<typeof writeFileSchema>;
+const checkArguments: BuiltinTool['arguments'] = {
+  name: { type: 'string', names: ['check', 'checkname', 'command', 'cmd'] },
+  path: { type: 'string', names: folderNames },
+};
+
+/** One approval is for all of them: who may read every file may list and search them. */
+export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
+
+/** The arguments that a tool takes; undefined if there is no such tool. */
+export function argumentsOf(name: string): BuiltinTool['arguments'] | undefined {
+  if (name === 'run_check') return checkArguments;
+  return Object.hasOwn(tools, name) ? tools[name]?.arguments : undefined;
+}
+
+const reads = { readOnlyHint: true, openWorldHint: false };
+const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
 
 /** The tools as a server lists them. A client that cannot show a difference is only offered those that read. */
 export function builtinTools(folders: readonly string[], canEdit: boolean): readonly McpTool[] {
-  const reading = [listFiles, searchFiles, readFile(placesOf(folders))];
-  const readingFingerprint = fingerprintOf(reading.map(described));
-  return [
-    ...reading.map((tool): McpTool => ({ ...tool, act: 'read', fingerprint: readingFingerprint })),
-    ...(canEdit ? [editFile, writeFile] : []).map(
-      (tool): McpTool => ({ ...tool, act: 'edit', fingerprint: fingerprintOf(described(tool)) }),
-    ),
-  ];
+  const listed = Object.entries(tools)
+    .filter(([, { act }]) => canEdit || act === 'read')
+    .map(([name, { title, act, description, required, ...tool }]) => ({
+      name,
+      title,
+      description: name === 'read_file' ? description + placesOf(folders) : description,
+      inputSchema: { type: 'object', properties: describedOf(tool.arguments), ...(required && { required }) },
+      annotations: act === 'read' ? reads : writes,
+      act,
+    }));
+  const described = listed.map(({ act: _, ...tool }) => Object.values(tool));
+  const reading = fingerprintOf(described.filter((_, at) => listed[at]?.act === 'read'));
+  return listed.map((tool, at) => ({
+    ...tool,
+    fingerprint: tool.act === 'read' ? reading : fingerprintOf(described[at] ?? []),
+  }));
 }
 
-type Described = Omit<McpTool, 'fingerprint'>;
-
-function described({ name, title, description, inputSchema, annotations }: Described): readonly unknown[] {
-  return [name, title, description, inputSchema, annotations];
+function describedOf(given: BuiltinTool['arguments']): object {
+  const described = Object.entries(given).filter(([, { isHidden }]) => !isHidden);
+  return Object.fromEntries(described.map(([key, { names: _, ...schema }]) => [key, schema]));
 }
 
 /** The text for the system says what paths are relative to. It names one folder. */
-function placesOf(folders: readonly string[]): string {
-  const [first = '', ...others] = folders;
+function placesOf([first = '', ...others]: readonly string[]): string {
   return others.length === 0
     ? ''
     : ` Paths are relative to ${first}; a file of ${others.join(' or ')} is named by its whole path.`;
 }
 
-const reads = { readOnlyHint: true, openWorldHint: false };
-const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
-const text = { type: 'string' };
-
-const listFiles: Described = {
-  name: 'list_files',
-  title: 'List files',
-  description: 'Lists the files of a folder with their sizes. What git ignores is left out.',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      path: {
-        type: 'string',
-        description: 'The folder, relative to the project folder. Default: the project folder',
-      },
-      pattern: { type: 'string', description: 'Only paths that match, such as **/*.test.ts' },
-    },
-  },
-  annotations: reads,
-};
-
-const searchFiles: Described = {
-  name: 'search_files',
-  title: 'Search files',
-  description: 'Finds lines in the files of the project. Gives path:line: text.',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      query: {
-        type: 'string',
-        description: 'The text to find, as it is, or with "regex" a regular expression',
-      },
-      path: { type: 'string', description: 'Only in this file or folder' },
-      regex: { type: 'boolean' },
-    },
-    required: ['query'],
-  },
-  annotations: reads,
-};
-
-const readFile = (places: string): Described => ({
-  name: 'read_file',
-  title: 'Read a file',
-  description: `Reads lines of a text file. A note in brackets says what is left out.${places}`,
-  inputSchema: {
-    type: 'object',
-    properties: {
-      path: { type: 'string', description: 'Relative to the project folder, such as src/main.ts' },
-      start_line: { type: 'integer' },
-      end_line: { type: 'integer' },
-    },
-    required: ['path'],
-  },
-  annotations: reads,
-});
-
-const editFile: Described = {
-  name: 'edit_file',
-  title: 'Edit a file',
-  description:
-    'Replaces a text in a file. Read the file first. old_string is copied from the file, with its indentation, and long enough to occur once.',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      path: text,
-      old_string: text,
-      new_string: text,
-      replace_all: { type: 'boolean', description: 'Replace it wherever it occurs' },
-    },
-    required: ['path', 'old_string', 'new_string'],
-  },
-  annotations: writes,
-};
-
-const writeFile: Described = {
-  name: 'write_file',
-  title: 'Write a file',
-  description:
-    'Makes a new file, or replaces the whole text of a short one that you have read. Never leave parts out.',
-  inputSchema: {
-    type: 'object',
-    properties: { path: text, content: text },
-    required: ['path', 'content'],
-  },
-  annotations: writes,
-};
-
 /** What a model is told about its work with the tools that it is offered. `nameOf` is undefined for the others. */
 export function builtinInstructions(
-  folders: readonly string[],
+  [first = '']: readonly string[],
   nameOf: (tool: string) => string | undefined,
 ): string {
-  const [list, search, read, edit, write, check] = [
-    'list_files',
-    'search_files',
-    'read_file',
-    'edit_file',
-    'write_file',
-    'run_check',
-  ].map(nameOf);
-  const finding = [list, search].filter((name) => name !== undefined).join(', ');
-  const folder = JSON.stringify(basename(folders[0] ?? ''));
+  const [read, edit, check] = ['read_file', 'edit_file', 'run_check'].map(nameOf);
+  const finding = ['list_files', 'search_files'].map(nameOf).filter((name) => name !== undefined);
+  const folder = JSON.stringify(basename(first));
   const lines = [
     `You work on the project in the folder ${folder} with tools. Paths are relative to that folder.`,
-    finding && `- Find before you guess: ${finding}${read === undefined ? '' : `, then ${read}`}.`,
-    edit !== undefined &&
-      '- Change only what was asked. Copy old_string from what you have read, without line numbers.',
+    finding.length > 0 &&
+      `- Find before you guess: ${finding.join(', ')}${read === undefined ? '' : `, then ${read}`}.`,
+    edit && '- Change only what was asked. Copy old_string from what you have read, without line numbers.',
     '- If a tool says why it failed, do something else; never repeat the same call.',
-    (edit ?? write) !== undefined &&
+    (edit ?? nameOf('write_file')) &&
       (check === undefined
         ? '- After the last edit, answer in a few sentences: what changed.'
         : `- After the last edit, ${check}. Then answer in a few sentences: what changed, what the check said.`),

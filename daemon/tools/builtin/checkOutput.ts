@@ -25,29 +25,28 @@ export interface CheckOutput {
  */
 export function createCheckOutput() {
   const decoder = new StringDecoder('utf8');
-  let [head, tail, pending, previous] = ['', '', '', '\n'];
-  let [lines, left, times, last] = [0, 0, 0, ''];
+  let [head, tail, pending, previous, last] = ['', '', '', '\n', ''];
+  let [lines, left, times] = [0, 0, 0];
+  const cutTail = () => {
+    const from = tail.length - maxTail;
+    const at = from <= 0 ? 0 : tail.indexOf('\n', from - 1) + 1;
+    left += at;
+    tail = tail.slice(at);
+  };
   const keep = (line: string) => {
     lines += 1;
     if (tail === '' && left === 0 && head.length + line.length < maxHead) head += `${line}\n`;
     else tail += `${line}\n`;
     if (tail.length > 2 * maxTail) cutTail();
   };
-  const cutTail = () => {
-    const from = Math.max(0, tail.length - maxTail);
-    const at = from === 0 ? 0 : tail.indexOf('\n', from - 1) + 1;
-    left += at;
-    tail = tail.slice(at);
-  };
   const countRepeats = () => {
     if (times > maxSame && previous !== '') keep(`[${times - maxSame} more lines like the one before]`);
+    times = 0;
   };
   const takeLine = (raw: string) => {
     const line = readableLine(raw);
-    if (line !== previous) {
-      countRepeats();
-      [previous, times] = [line, 0];
-    }
+    if (line !== previous) countRepeats();
+    previous = line;
     times += 1;
     last = line || last;
     // Several blank lines are one.
@@ -66,9 +65,7 @@ export function createCheckOutput() {
     end(): CheckOutput {
       pending += decoder.end();
       if (pending !== '') takeLine(pending);
-      pending = '';
       countRepeats();
-      times = 0;
       cutTail();
       const note = left === 0 ? '' : `[${left.toLocaleString('en-US')} characters are left out here.]\n`;
       return { text: (head + note + tail).trimEnd(), lines, left };

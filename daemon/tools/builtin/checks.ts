@@ -4,25 +4,21 @@ import { orAborted } from '../../../protocol/base/abort.ts';
 import { folderKey } from '../../../protocol/base/platform/folder.ts';
 import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import { cutText, withoutMiddle } from '../../../protocol/base/text.ts';
-import type { ToolCall } from '../../../protocol/messages/chat.ts';
+import { withoutMiddle } from '../../../protocol/base/text.ts';
 import type { Checks, ListedCheck, SuggestedCheck } from '../../../protocol/messages/tools.ts';
 import { InvalidParamsError } from '../../base/errors.ts';
-import type { CallBounds, CallContext, CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
+import type { CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
 import { pathWord } from '../../config/settingSchemas.ts';
+import type { KeptApprovals } from '../approvals.ts';
 import { inheritedEnv } from '../serverTransport.ts';
-import { fingerprintOf, type McpTool } from '../toolList.ts';
+import { fingerprintOf } from '../toolList.ts';
 import { type CheckRun, runCheck } from './checkRun.ts';
-import { argumentsAsMeant, commandOf } from './forgivenCall.ts';
-import { type KeptChecks, suggestedChecks } from './suggestedChecks.ts';
-import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
+import { FileProblemError } from './fileProblem.ts';
+import { suggestedChecks } from './suggestedChecks.ts';
+import type { Workspace, WorkspacePlace } from './workspace.ts';
 
-/** A command that the user lets models run in a folder of the project. */
-interface Check {
-  readonly name: string;
-  /** The folder, without links. */
-  readonly folder: string;
-  readonly command: readonly string[];
+/** A command that the user lets models run in a folder of the project, which is named without links. */
+export interface Check extends ListedCheck {
   /** How long it may take, in ms. */
   readonly limit: number;
   readonly env: Readonly<Record<string, string>>;
@@ -36,111 +32,121 @@ export interface ChecksContext {
   readonly isTrusted: () => boolean;
   /** The longest that any call may take, in ms; 0 means no limit. */
   readonly toolTotal: () => number;
-  /** The suggestions that the user has taken. */
-  readonly kept: KeptChecks;
+  /** Has the suggestions that the user has taken. One counts as long as its file suggests the same. */
+  readonly kept: KeptApprovals;
   readonly groups: ProcessGroups;
 }
 
-interface CheckCallsOptions extends ChecksContext {
-  readonly workspace: () => Promise<Workspace>;
+interface CheckRunnerOptions extends ChecksContext {
+  readonly workspace: Workspace;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   readonly now: () => number;
 }
 
-const runCheckName = 'run_check';
+/** What programs are told, so that they neither ask nor draw. */
+const quiet = { CI: '1', NO_COLOR: '1', TERM: 'dumb', PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 
-/** Runs checks, one at a time. */
-export function createChecks(options: CheckCallsOptions) {
-  const { workspace, configuredChecks, isTrusted, toolTotal, kept } = options;
-  const queue = new SerialQueue();
-  const configured = async (): Promise<readonly Check[]> => {
+/** Runs checks, one at a time, and answers what a client asks about them. */
+export class CheckRunner {
+  readonly #options: CheckRunnerOptions;
+  readonly #queue = new SerialQueue();
+
+  constructor(options: CheckRunnerOptions) {
+    this.#options = options;
+  }
+
+  async configured(): Promise<readonly Check[]> {
+    const { workspace, isTrusted, configuredChecks, toolTotal, kept } = this.#options;
     if (!isTrusted()) return [];
-    const { folders } = await workspace();
-    const sources = [await kept.read(folders), ...configuredChecks()];
-    return checksOf(folders, sources, toolTotal());
-  };
-  /** The user may have changed it since a model was offered it. */
-  const requireSame = async (check: Check): Promise<void> => {
-    const now = (await configured()).find(({ name }) => name === check.name);
+    const taken: Checks[] = [];
+    for (const suggestion of await this.#suggested())
+      if (await kept.has(keyOf(suggestion)))
+        taken.push({ [suggestion.folder]: { [suggestion.name]: { command: suggestion.command } } });
+    return checksOf(await workspace.folders(), [...taken, ...configuredChecks()], toolTotal());
+  }
+
+  async list(): Promise<readonly ListedCheck[]> {
+    return (await this.configured()).map(({ name, folder, command }) => ({ name, folder, command }));
+  }
+
+  async suggest(): Promise<readonly SuggestedCheck[]> {
+    const taken = (await this.configured()).map(({ name }) => name);
+    return (await this.#suggested()).filter(({ name }) => !taken.includes(name));
+  }
+
+  /** @throws {InvalidParamsError} if nothing suggests it any more. */
+  async allow({ folder, name, hash }: Pick<SuggestedCheck, 'folder' | 'name' | 'hash'>): Promise<void> {
+    const found = (await this.suggest()).find(
+      (one) => one.folder === folder && one.name === name && one.hash === hash,
+    );
+    if (!found) throw new InvalidParamsError('name', 'its file has changed, or suggests no such check');
+    await this.#options.kept.add(keyOf(found));
+  }
+
+  /**
+   * A check as it was offered, for which approvals hold.
+   * @throws {FileProblemError} if it cannot run.
+   */
+  async prepare(check: Check, path: string | undefined, characters: number): Promise<PreparedCall> {
+    const { name } = check;
+    const place = await this.#placeOf(check, path);
+    const takesPath = check.command.includes(pathWord);
+    const command = commandWith(check.command, place?.name);
+    const note = place && !takesPath ? '\n[This check takes no path. All of it was run.]' : '';
+    const run: PreparedCall['call'] = async (signal, listener) => {
+      signal.throwIfAborted();
+      // Another program may have changed what it leads to since the user was asked.
+      if ((await this.#placeOf(check, path))?.path !== place?.path)
+        throw new FileProblemError(`${path} has changed meanwhile. Try again.`);
+      const { env, platform } = this.#options;
+      const own = { ...inheritedEnv(env, platform), ...quiet, ...check.env };
+      const where = { command, cwd: check.folder, limit: check.limit, env: own };
+      const ran = await runCheck({ ...this.#options, ...where, onProgress: listener?.onProgress }, signal);
+      const { content, ...outcome } = outcomeOf(ran, characters - note.length);
+      const { exitCode, ms } = ran;
+      return { ...outcome, content: content + note, check: { name, exitCode, ms: Math.round(ms) } };
+    };
+    return {
+      given: place && takesPath ? { name, path: place.name || '.' } : { name },
+      command,
+      end: () => undefined,
+      call: (signal, listener) => {
+        const turn = this.#queue.run('check', () => run(signal, listener));
+        return orAborted(turn, signal);
+      },
+    };
+  }
+
+  /** What a check is called for. The user may have changed the check since a model was offered it. */
+  async #placeOf(check: Check, path: string | undefined): Promise<WorkspacePlace | undefined> {
+    const { name, folder } = check;
+    const now = (await this.configured()).find((each) => each.name === name);
     // A link may lead elsewhere by now.
-    const isThere = (await realpath(check.folder).catch(() => undefined)) === check.folder;
-    if (isThere && isDeepStrictEqual(now, check)) return;
-    throw new FileProblemError(`The check ${check.name} was changed or switched off. Go on without it.`);
-  };
-  const placeOf = async ({ folder }: Check, path: string): Promise<WorkspacePlace> => {
-    const place = await (await workspace()).find(path);
+    const isThere = (await realpath(folder).catch(() => undefined)) === folder;
+    if (!isThere || !isDeepStrictEqual(now, check))
+      throw new FileProblemError(`The check ${name} was changed or switched off. Go on without it.`);
+    if (!path) return undefined;
+    const place = await this.#options.workspace.find(path);
     if (!place.isThere) throw new FileProblemError(`There is no file or folder ${place.name}.`);
     if (place.root === folder) return place;
     throw new FileProblemError(`${path} is not in ${folder}, where the check runs.`);
-  };
-  return {
-    configured,
-    requests: createCheckRequests(options, configured),
-    /**
-     * A check as it was offered, for which approvals hold.
-     * @throws {FileProblemError} if it cannot run.
-     */
-    async prepare(check: Check, path: string | undefined, { characters }: CallBounds): Promise<PreparedCall> {
-      const { name } = check;
-      await requireSame(check);
-      const place = path ? await placeOf(check, path) : undefined;
-      const takesPath = check.command.includes(pathWord);
-      const command = commandWith(check.command, place?.name);
-      return {
-        given: place === undefined || !takesPath ? { name } : { name, path: place.name || '.' },
-        command,
-        end: () => undefined,
-        call: (signal, { onProgress } = {}) =>
-          orAborted(
-            queue.run('check', async () => {
-              signal.throwIfAborted();
-              await requireSame(check);
-              const now = path ? await placeOf(check, path) : undefined;
-              // Another program may have changed what it leads to since the user was asked.
-              if (now?.path !== place?.path)
-                throw new FileProblemError(`${path} has changed meanwhile. Try again.`);
-              const how = { ...options, ...placeToRun(check, options), command, onProgress };
-              const run = await runCheck(how, signal);
-              const isIgnored = place !== undefined && !takesPath;
-              return { ...outcomeOf(run, characters, isIgnored), check: checkOf(name, run) };
-            }),
-            signal,
-          ),
-      };
-    },
-  };
+  }
+
+  async #suggested(): Promise<readonly SuggestedCheck[]> {
+    const { workspace, isTrusted } = this.#options;
+    if (!isTrusted()) return [];
+    return (await Promise.all((await workspace.folders()).map(suggestedChecks))).flat();
+  }
 }
 
 /** What a client asks about checks. */
-function createCheckRequests(
-  { workspace, isTrusted, kept }: CheckCallsOptions,
-  configured: () => Promise<readonly Check[]>,
-) {
-  const suggest = async (): Promise<readonly SuggestedCheck[]> => {
-    if (!isTrusted()) return [];
-    const taken = (await configured()).map(({ name }) => name);
-    const found = await Promise.all((await workspace()).folders.map(suggestedChecks));
-    return found.flat().filter(({ name }) => !taken.includes(name));
-  };
-  return {
-    list: async (): Promise<readonly ListedCheck[]> =>
-      (await configured()).map(({ name, folder, command }) => ({ name, folder, command })),
-    suggest,
-    /** @throws {InvalidParamsError} if nothing suggests it any more. */
-    async allow({ folder, name, hash }: Pick<SuggestedCheck, 'folder' | 'name' | 'hash'>): Promise<void> {
-      const found = (await suggest()).find(
-        (one) => one.folder === folder && one.name === name && one.hash === hash,
-      );
-      if (!found) throw new InvalidParamsError('name', 'its file has changed, or suggests no such check');
-      await kept.add(found);
-    },
-  };
+export type CheckRequests = Pick<CheckRunner, 'list' | 'suggest' | 'allow'>;
+
+function keyOf(suggestion: SuggestedCheck): string {
+  return fingerprintOf(['check', suggestion]);
 }
 
-export type CheckRequests = ReturnType<typeof createCheckRequests>;
-
-const ignored = '\n[This check takes no path. All of it was run.]';
 const usualSeconds = 120;
 
 /** The checks of these folders. If two folders have one of the same name, it is that of the first. */
@@ -149,21 +155,13 @@ async function checksOf(
   sources: readonly Checks[],
   toolTotal: number,
 ): Promise<readonly Check[]> {
-  const entered = await Promise.all(
-    sources
-      .flatMap((source) => Object.entries(source))
-      .map(async ([folder, checks]) => ({ key: await folderKey(folder), checks })),
-  );
   const found = new Map<string, Check>();
   for (const folder of folders) {
     const key = await folderKey(folder);
-    const checks = Object.assign(
-      {},
-      ...entered.flatMap((entry) => (entry.key === key ? [entry.checks] : [])),
-    );
-    for (const [name, { command, timeout = usualSeconds, env = {} }] of Object.entries(
-      checks as Checks[string],
-    )) {
+    const here: Record<string, Checks[string][string]> = {};
+    for (const [other, checks] of sources.flatMap(Object.entries<Checks[string]>))
+      if ((await folderKey(other)) === key) Object.assign(here, checks);
+    for (const [name, { command, timeout = usualSeconds, env = {} }] of Object.entries(here)) {
       const limit = Math.min(timeout * 1_000, toolTotal || Number.POSITIVE_INFINITY);
       if (!found.has(name)) found.set(name, { name, folder, command, limit, env });
     }
@@ -172,138 +170,29 @@ async function checksOf(
 }
 
 /** The command with the path of a call, or without one. A path never reads as an option, or as a file of options. */
-function commandWith(command: readonly string[], path: string | undefined): CheckCommand {
+function commandWith(command: readonly string[], path: string | undefined): readonly string[] {
   const shown = path === undefined ? [] : [/^[\w.]/.test(path || '.') ? path || '.' : `./${path}`];
-  const [program = '', ...args] = command.flatMap((word) => (word === pathWord ? shown : [word]));
-  return [program, ...args];
-}
-
-type CheckCommand = readonly [program: string, ...args: readonly string[]];
-
-/** What programs are told, so that they neither ask nor draw. */
-const quiet = { CI: '1', NO_COLOR: '1', TERM: 'dumb', PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
-
-function placeToRun({ folder, limit, env: own }: Check, { env, platform }: CheckCallsOptions) {
-  return { cwd: folder, limit, env: { ...inheritedEnv(env, platform), ...quiet, ...own } };
+  return command.flatMap((word) => (word === pathWord ? shown : [word]));
 }
 
 /** If a check succeeds, the model gets this many lines of its end. */
 const linesOfSuccess = 10;
 
-function outcomeOf({ ended, output, ms }: CheckRun, most: number, isIgnored: boolean): CallOutcome {
-  const characters = isIgnored ? most - ignored.length : most;
-  const first = `${endingOf(ended)}${ended.kind === 'unstarted' ? '' : ` after ${durationOf(ms)}`}`;
-  const isSuccess = ended.kind === 'exited' && ended.code === 0;
-  const shown = isSuccess ? lastLines(output.text, output.lines) : output.text;
-  const body = shown && `\n${withoutMiddle(shown, Math.max(0, characters - first.length - 1), output.left)}`;
-  const content = `${first}${body}`;
+function outcomeOf({ ended, exitCode, isFailed = false, output, ms }: CheckRun, most: number): CallOutcome {
+  const duration = `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const first = ended.endsWith('.') ? ended : `${ended} after ${duration}`;
+  const lines = output.text.split('\n');
+  const isShort = exitCode !== 0 || lines.length <= linesOfSuccess;
+  const count = output.lines.toLocaleString('en-US');
+  const shown = isShort
+    ? output.text
+    : `[The last ${linesOfSuccess} of ${count} lines:]\n${lines.slice(-linesOfSuccess).join('\n')}`;
+  const body = shown && `\n${withoutMiddle(shown, Math.max(0, most - first.length - 1), output.left)}`;
   return {
-    content: isIgnored ? content + ignored : content,
-    isError: ended.kind === 'late' || ended.kind === 'unstarted',
-    ...(content.includes(output.text) ? {} : { output: `${first}\n${output.text}` }),
+    content: `${first}${body}`,
+    isError: isFailed,
+    ...(body.includes(output.text) ? {} : { output: `${first}\n${output.text}` }),
     // How long it and its parts took differs each time.
-    compared: `${endingOf(ended)}\n${output.text.replace(/\d+(?:[.,:]\d+)*/g, '0')}`,
+    compared: `${ended}\n${output.text.replace(/\d+(?:[.,:]\d+)*/g, '0')}`,
   };
-}
-
-function checkOf(name: string, { ended, ms }: CheckRun): NonNullable<CallOutcome['check']> {
-  return { name, exitCode: ended.kind === 'exited' ? ended.code : null, ms: Math.round(ms) };
-}
-
-function endingOf(ended: CheckRun['ended']): string {
-  if (ended.kind === 'exited') return `exit code ${ended.code}`;
-  if (ended.kind === 'killed') return `ended by ${ended.by}`;
-  if (ended.kind === 'late') return 'The check took too long, and was ended';
-  return `The check cannot be started: ${ended.why}. Tell the user.`;
-}
-
-function durationOf(ms: number): string {
-  return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-}
-
-function lastLines(text: string, count: number): string {
-  const lines = text.split('\n');
-  if (lines.length <= linesOfSuccess) return text;
-  const last = lines.slice(-linesOfSuccess).join('\n');
-  return `[The last ${linesOfSuccess} of ${count.toLocaleString('en-US')} lines:]\n${last}`;
-}
-
-/** Of a command in the description of the tool, in characters. */
-const maxShownCommand = 40;
-
-export type PrepareCheck = (
-  check: Check | undefined,
-  path: string | undefined,
-  call: { readonly context: CallContext | undefined; readonly signal: AbortSignal },
-) => Promise<PreparedCall>;
-
-/** The tool that runs these checks, as it is described to a model. */
-export function runCheckTool(checks: readonly Check[], prepare: PrepareCheck): McpTool {
-  const names = checks.map(({ name }) => name);
-  const listed = checks.map(({ name, command }) => {
-    const words = command.filter((word) => word !== pathWord).join(' ');
-    return `${name} (${cutText(words, maxShownCommand)})`;
-  });
-  const description = `Runs a check of the project and gives its exit code and output. Checks: ${listed.join(', ')}.`;
-  const inputSchema = {
-    type: 'object',
-    properties: {
-      name: { type: 'string', enum: names },
-      path: { type: 'string', description: 'Only for this file or folder' },
-    },
-    required: ['name'],
-  };
-  return {
-    name: runCheckName,
-    title: 'Run check',
-    description,
-    inputSchema,
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
-    fingerprint: fingerprintOf([runCheckName]),
-    act: 'check',
-    calls: {
-      async prepare({ name, path }, signal, context) {
-        const check = checks.find((each) => each.name === name);
-        return prepare(check, typeof path === 'string' ? path : undefined, { context, signal });
-      },
-      /** A check by its name, or by its command. */
-      asMeant(given) {
-        const { name, ...rest } = argumentsAsMeant(runCheckName, given);
-        if (typeof name !== 'string' || names.includes(name)) return { name, ...rest };
-        return checkOfCommand(name, checks) ?? { name, ...rest };
-      },
-      meantBy(call: ToolCall) {
-        const command = commandOf(call);
-        return command === undefined ? undefined : checkOfCommand(command, checks);
-      },
-      approvalOf({ name }) {
-        const check = checks.find((each) => each.name === name);
-        return {
-          tools: [runCheckName, `${runCheckName}/${String(name)}`],
-          fingerprint: fingerprintOf([runCheckName, check]),
-        };
-      },
-    },
-  };
-}
-
-/** The check that runs this command, and the path in it. */
-function checkOfCommand(text: string, checks: readonly Check[]) {
-  const words = text.trim().split(/\s+/);
-  for (const { name, command } of checks) {
-    const at = command.indexOf(pathWord);
-    const bare = command.filter((word) => word !== pathWord);
-    // What only a path needs is left out with it.
-    const short = at > 0 && bare.at(-1) === '--' ? bare.slice(0, -1) : bare;
-    if (isDeepStrictEqual(words, bare) || isDeepStrictEqual(words, short)) return { name };
-    const path = words[at];
-    if (at > 0 && path !== undefined && isDeepStrictEqual(words.toSpliced(at, 1), bare))
-      return { name, path };
-  }
-  return undefined;
 }

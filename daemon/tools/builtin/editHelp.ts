@@ -1,61 +1,42 @@
 import { cutText, plainEnds } from '../../../protocol/base/text.ts';
 import type { CallBounds } from '../../chat/daemonTools.ts';
+import { FileProblemError } from './fileProblem.ts';
 import { readLines } from './readLines.ts';
-import { EditPlaceError } from './textEdits.ts';
-import { FileProblemError } from './workspace.ts';
+import { type EditPlaceError, lineAt } from './textEdits.ts';
 
 /** Lines that are shown around the place that a model most likely means. */
 const shownLines = 20;
 /** A line of fewer characters, such as a brace, stands everywhere. */
 const shortestLine = 4;
-/** Files whose failures are counted; those of the others are forgotten. */
-const maxFiles = 1_000;
 
 interface FailedEdit extends CallBounds {
-  readonly path: string;
   readonly name: string;
   /** The present text of the file. */
   readonly text: string;
+  /** How often edits of the file have failed in a row. */
+  readonly times: number;
 }
 
 /** What a model reads whose edit has failed: more each time, because it would give up or try the same again. */
-export function createEditHelp() {
-  const failures = new Map<string, number>();
-  return {
-    succeeded: (path: string): void => void failures.delete(path),
-    failed(error: unknown, file: FailedEdit): unknown {
-      if (!(error instanceof EditPlaceError)) return error;
-      const times = (failures.get(file.path) ?? 0) + 1;
-      failures.delete(file.path);
-      failures.set(file.path, times);
-      const [oldest] = failures.keys();
-      if (failures.size > maxFiles && oldest !== undefined) failures.delete(oldest);
-      return new FileProblemError(`${error.message}${helpFor(error, { ...file, times })}`);
-    },
-  };
-}
-
-function helpFor(error: EditPlaceError, file: FailedEdit & { readonly times: number }): string {
-  const { times, name, characters: room, replaceable } = file;
-  const text = plainEnds(file.text);
+export function editHelp(
+  { edit, isMissing, message }: EditPlaceError,
+  { name, times, replaceable, characters: room, ...file }: FailedEdit,
+): string {
   if (times > 2)
     return file.text.length <= replaceable
       ? ` Read ${name} again, and use write_file with its whole new text.`
       : ' Use search_files to find the line, and then a smaller old_string that is copied from there.';
-  if (!error.isMissing && times === 1) return '';
-  const wanted = plainEnds(error.edit.new);
-  const there = wanted.trim().length >= shortestLine ? text.indexOf(wanted.trim()) : -1;
-  if (error.isMissing && there !== -1) return ` new_string is already there, at line ${lineAt(text, there)}.`;
-  const near = nearestLine(text, plainEnds(error.edit.old));
+  const text = plainEnds(file.text);
+  if (!isMissing && times === 1) return '';
+  const wanted = edit.wanted.trim();
+  const there = wanted.length >= shortestLine ? text.indexOf(wanted) : -1;
+  if (isMissing && there !== -1) return ` new_string is already there, at line ${lineAt(text, there)}.`;
+  const near = nearestLine(text, edit.old);
   if (near === undefined) return ' No line of it does. Read the file again, and copy the text as it is.';
   const lines = times === 1 ? shownLines : text.length;
   const from = Math.max(1, near - Math.floor(Math.min(lines, 60) / 3));
-  const shown = readLines(text, { from, to: from + lines - 1, room: room - error.message.length - 100 });
-  return ` The text there now:\n${cutText(shown.content, room)}`;
-}
-
-function lineAt(text: string, at: number): number {
-  return text.slice(0, at).split('\n').length;
+  const { content } = readLines(text, { from, to: from + lines - 1, room: room - message.length - 100 });
+  return ` The text there now:\n${cutText(content, room)}`;
 }
 
 /** Where the longest line of `old` stands that occurs at all, apart from blanks at its ends; from 1. */
@@ -99,21 +80,20 @@ export function leavesLittle(before: string, after: string): boolean {
   return lines(before) >= 20 && lines(after) < lines(before) / 2;
 }
 
-/** A note if the change makes JSON invalid; empty otherwise. */
-export function jsonNote(name: string, before: string, after: string): string {
-  if (!/\.json$/i.test(name) || jsonProblem(before) !== undefined) return '';
-  const problem = jsonProblem(after);
-  return problem === undefined ? '' : `[The file was valid JSON and is not any more: ${problem}.]`;
+/** A note if the change makes JSON invalid. */
+export function jsonNotes(name: string, before: string, after: string): readonly string[] {
+  if (!/\.json$/i.test(name) || jsonProblem(before) !== undefined) return [];
+  const line = jsonProblem(after);
+  return line === undefined ? [] : [`[The file was valid JSON and is not any more: line ${line}.]`];
 }
 
-function jsonProblem(text: string): string | undefined {
+/** The line in which a text is no JSON. */
+function jsonProblem(text: string): number | undefined {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    const { message } = error as Error;
-    const at = /position (\d+)/.exec(message)?.[1];
-    const line = at === undefined ? text.trimEnd().split('\n').length : lineAt(text, Number(at));
-    return `line ${line}`;
+    const at = /position (\d+)/.exec((error as Error).message)?.[1];
+    return lineAt(text, at === undefined ? text.trimEnd().length : Number(at));
   }
 }

@@ -1,11 +1,11 @@
-/** A text that is to be replaced, and the one in its place, both with plain line ends. */
-export interface TextPair {
+/** A text that is to be replaced, and the one in its place. */
+export interface TextEdit {
   readonly old: string;
   readonly wanted: string;
 }
 
 /** A place in a text, from its beginning to its end, and what comes into it. */
-export interface EditMatch {
+export interface EditPlace {
   readonly start: number;
   readonly end: number;
   readonly wanted: string;
@@ -13,24 +13,21 @@ export interface EditMatch {
   readonly forgiven?: string;
 }
 
-/** The only place, or where the several places begin; undefined if there is none. */
-export type PlaceSearch = { readonly place: EditMatch } | { readonly starts: readonly number[] } | undefined;
-
-/** More places than are named. */
-const maxPlaces = 6;
-
 /**
- * Finds what a model means by a text that it has copied badly. The first step that finds exactly one place counts, and
- * two places in a step end the search. Nothing is compared by its similarity: each step knows one kind of slip, and
- * only what was found is replaced.
+ * Finds what a model means by a text that it may have copied badly: the places of the first step that finds any, at
+ * most so many. Nothing is compared by its similarity: each step knows one kind of slip, and only what was found is
+ * replaced.
  */
-export function findForgiving(text: string, edit: TextPair): PlaceSearch {
+export function findPlaces(text: string, edit: TextEdit, most: number): readonly EditPlace[] {
+  const asGiven = exactly(text, edit, most);
+  if (asGiven.length > 0) return asGiven;
   const bare = withoutNumbers(edit);
-  const trimmed = [edit, ...bare].flatMap(withoutBlankEnds);
-  const steps: readonly (readonly [readonly TextPair[], Matcher, string])[] = [
+  const both = [edit, ...bare];
+  const trimmed = both.flatMap(withoutBlankEnds);
+  const steps: readonly (readonly [readonly TextEdit[], Matcher, string])[] = [
     [bare, wholeLines, 'without the line numbers'],
-    [[edit, ...bare], apartFromLooks, 'apart from blanks at line ends, quotes and dashes'],
-    [[edit, ...bare], apartFromIndentation, 'with another indentation, which was kept as it is in the file'],
+    [both, apartFromLooks, 'apart from blanks at line ends, quotes and dashes'],
+    [both, apartFromIndentation, 'with another indentation, which was kept as it is in the file'],
     [trimmed, exactly, 'without its blank first or last lines'],
     [trimmed, apartFromLooks, 'without its blank first or last lines'],
     [trimmed, apartFromIndentation, 'without its blank first or last lines, with another indentation'],
@@ -39,38 +36,35 @@ export function findForgiving(text: string, edit: TextPair): PlaceSearch {
   ];
   for (const [edits, find, forgiven] of steps)
     for (const each of edits) {
-      const places = each.old.trim() === '' ? [] : find(text, each);
-      const [place, ...others] = places;
-      if (place === undefined) continue;
-      return others.length === 0
-        ? { place: { ...place, forgiven } }
-        : { starts: places.map(({ start }) => start) };
+      const places = each.old.trim() === '' ? [] : find(text, each, most);
+      if (places.length > 0) return places.map((place) => ({ ...place, forgiven }));
     }
-  return undefined;
+  return [];
 }
 
-type Matcher = (text: string, edit: TextPair) => readonly EditMatch[];
+type Matcher = (text: string, edit: TextEdit, most: number) => readonly EditPlace[];
 
-function exactly(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
-  return occurrencesOf(text, old).map((start) => ({ start, end: start + old.length, wanted }));
+function exactly(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
+  return occurrencesOf(text, old, { most }).map((start) => ({ start, end: start + old.length, wanted }));
 }
 
 /** What has line numbers begins and ends with a line. */
-function wholeLines(text: string, edit: TextPair): readonly EditMatch[] {
-  return exactly(text, edit).filter(
+function wholeLines(text: string, edit: TextEdit, most: number): readonly EditPlace[] {
+  return exactly(text, edit, most).filter(
     ({ start, end }) =>
       (start === 0 || text[start - 1] === '\n') &&
       (end === text.length || text[end] === '\n' || text[end - 1] === '\n'),
   );
 }
 
-function occurrencesOf(text: string, sought: string): readonly number[] {
+/** Where a text begins, also where it overlaps itself if the step is 1. */
+export function occurrencesOf(
+  text: string,
+  sought: string,
+  { most, step = 1 }: { readonly most: number; readonly step?: number },
+): readonly number[] {
   const starts: number[] = [];
-  for (
-    let at = text.indexOf(sought);
-    at !== -1 && starts.length < maxPlaces;
-    at = text.indexOf(sought, at + 1)
-  )
+  for (let at = text.indexOf(sought); at !== -1 && starts.length < most; at = text.indexOf(sought, at + step))
     starts.push(at);
   return starts;
 }
@@ -85,36 +79,34 @@ function plainLooks(text: string): string {
 }
 
 /** Whatever `old` and `wanted` have in common at their ends stays as it is in the file. */
-function apartFromLooks(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
-  const { plain, places } = withoutLineEndBlanks(plainLooks(text));
-  const sought = withoutLineEndBlanks(plainLooks(old)).plain;
+function apartFromLooks(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
+  const [lines, plain, sought] = [text.split('\n'), withoutLooks(text), withoutLooks(old)];
   if (sought === '') return [];
+  /** Where a character of the plain text is in the text. */
+  const placeOf = (at: number) => {
+    if (at === plain.length) return text.length;
+    const before = plain.slice(0, at + 1).split('\n');
+    return [...lines.slice(0, before.length - 1), before.at(-1)].join('\n').length - 1;
+  };
   const { head, tail } = commonEnds(sought, plainLooks(wanted));
-  return occurrencesOf(plain, sought).map((at) => {
-    const start = places[at + head] ?? text.length;
-    const last = at + sought.length - tail;
-    const end = last === at + head ? start : (places[last - 1] ?? 0) + 1;
+  return occurrencesOf(plain, sought, { most }).map((at) => {
+    const [first, last] = [at + head, at + sought.length - tail];
+    const start = placeOf(first);
+    const end = last === first ? start : placeOf(last - 1) + 1;
     return { start, end, wanted: wanted.slice(head, wanted.length - tail) };
   });
 }
 
-/** A text without blanks at line ends, and where each of its characters was. */
-function withoutLineEndBlanks(text: string) {
-  const places: number[] = [];
-  let [plain, start] = ['', 0];
-  for (const line of text.split('\n')) {
-    const kept = line.trimEnd();
-    const isLast = start + line.length === text.length;
-    for (let at = 0; at < kept.length; at += 1) places.push(start + at);
-    if (!isLast) places.push(start + line.length);
-    plain += isLast ? kept : `${kept}\n`;
-    start += line.length + 1;
-  }
-  return { plain, places };
+/** The same without blanks at line ends. */
+function withoutLooks(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => plainLooks(line).trimEnd())
+    .join('\n');
 }
 
-/** How many characters two texts have in common at their beginning and at their end. */
-export function commonEnds(one: string, other: string): { readonly head: number; readonly tail: number } {
+/** How many characters two texts, or lines two lists, have in common at their beginning and at their end. */
+export function commonEnds(one: ArrayLike<string>, other: ArrayLike<string>) {
   const shorter = Math.min(one.length, other.length);
   let head = 0;
   while (head < shorter && one[head] === other[head]) head += 1;
@@ -128,94 +120,76 @@ const maxLines = 500;
 const maxCompared = 20_000_000;
 
 /** The same lines, shifted, or with tabs for blanks, or the other way round: `wanted` is shifted as they are. */
-function apartFromIndentation(text: string, { old, wanted }: TextPair): readonly EditMatch[] {
-  const hasEnd = old.endsWith('\n');
-  const sought = old.slice(0, hasEnd ? -1 : undefined).split('\n');
+function apartFromIndentation(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
+  const lastEnd = old.endsWith('\n') ? 1 : 0;
+  const sought = old.slice(0, old.length - lastEnd).split('\n');
   const lines = text.split('\n');
   if (sought.length > maxLines || lines.length * sought.length > maxCompared) return [];
-  const bodies = lines.map(bodyOf);
-  const soughtBodies = sought.map(bodyOf);
-  const places: EditMatch[] = [];
+  const [bodies, soughtBodies] = [lines.map(bodyOf), sought.map(bodyOf)];
+  const places: EditPlace[] = [];
   let start = 0;
   for (const [at, line] of lines.entries()) {
-    if (places.length >= maxPlaces) break;
-    const isSame = soughtBodies.every((body, index) => bodies[at + index] === body);
-    const found = isSame ? lines.slice(at, at + sought.length) : [];
-    const end = start + found.join('\n').length + (hasEnd ? 1 : 0);
-    const replaced = isSame && end <= text.length ? shiftedTo(found, sought, wanted) : undefined;
-    if (replaced) places.push({ start: start + replaced.skipped, end, wanted: replaced.wanted });
+    if (places.length === most) break;
+    if (soughtBodies.every((body, index) => bodies[at + index] === body)) {
+      const found = lines.slice(at, at + sought.length);
+      const end = start + found.join('\n').length + lastEnd;
+      const shift = end <= text.length ? shiftOf(sought, found) : undefined;
+      if (shift) places.push({ start, end, wanted: shifted(wanted, shift) });
+    }
     start += line.length + 1;
   }
   return places;
-}
-
-/** Models often leave out the indentation of the first line alone: then it stays outside of what is replaced. */
-function shiftedTo(found: readonly string[], old: readonly string[], wanted: string) {
-  const shift = shiftOf(old, found);
-  if (shift) return { wanted: shifted(wanted, shift), skipped: 0 };
-  const rest = indentationOf(old[0] ?? '') === '' ? shiftOf(old.slice(1), found.slice(1)) : undefined;
-  if (!rest) return undefined;
-  const [first = '', ...others] = wanted.split('\n');
-  const lines = others.length === 0 ? [first] : [first, shifted(others.join('\n'), rest)];
-  return { wanted: lines.join('\n'), skipped: indentationOf(found[0] ?? '').length };
 }
 
 function bodyOf(line: string): string {
   return plainLooks(line).trim();
 }
 
-/** From the indentation of `old` to that of the file. */
-type Shift = (indentation: string) => string;
+function indentationOf(line: string): string {
+  return line.slice(0, line.length - line.trimStart().length);
+}
+
+/** How indentations change: so many levels more, each with the other unit in place of its own. */
+interface Shift {
+  readonly unit: string;
+  readonly other: string;
+  readonly by: number;
+}
 
 const units = ['\t', '  ', '    ', '   ', '        '];
 
-/** Undefined if the lines are not all shifted alike. */
+/** From the indentation of `old` to that of the file. Undefined if the lines are not all shifted alike. */
 function shiftOf(old: readonly string[], found: readonly string[]): Shift | undefined {
   const pairs = old.flatMap((line, at) =>
     line.trim() === '' ? [] : [[indentationOf(line), indentationOf(found[at] ?? '')] as const],
   );
-  const isRight = (shift: Shift) => pairs.every(([from, to]) => shift(from) === to);
-  return candidatesOf(pairs).find(isRight);
-}
-
-function candidatesOf(pairs: readonly (readonly [string, string])[]): readonly Shift[] {
-  const [first = ['', '']] = pairs;
-  const [from, to] = first;
-  const shifts: Shift[] = [];
-  if (to.endsWith(from)) {
-    const more = to.slice(0, to.length - from.length);
-    shifts.push((indentation) => more + indentation);
-  }
-  if (from.endsWith(to)) {
-    const less = from.slice(0, from.length - to.length);
-    shifts.push((indentation) => (indentation.startsWith(less) ? indentation.slice(less.length) : ''));
-  }
-  // Without a shift first: four blanks are rather one level than two that are moved.
-  const levels = units.flatMap((unit) =>
-    units.flatMap((other) => {
-      const by = to.length / other.length - from.length / unit.length;
-      return unit === other || !Number.isInteger(by) ? [] : [{ unit, other, by }];
-    }),
+  const [[from, to] = ['', '']] = pairs;
+  const shift = (unit: string, other: string): Shift => ({
+    ...{ unit, other, by: levelsOf(to, other) - levelsOf(from, unit) },
+  });
+  const converted = units.flatMap((unit) => units.map((other) => shift(unit, other)));
+  // Without another unit first; and four blanks are rather one level than two that are moved.
+  converted.sort((a, b) => Math.abs(a.by) - Math.abs(b.by));
+  return [shift('\t', '\t'), shift(' ', ' '), ...converted].find((one) =>
+    pairs.every(([before, after]) => indented(before, one) === after),
   );
-  levels.sort((a, b) => Math.abs(a.by) - Math.abs(b.by));
-  for (const { unit, other, by } of levels)
-    shifts.push((indentation) => {
-      const level = Math.floor(indentation.length / unit.length);
-      const isOfUnit = indentation.startsWith(unit.repeat(level));
-      const rest = indentation.slice(level * unit.length);
-      return isOfUnit ? other.repeat(Math.max(0, level + by)) + rest : indentation;
-    });
-  return shifts;
 }
 
-function indentationOf(line: string): string {
-  return line.slice(0, line.length - line.trimStart().length);
+function levelsOf(indentation: string, unit: string): number {
+  let levels = 0;
+  while (indentation.startsWith(unit, levels * unit.length)) levels += 1;
+  return levels;
+}
+
+function indented(indentation: string, { unit, other, by }: Shift): string {
+  const levels = levelsOf(indentation, unit);
+  return other.repeat(Math.max(0, levels + by)) + indentation.slice(levels * unit.length);
 }
 
 function shifted(text: string, shift: Shift): string {
   return text
     .split('\n')
-    .map((line) => (line.trim() === '' ? line : shift(indentationOf(line)) + line.trimStart()))
+    .map((line) => (line.trim() === '' ? line : indented(indentationOf(line), shift) + line.trimStart()))
     .join('\n');
 }
 
@@ -223,7 +197,7 @@ function shifted(text: string, shift: Shift): string {
 const numberings = [/^\s*(\d+)\s?[|→]/, /^\s*(\d+)\t/, /^\s*(\d+):/, /^[^\s:]+:(\d+):/];
 
 /** The edit without line numbers, with and without the blank behind them; none if the lines are not numbered. */
-function withoutNumbers({ old, wanted }: TextPair): readonly TextPair[] {
+function withoutNumbers({ old, wanted }: TextEdit): readonly TextEdit[] {
   const lines = old.split('\n');
   const numbering = numberings.find((form) => isNumbered(lines, form));
   if (numbering === undefined) return [];
@@ -236,25 +210,20 @@ function withoutNumbers({ old, wanted }: TextPair): readonly TextPair[] {
 
 /** Each line has the number that follows on the one before it. */
 function isNumbered(lines: readonly string[], form: RegExp): boolean {
-  const numbers = lines.map((line) =>
-    line.trim() === '' ? undefined : Number(form.exec(line)?.[1] ?? Number.NaN),
+  const firsts = lines.flatMap((line, at) =>
+    line.trim() === '' ? [] : [Number(form.exec(line)?.[1] ?? Number.NaN) - at],
   );
-  const at = numbers.findIndex((number) => number !== undefined);
-  const first = (numbers[at] ?? Number.NaN) - at;
-  return numbers.every((number, index) => number === undefined || number === first + index);
+  return firsts.length > 0 && firsts.every((first) => first === firsts[0]);
 }
 
 /** The edit without blank lines at the ends of `old`, and without those that `wanted` has there too. */
-function withoutBlankEnds({ old, wanted }: TextPair): readonly TextPair[] {
-  const lines = old.split('\n');
-  const hasStart = lines.length > 1 && lines[0]?.trim() === '';
-  const hasEnd = lines.length > 1 && lines.at(-1)?.trim() === '';
+function withoutBlankEnds({ old, wanted }: TextEdit): readonly TextEdit[] {
+  const start = /^(?:[^\S\n]*\n)+/;
+  const [hasStart, hasEnd] = [start.test(old), old.slice(old.trimEnd().length).includes('\n')];
   if (!hasStart && !hasEnd) return [];
   const trim = (text: string) => {
-    const all = text.split('\n');
-    const first = hasStart ? all.findIndex((line) => line.trim() !== '') : 0;
-    const last = hasEnd ? all.findLastIndex((line) => line.trim() !== '') : all.length - 1;
-    return first === -1 ? '' : all.slice(first, last + 1).join('\n');
+    const rest = hasStart ? text.replace(start, '') : text;
+    return hasEnd ? rest.trimEnd() : rest;
   };
   return [{ old: trim(old), wanted: trim(wanted) }];
 }
@@ -266,7 +235,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The edit with what was escaped twice in its JSON. */
-function unescaped({ old, wanted }: TextPair): readonly TextPair[] {
+function unescaped({ old, wanted }: TextEdit): readonly TextEdit[] {
   const plain = (text: string) =>
     text.replace(/\\([ntr"'\\])/g, (_, letter: string) => escapes.get(letter) ?? letter);
   return plain(old) === old ? [] : [{ old: plain(old), wanted: plain(wanted) }];

@@ -1,166 +1,198 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, link, lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { orAborted } from '../../../protocol/base/abort.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { replaceFile } from '../../../protocol/base/platform/privateFile.ts';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import { tryPathOf } from '../../base/filePrivacy.ts';
 import { openRegularFile, readOpenBytes } from '../../base/regularFile.ts';
-import { FileProblemError, isFound, type WorkspaceFile } from './workspace.ts';
-
-/** Where the text of files is read and written: the disk, or an editor that has a file system of its own. */
-export interface FileStore {
-  /** @throws {FileProblemError} if it cannot be read, or is no text. */
-  read(file: WorkspaceFile, signal: AbortSignal): Promise<FileText>;
-  /**
-   * Writes the whole file, or nothing if it is no longer as it was read; without `before`, if it exists now.
-   * @throws {FileProblemError} if it was not written.
-   */
-  write(file: WorkspaceFile, change: FileChange, signal: AbortSignal): Promise<void>;
-  /** Removes a file that has these bytes. @throws {FileProblemError} if it has others. */
-  remove(file: WorkspaceFile, bytes: Buffer): Promise<void>;
-}
+import { FileProblemError } from './fileProblem.ts';
+import { isFound, type WorkspaceFile } from './workspace.ts';
 
 /** A file as text. The mark of the byte order is kept apart, because nobody types or sees it. */
 export interface FileText {
   readonly text: string;
   readonly hasMark: boolean;
-  /** Only where the file was read from the disk. */
-  readonly bytes?: Buffer;
+  /** What is on the disk, though an editor may have other text. */
+  readonly bytes: Buffer;
 }
 
-export interface FileChange {
+/** The file system of an editor, as far as it has one: it knows what was not saved yet. */
+export interface EditorFiles {
+  readonly read?: (path: string) => Promise<string>;
+  readonly write?: (path: string, text: string) => Promise<void>;
+}
+
+export interface OpenTexts {
+  /** The documents that the editor has open, as they are on its screen. */
+  readonly openDocuments: () => readonly { readonly uri: string; getText(): string }[];
+  /** The editor's own file system. Absent: files are read and written on the disk. */
+  readonly editorFiles?: (() => EditorFiles | undefined) | undefined;
+}
+
+/** What comes into a file. */
+export interface NewText {
+  /** As it was read; undefined if there is no file. */
   readonly before: FileText | undefined;
   readonly text: string;
 }
 
 /** Larger files are neither read nor changed. */
 const maxBytes = 16 * 1024 * 1024;
-
-export const diskStore: FileStore = {
-  async read({ path, name }) {
-    const bytes = await inWords(`${name} cannot be read`, () => readFile(path));
-    return { ...decodeText(bytes), bytes };
-  },
-  async write(file, { before, text }, signal) {
-    const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
-    await inWords(`${file.name} was not written`, async () => {
-      if (before?.bytes) await changeFile(file, { before: before.bytes, bytes, signal });
-      else await createFile(file, bytes, signal);
-    });
-  },
-  async remove({ path, name }, bytes) {
-    await inWords(`${name} was not removed`, async () => {
-      if (!(await readFile(path)).equals(bytes)) throw changedMeanwhile(name);
-      await rm(path);
-    });
-  },
-};
-
 const mark = '\ufeff';
 
-/** @throws {FileProblemError} if the bytes are not UTF-8. */
-export function decodeText(bytes: Uint8Array): FileText {
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
-    throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
-  if (bytes.includes(0))
-    throw new FileProblemError('The file is binary; only text is read and changed here.');
-  try {
-    const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    const hasMark = whole.startsWith(mark);
-    return { text: hasMark ? whole.slice(mark.length) : whole, hasMark };
-  } catch {
-    throw new FileProblemError(
-      'The file is not UTF-8: it is binary, or in another encoding. Only UTF-8 is read and changed here.',
-    );
+/**
+ * Reads and writes through the editor if it has a file system, else on the disk. Both are asked when a file is read:
+ * the disk says whether it is text, and has the line ends that an editor may leave out. What cannot be done is a
+ * {@link FileProblemError}.
+ */
+export class FileStore {
+  readonly #texts: OpenTexts;
+
+  constructor(texts: OpenTexts) {
+    this.#texts = texts;
+  }
+
+  async read(file: WorkspaceFile, signal: AbortSignal): Promise<FileText> {
+    const bytes = await inWords(`${file.name} cannot be read`, () => readFile(file.path));
+    const onDisk = decodeText(bytes);
+    const asked = this.#texts.editorFiles?.()?.read?.(file.path);
+    if (!asked) return onDisk;
+    const text = (await fromEditor(file, asked, signal)).replace(mark, '');
+    return plainEnds(text) === plainEnds(onDisk.text) ? onDisk : { ...onDisk, text };
+  }
+
+  /** Writes the whole file, or nothing if it is no longer as it was read; without `before`, if it exists now. */
+  async write(file: WorkspaceFile, { before, text }: NewText, signal: AbortSignal): Promise<void> {
+    await this.refuseUnsaved(file);
+    const editor = this.#texts.editorFiles?.();
+    const now = before && editor && (await this.read(file, signal));
+    if (before && now && (now.text !== before.text || !now.bytes.equals(before.bytes)))
+      throw changedMeanwhile(file.name);
+    const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
+    if (editor?.write) {
+      signal.throwIfAborted();
+      return fromEditor(file, editor.write(file.path, bytes.toString()), signal);
+    }
+    if (before && decodeText(before.bytes).text !== before.text) throw unsaved(file);
+    const writing = { before: before?.bytes, bytes, signal };
+    await inWords(`${file.name} was not written`, () => writeFile(file, writing));
+  }
+
+  /** Removes a file that has these bytes, also where an editor has files: it has no way to remove one. */
+  async remove(file: WorkspaceFile, bytes: Buffer): Promise<void> {
+    await this.refuseUnsaved(file);
+    await inWords(`${file.name} was not removed`, async () => {
+      if (!(await readFile(file.path)).equals(bytes)) throw changedMeanwhile(file.name);
+      await rm(file.path);
+    });
+  }
+
+  async refuseUnsaved(file: WorkspaceFile): Promise<void> {
+    if (await this.isUnsaved(file)) throw unsaved(file);
+  }
+
+  /** Whether a document shows what the disk does not have. Line ends do not count, since editors have their own. */
+  async isUnsaved(file: WorkspaceFile): Promise<boolean> {
+    for (const document of this.#texts.openDocuments()) {
+      const named = document.uri.startsWith('file:') ? tryPathOf(document.uri) : undefined;
+      if (named === undefined || (await realpath(named).catch(() => named)) !== file.path) continue;
+      const onDisk = file.isThere ? await this.read(file, new AbortController().signal) : undefined;
+      if (onDisk === undefined || plainEnds(onDisk.text) !== plainEnds(document.getText())) return true;
+    }
+    return false;
   }
 }
 
-export function encodeText({ text, hasMark }: FileText): Buffer {
-  return Buffer.from(hasMark ? mark + text : text, 'utf8');
+/** @throws {FileProblemError} if the bytes are not UTF-8. */
+export function decodeText(bytes: Buffer): FileText {
+  const problem = encodingProblem(bytes);
+  if (problem !== undefined)
+    throw new FileProblemError(`The file is ${problem} UTF-8 is read and changed here.`);
+  const whole = bytes.toString();
+  const hasMark = whole.startsWith(mark);
+  return { text: hasMark ? whole.slice(mark.length) : whole, hasMark, bytes };
+}
+
+export function encodeText({ text, hasMark }: Omit<FileText, 'bytes'>): Buffer {
+  return Buffer.from(hasMark ? mark + text : text);
+}
+
+function encodingProblem(bytes: Buffer): string | undefined {
+  if (/^(\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2))) return 'UTF-16; only';
+  if (bytes.includes(0)) return 'binary; only';
+  return isUtf8(bytes) ? undefined : 'not UTF-8: it is binary, or in another encoding. Only';
 }
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
 export async function readFile(path: string, most = maxBytes): Promise<Buffer> {
   const file = await openRegularFile(path, constants.O_NOFOLLOW);
   try {
-    await requireSame(file, path);
+    const [real, opened, found] = await Promise.all([
+      realpath(path),
+      file.stat({ bigint: true }),
+      lstat(path, { bigint: true }),
+    ]);
+    // A folder above may have become a link since the path was checked.
+    if (real !== path || opened.ino !== found.ino || opened.dev !== found.dev)
+      throw new FileProblemError('The file was moved while it was opened. Try again.');
     return await readOpenBytes(file, most);
   } finally {
     await file.close();
   }
 }
 
-/** A folder above may have become a link since the path was checked. */
-async function requireSame(file: FileHandle, path: string): Promise<void> {
-  const [real, opened, found] = await Promise.all([
-    realpath(path),
-    file.stat({ bigint: true }),
-    lstat(path, { bigint: true }),
-  ]);
-  if (real !== path || opened.ino !== found.ino || opened.dev !== found.dev)
-    throw new FileProblemError('The file was moved while it was opened. Try again.');
+interface FileWriting {
+  /** Absent: there is no such file yet. */
+  readonly before: Buffer | undefined;
+  readonly bytes: Buffer;
+  readonly signal: AbortSignal;
 }
 
-/** Puts a new file in the place of the old one, with its mode and, where that is allowed, its owner. */
-async function changeFile(
-  { path, name }: WorkspaceFile,
-  { before, bytes, signal }: Readonly<{ before: Buffer; bytes: Buffer; signal: AbortSignal }>,
-): Promise<void> {
-  await access(path, constants.W_OK).catch(() => {
-    throw new FileProblemError(`${name} is read-only, so it was not changed.`);
-  });
-  const { mode, uid, gid } = await lstat(path);
-  await withFileBeside(path, { bytes, mode }, async (beside, file) => {
+/** Writes into another file of the same folder, which gets the name once it is whole. */
+async function writeFile({ path, name }: WorkspaceFile, writing: FileWriting): Promise<void> {
+  const { before, bytes, signal } = writing;
+  const old = before && (await requireWritable(path, name));
+  if (!old) await makeFolderOf(path, name);
+  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
+  let file: FileHandle | undefined;
+  try {
+    file = await open(beside, 'wx', old ? old.mode & 0o777 : 0o666);
+    await file.writeFile(bytes);
     // The system takes some bits from a new file.
-    await file.chmod(mode & 0o7777);
-    await file.chown(uid, gid).catch(() => undefined);
+    if (old) await file.chmod(old.mode & 0o7777);
+    if (old) await file.chown(old.uid, old.gid).catch(() => undefined);
     await file.sync();
-    const now = await readFile(path);
-    if (!now.equals(before)) throw changedMeanwhile(name);
+    if (before && !(await readFile(path)).equals(before)) throw changedMeanwhile(name);
     signal.throwIfAborted();
-    await replaceFile(beside, path);
-  });
-}
-
-async function createFile({ path, name }: WorkspaceFile, bytes: Buffer, signal: AbortSignal): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  if ((await realpath(dirname(path))) !== dirname(path))
-    throw new FileProblemError(
-      `The folder of ${name} was moved meanwhile, so nothing was written. Try again.`,
-    );
-  await withFileBeside(path, { bytes, mode: 0o666 }, async (beside, file) => {
-    await file.sync();
-    signal.throwIfAborted();
+    if (before) return await replaceFile(beside, path);
     // Unlike a renamed file, a link never takes the place of another file.
     await link(beside, path).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST' || (await isFound(path))) throw changedMeanwhile(name);
       // Not every file system has links.
       await replaceFile(beside, path);
     });
-  });
-}
-
-/** Writes a file with another name into the same folder, which is gone afterwards unless it was renamed. */
-async function withFileBeside(
-  path: string,
-  { bytes, mode }: { readonly bytes: Buffer; readonly mode: number },
-  finish: (beside: string, file: FileHandle) => Promise<void>,
-): Promise<void> {
-  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
-  try {
-    const file = await open(beside, 'wx', mode & 0o777);
-    try {
-      await file.writeFile(bytes);
-      await finish(beside, file);
-    } finally {
-      await file.close();
-    }
   } finally {
+    await file?.close();
     await rm(beside, { force: true });
   }
+}
+
+async function requireWritable(path: string, name: string) {
+  await access(path, constants.W_OK).catch(() => {
+    throw new FileProblemError(`${name} is read-only, so it was not changed.`);
+  });
+  return lstat(path);
+}
+
+async function makeFolderOf(path: string, name: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  if ((await realpath(folder)) === folder) return;
+  throw new FileProblemError(`The folder of ${name} was moved meanwhile, so nothing was written. Try again.`);
 }
 
 export function changedMeanwhile(name: string): FileProblemError {
@@ -169,40 +201,19 @@ export function changedMeanwhile(name: string): FileProblemError {
   );
 }
 
-export function unsaved({ name }: WorkspaceFile): FileProblemError {
+function unsaved({ name }: WorkspaceFile): FileProblemError {
   return new FileProblemError(
     `${name} has unsaved changes in the editor, so it was not changed. Ask the user to save it first.`,
   );
 }
 
-export interface OpenText {
-  readonly uri: string;
-  getText(): string;
-}
-
-export interface UnsavedDocuments {
-  /** The documents that the editor has open, as they are on its screen. */
-  readonly openDocuments: () => readonly OpenText[];
-  readonly store: FileStore;
-}
-
-/** @throws {FileProblemError} if the editor shows what the disk does not have. */
-export async function refuseUnsaved(documents: UnsavedDocuments, file: WorkspaceFile): Promise<void> {
-  if (await isUnsaved(documents, file)) throw unsaved(file);
-}
-
-/** Whether the editor shows what the disk does not have. Line ends do not count, since editors have their own. */
-export async function isUnsaved(
-  { openDocuments, store }: UnsavedDocuments,
-  file: WorkspaceFile,
-): Promise<boolean> {
-  for (const document of openDocuments()) {
-    const named = document.uri.startsWith('file:') ? tryPathOf(document.uri) : undefined;
-    if (named === undefined || (await realpath(named).catch(() => named)) !== file.path) continue;
-    const onDisk = file.isThere ? await store.read(file, new AbortController().signal) : undefined;
-    if (onDisk === undefined || plainEnds(onDisk.text) !== plainEnds(document.getText())) return true;
+async function fromEditor<T>({ name }: WorkspaceFile, asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await orAborted(asked, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new FileProblemError(`The editor refused ${name}: ${messageOf(error).replace(/\.$/, '')}.`);
   }
-  return false;
 }
 
 /** `problem` is what a sentence begins with, which ends with the reason. */

@@ -1,52 +1,9 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
+import { argumentsOf, editTexts, type ToolArgument } from './builtinTools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Kind = 'string' | 'integer' | 'boolean' | 'edits';
-
-const pathNames = ['filepath', 'filename', 'file', 'targetfile'];
-const oldNames = ['old', 'oldtext', 'oldstr', 'search'];
-const newNames = ['new', 'newtext', 'newstr', 'replace'];
-const folderNames = [...pathNames, 'folder', 'directory', 'dir'];
-
-/** What each tool takes, and the other names under which models write it, in lower case and without `_` and `-`. */
-const keys: Readonly<Record<string, Readonly<Record<string, readonly [Kind, ...(readonly string[])]>>>> = {
-  list_files: {
-    path: ['string', ...folderNames],
-    pattern: ['string', 'glob', 'filter'],
-  },
-  search_files: {
-    query: ['string', 'pattern', 'regexp', 'text', 'search', 'term'],
-    path: ['string', ...folderNames],
-    regex: ['boolean', 'isregex', 'isregexp', 'useregex'],
-  },
-  read_file: {
-    path: ['string', ...pathNames],
-    start_line: ['integer', 'from', 'start', 'offset', 'linestart'],
-    end_line: ['integer', 'to', 'end', 'lineend'],
-    limit: ['integer'],
-  },
-  edit_file: {
-    path: ['string', ...pathNames],
-    old_string: ['string', ...oldNames],
-    new_string: ['string', ...newNames],
-    replace_all: ['boolean'],
-    edits: ['edits'],
-  },
-  write_file: {
-    path: ['string', ...pathNames],
-    content: ['string', 'text', 'filetext', 'code', 'contents'],
-  },
-  run_check: {
-    name: ['string', 'check', 'checkname', 'command', 'cmd'],
-    path: ['string', ...folderNames],
-  },
-};
-
-/** One approval is for all of them: who may read every file may list and search them. */
-export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
-
 /** The names under which models call our tools, if nobody offers a tool of that name. */
 export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
   list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
@@ -56,21 +13,18 @@ export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
   write_file: ['write', 'create_file', 'write_to_file'],
 };
 
-const commandNames = new Set(['bash', 'shell', 'run_command', 'terminal', 'execute_command']);
+const commandNames = ['bash', 'shell', 'run_command', 'terminal', 'execute_command'];
 
 /** What a model reads that calls a tool which nobody offers; undefined if there is nothing to say. */
 export function adviceOnTool(name: string, checks: readonly string[] = []): string | undefined {
-  if (!commandNames.has(name)) return undefined;
+  if (!commandNames.includes(name)) return undefined;
   const known = checks.length === 0 ? '' : ` Checks: ${checks.join(', ')}.`;
   return `No command is run here.${known} Tell the user which command to run.`;
 }
 
 /** The command that a call wants to run in a shell; undefined if it wants something else. */
-export function commandOf({
-  name,
-  arguments: given,
-}: Pick<ToolCall, 'name' | 'arguments'>): string | undefined {
-  if (!commandNames.has(name)) return undefined;
+export function commandOf({ name, arguments: given }: ToolCall): string | undefined {
+  if (!commandNames.includes(name)) return undefined;
   const value = givenValue(given, ['command', 'cmd', 'script', 'input', 'code']);
   const words = Array.isArray(value) && /^(?:ba|z)?sh$/.test(String(value[0])) ? value.slice(2) : value;
   const text = Array.isArray(words) ? words.join(' ') : words;
@@ -82,17 +36,17 @@ export function commandOf({
  * out, and so is null. What cannot be meant stays as it is, for the check of the schema.
  */
 export function argumentsAsMeant(tool: string, given: Fields): Fields {
-  const known = keys[tool];
+  const known = argumentsOf(tool);
   if (known === undefined) return given;
   const found = Object.fromEntries(
-    Object.entries(known).flatMap(([key, [kind, ...names]]) => {
+    Object.entries(known).flatMap(([key, { type, names = [] }]) => {
       const value = givenValue(given, [key, ...names]);
-      return value === undefined || value === null ? [] : [[key, asDue(value, kind)]];
+      return value === undefined || value === null ? [] : [[key, asDue(value, type)]];
     }),
   );
   if (tool === 'read_file') return withLines(found);
-  if (tool === 'search_files' && givenValue(given, ['regexp']) !== undefined && !('regex' in found))
-    return { ...found, regex: true };
+  if (tool === 'search_files' && givenValue(given, ['regexp']) !== undefined)
+    return { regex: true, ...found };
   return withoutFences(tool === 'edit_file' ? withEdits(found) : found);
 }
 
@@ -101,33 +55,26 @@ function givenValue(given: Fields, names: readonly string[]): unknown {
   const [own = ''] = names;
   if (Object.hasOwn(given, own)) return given[own];
   const bare = (key: string) => key.toLowerCase().replace(/[_-]/g, '');
-  const found = names.map((name) => Object.keys(given).find((key) => bare(key) === bare(name)));
-  const key = found.find((name) => name !== undefined);
-  return key === undefined ? undefined : given[key];
+  const keys = names.flatMap((name) => Object.keys(given).find((key) => bare(key) === bare(name)) ?? []);
+  return keys[0] === undefined ? undefined : given[keys[0]];
 }
 
-function asDue(value: unknown, kind: Kind): unknown {
-  if (kind === 'string')
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-  if (kind === 'boolean') return value === 'true' ? true : value === 'false' ? false : value;
-  if (kind === 'integer')
+function asDue(value: unknown, type: ToolArgument['type']): unknown {
+  if (type === 'string') return /^(number|boolean)$/.test(typeof value) ? String(value) : value;
+  if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value);
+  if (type === 'integer')
     return typeof value === 'string' && /^\s*-?\d{1,9}(\.0*)?\s*$/.test(value) ? Number(value) : value;
   const parsed = typeof value === 'string' ? (tryJson(value) ?? value) : value;
   return isRecord(parsed) ? [parsed] : parsed;
 }
 
 /** Lines count from 1. An end before the start is none. */
-function withLines({ limit, ...given }: Fields): Fields {
-  const { start_line: start, end_line: end } = given;
+function withLines({ limit, start_line: start, end_line: end, ...given }: Fields): Fields {
   const from = typeof start === 'number' ? Math.max(1, start) : start;
   const first = typeof from === 'number' ? from : 1;
   const last = end === undefined && typeof limit === 'number' && limit > 0 ? first + limit - 1 : end;
-  const { start_line: _, end_line: __, ...rest } = given;
-  return {
-    ...rest,
-    ...(from === undefined ? {} : { start_line: from }),
-    ...(last === undefined || (typeof last === 'number' && last < first) ? {} : { end_line: last }),
-  };
+  const isBefore = typeof last === 'number' && last < first;
+  return withoutUndefined<Fields>({ ...given, start_line: from, end_line: isBefore ? undefined : last });
 }
 
 const maxEdits = 100;
@@ -143,14 +90,14 @@ export function editsIn({ edits, ...call }: Fields): readonly Fields[] {
 function withEdits({ edits, ...given }: Fields): Fields {
   if (edits === undefined || 'old_string' in given) return given;
   if (!Array.isArray(edits)) return { ...given, edits };
-  const flat = edits.map((edit: unknown) =>
-    isRecord(edit)
-      ? withoutUndefined<Fields>({
-          old_string: givenValue(edit, ['old_string', ...oldNames]),
-          new_string: givenValue(edit, ['new_string', ...newNames]),
-        })
-      : edit,
-  );
+  const flat = edits.map((edit: unknown) => {
+    if (!isRecord(edit)) return edit;
+    const texts = Object.entries(editTexts).map(([key, { names = [] }]) => [
+      key,
+      givenValue(edit, [key, ...names]),
+    ]);
+    return withoutUndefined<Fields>(Object.fromEntries(texts));
+  });
   const [only, ...others] = flat;
   return others.length === 0 && isRecord(only) ? { ...given, ...only } : { ...given, edits: flat };
 }

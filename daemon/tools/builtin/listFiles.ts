@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { count, cutText } from '../../../protocol/base/text.ts';
 import { createGlob } from '../../base/globs.ts';
 import { Omissions } from '../../files/folderFiles.ts';
-import { type ProjectFile, type ProjectOptions, projectFiles } from './projectFiles.ts';
-import { FileProblemError, type WorkspacePlace } from './workspace.ts';
+import { FileProblemError } from './fileProblem.ts';
+import { fitting } from './readLines.ts';
+import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 const maxEntries = 200;
 /** A folder with more entries is not opened, unless it is listed itself: it would take the place of the others. */
@@ -27,126 +29,102 @@ interface ListOptions {
  */
 export async function listFiles(
   folder: WorkspacePlace,
-  project: ProjectOptions,
+  { filesBelow }: Workspace,
   { pattern, room, signal }: ListOptions,
 ): Promise<string> {
   const matches = matcherOf(pattern);
   const left = new Omissions();
   const root = createFolder(folder.name);
-  for await (const file of projectFiles(folder, project, { left, signal }))
+  for await (const file of filesBelow(folder, signal, left))
     if (matches(file.name)) addFile(root, file, folder.name === '' ? 0 : folder.name.length + 1);
-  const shown = entriesOf(root, openFolders(root, room - roomForNote));
-  const kept = fitting(shown, room - roomForNote);
-  const lines = await Promise.all(kept.map(lineOf));
-  const rest = left.rest === undefined ? [] : ['[The rest of a very large folder is not listed.]'];
-  if (kept.length < shown.length)
-    rest.push(
-      `[${kept.length} of ${count(shown.length, 'entry', 'entries')}. Give a folder or a pattern to see others.]`,
-    );
+  const entries = entriesOf(root, openFolders(root, room - roomForNote));
+  const roomFor = ({ name }: Entry) => name.length + roomForSize;
+  const shown = fitting(entries.slice(0, maxEntries), room - roomForNote, roomFor);
+  const lines = await Promise.all(shown.map(lineOf));
   if (lines.length === 0)
-    rest.unshift(pattern === undefined ? '[No files.]' : '[No file matches the pattern.]');
-  return [...lines, ...rest].join('\n');
+    lines.push(pattern === undefined ? '[No files.]' : '[No file matches the pattern.]');
+  if (left.rest !== undefined) lines.push('[The rest of a very large folder is not listed.]');
+  if (shown.length < entries.length)
+    lines.push(
+      `[${shown.length} of ${count(entries.length, 'entry', 'entries')}. Give a folder or a pattern to see others.]`,
+    );
+  return lines.join('\n');
 }
 
 /** A pattern without a slash is for names in any folder. */
-function matcherOf(pattern: string | undefined): (name: string) => boolean {
-  if (pattern === undefined || pattern === '') return () => true;
+function matcherOf(pattern = ''): (name: string) => boolean {
+  if (pattern === '') return () => true;
   if (pattern.length > maxPattern)
     throw new FileProblemError(`The pattern has more than ${maxPattern} characters. Give a shorter one.`);
   const globs = [pattern, ...(pattern.includes('/') ? [] : [`**/${pattern}`])].map(createGlob);
   return (name) => globs.some((matches) => matches(name));
 }
 
+interface ListedFile {
+  readonly name: string;
+  readonly path: string;
+}
+
 interface Folder {
   readonly name: string;
   readonly folders: Map<string, Folder>;
-  readonly files: ProjectFile[];
+  readonly files: ListedFile[];
   /** The files in it, also in its folders. */
   count: number;
 }
+
+type Entry = Folder | ListedFile;
 
 function createFolder(name: string): Folder {
   return { name, folders: new Map(), files: [], count: 0 };
 }
 
-/** `start` is where the path below the root begins. */
-function addFile(root: Folder, file: ProjectFile, start: number): void {
-  let folder = root;
+/** `start` is where the path below the folder begins. */
+function addFile(folder: Folder, file: ListedFile, start: number): void {
   folder.count += 1;
-  for (let end = file.name.indexOf('/', start); end !== -1; end = file.name.indexOf('/', end + 1)) {
-    const name = file.name.slice(0, end);
-    const next = folder.folders.get(name) ?? createFolder(name);
-    folder.folders.set(name, next);
-    folder = next;
-    folder.count += 1;
-  }
-  folder.files.push(file);
+  const end = file.name.indexOf('/', start);
+  if (end === -1) return void folder.files.push(file);
+  const name = file.name.slice(0, end);
+  const next = folder.folders.get(name) ?? createFolder(name);
+  folder.folders.set(name, next);
+  addFile(next, file, end + 1);
 }
-
-type Entry = { readonly folder: Folder } | { readonly file: ProjectFile };
 
 /** The folders whose content is shown: those at the top first, and there the small ones, as long as there is room. */
 function openFolders(root: Folder, room: number): ReadonlySet<Folder> {
   const open = new Set([root]);
-  let [entries, characters] = [sizeOf(root).entries, sizeOf(root).characters];
+  let { entries, characters } = sizeOf(root);
   for (const folder of open) {
     const children = [...folder.folders.values()].map((child) => ({ child, size: sizeOf(child) }));
     for (const { child, size } of children.sort((a, b) => a.size.entries - b.size.entries)) {
-      const isFitting =
-        size.entries <= maxOfFolder &&
-        entries + size.entries - 1 <= maxEntries &&
-        characters + size.characters - child.name.length - roomForSize <= room;
-      if (!isFitting) continue;
+      // Its entries come in place of its own.
+      const [more, longer] = [size.entries - 1, size.characters - child.name.length - roomForSize];
+      const isFitting = entries + more <= maxEntries && characters + longer <= room;
+      if (!isFitting || size.entries > maxOfFolder) continue;
       open.add(child);
-      entries += size.entries - 1;
-      characters += size.characters - child.name.length - roomForSize;
+      entries += more;
+      characters += longer;
     }
   }
   return open;
 }
 
 function sizeOf({ folders, files }: Folder) {
-  const names = [...folders.keys(), ...files.map(({ name }) => name)];
-  const characters = names.reduce((sum, name) => sum + name.length + roomForSize, 0);
-  return { entries: names.length, characters };
+  const all = [...folders.values(), ...files];
+  const characters = all.reduce((sum, { name }) => sum + name.length + roomForSize, 0);
+  return { entries: all.length, characters };
 }
 
-function entriesOf(folder: Folder, open: ReadonlySet<Folder>): readonly Entry[] {
-  return [
-    ...inOrder(folder).flatMap((child) => (open.has(child) ? entriesOf(child, open) : [{ folder: child }])),
-    ...folder.files.map((file) => ({ file })),
-  ];
-}
-
-/** The folders in it, by their names: they are met in the order of their first files. */
-function inOrder({ folders }: Folder): readonly Folder[] {
-  return [...folders.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function fitting(entries: readonly Entry[], room: number): readonly Entry[] {
-  let rest = room;
-  const end = entries.findIndex((entry, at) => {
-    rest -= nameOf(entry).length + roomForSize;
-    return rest < 0 || at === maxEntries;
-  });
-  return end === -1 ? entries : entries.slice(0, end);
-}
-
-function nameOf(entry: Entry): string {
-  return 'file' in entry ? entry.file.name : entry.folder.name;
+/** Folders by their names: they are met in the order of their first files. */
+function entriesOf({ folders, files }: Folder, open: ReadonlySet<Folder>): readonly Entry[] {
+  const inOrder = [...folders.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...inOrder.flatMap((child) => (open.has(child) ? entriesOf(child, open) : [child])), ...files];
 }
 
 /** A name with a line end in it would look like two entries. */
 async function lineOf(entry: Entry): Promise<string> {
-  const name = cutText(nameOf(entry), 1_000).replace(/[\r\n]/g, '?');
-  if ('folder' in entry) return `${name}/ (${count(entry.folder.count, 'file')})`;
-  const found = await stat(entry.file.path).catch(() => undefined);
-  return `${name}${found === undefined ? '' : ` (${sizeInWords(found.size)})`}`;
-}
-
-/** Such as `812 B` or `3.1 KB`. */
-function sizeInWords(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'KB'] : [bytes / 1_000_000, 'MB'];
-  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+  const name = cutText(entry.name, 1_000).replace(/[\r\n]/g, '?');
+  if ('folders' in entry) return `${name}/ (${count(entry.count, 'file')})`;
+  const found = await stat(entry.path).catch(() => undefined);
+  return `${name}${found === undefined ? '' : ` (${formatBytes(found.size)})`}`;
 }

@@ -1,22 +1,21 @@
-import { cutText } from '../../../protocol/base/text.ts';
+import { createHash } from 'node:crypto';
+import { count as counted, cutText, plainEnds } from '../../../protocol/base/text.ts';
 
-export interface LineRange {
+interface LineRange {
   /** The first line, from 1. */
   readonly from?: number | undefined;
   /** The last line. */
   readonly to?: number | undefined;
   /** The most characters of the lines with the note below them. */
-  readonly room?: number | undefined;
+  readonly room?: number;
 }
 
 /** Lines as they are read by a model. */
-export interface ShownLines {
+interface ShownLines {
   readonly content: string;
   /** From 1; `last` is less than `first` if none is shown whole. */
   readonly first: number;
   readonly last: number;
-  /** The lines of the text. */
-  readonly count: number;
 }
 
 const maxLines = 2_000;
@@ -29,44 +28,74 @@ export function readLines(
   text: string,
   { from = 1, to = Number.POSITIVE_INFINITY, room = maxCharacters }: LineRange,
 ): ShownLines {
-  const lines = text.split('\n');
-  // What follows the last line end is no line.
-  const count = lines.at(-1) === '' ? lines.length - 1 : lines.length;
-  const only = (content: string) => ({ content, first: 1, last: count === 0 ? 0 : -1, count });
-  if (count === 0) return only('[The file is empty.]');
-  if (from > count) return only(`[The file has only ${linesOf(count)}.]`);
+  const lines = linesOf(text);
+  const count = lines.length;
   const end = Math.min(count, to < from ? count : to, from - 1 + maxLines);
-  const wanted = lines.slice(from - 1, end);
-  const { shown, isCut } = fitting(wanted, Math.max(room, 2 * roomForNote) - roomForNote);
+  const most = Math.max(room, 2 * roomForNote) - roomForNote;
+  const whole = fitting(lines.slice(from - 1, end), most, (line) => line.length + 1);
+  // Of a first line that is too long, its beginning.
+  const isCut = whole.length === 0 && from <= end;
+  const shown = isCut ? [cutText(lines[from - 1] ?? '', most)] : whole;
   const last = from - 1 + shown.length;
+  const read = { first: from, last: isCut ? last - 1 : last };
+  if (count === 0) return { ...read, content: '[The file is empty.]' };
+  if (from > count)
+    return { ...read, content: `[The file has only ${count === 1 ? 'one line' : counted(count, 'line')}.]` };
   const body = shown.join('\n');
-  const read = { first: from, last: isCut ? last - 1 : last, count };
   if (!isCut && from === 1 && last === count)
-    return { ...read, content: body === '' ? '[The file has only line ends.]' : body };
+    return { ...read, content: body || '[The file has only line ends.]' };
   const rest = last < count ? ` Read on with start_line: ${last + 1}.` : '';
   const cut = isCut ? ` Line ${last} is longer and was cut.` : '';
-  return {
-    ...read,
-    content: `${body}\n[Lines ${from} to ${last} of ${count.toLocaleString('en-US')}.${cut}${rest}]`,
-  };
+  const note = `[Lines ${from} to ${last} of ${count.toLocaleString('en-US')}.${cut}${rest}]`;
+  return { ...read, content: `${body}\n${note}` };
 }
 
-/** As many whole lines as there is room for; of a first line that is too long, its beginning. */
-function fitting(
-  lines: readonly string[],
-  most: number,
-): { readonly shown: readonly string[]; readonly isCut: boolean } {
-  let room = most;
-  const tooFar = lines.findIndex((line) => {
-    room -= line.length + 1;
-    return room < 0;
+/** What follows the last line end is no line. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+/** The first of a list, as many as there is room for by their sizes. */
+export function fitting<T>(all: readonly T[], room: number, sizeOf: (one: T) => number): readonly T[] {
+  let rest = room;
+  const end = all.findIndex((one) => {
+    rest -= sizeOf(one);
+    return rest < 0;
   });
-  if (tooFar === -1) return { shown: lines, isCut: false };
-  const [first = ''] = lines;
-  if (tooFar > 0) return { shown: lines.slice(0, tooFar), isCut: false };
-  return { shown: [cutText(first, most)], isCut: true };
+  return end === -1 ? all : all.slice(0, end);
 }
 
-function linesOf(count: number): string {
-  return count === 1 ? 'one line' : `${count.toLocaleString('en-US')} lines`;
+/** What the models of a daemon have read of files. */
+export type ReadRecord = ReturnType<typeof createReadRecord>;
+
+/** With more texts, all are forgotten, and must be read again before they are replaced. */
+const maxTexts = 1_000;
+
+/** Remembers of each text of a file which of its lines were read. */
+export function createReadRecord() {
+  const known = new Map<string, Set<number>>();
+  const keyOf = (path: string, text: string) =>
+    createHash('sha256').update(`${path}\0${text}`).digest('base64');
+  const noteRead = (path: string, text: string, first = 1, last = Number.POSITIVE_INFINITY) => {
+    // A longer text is never replaced as a whole.
+    if (text.length > maxCharacters) return;
+    const key = keyOf(path, text);
+    const read = known.get(key) ?? new Set();
+    if (known.size >= maxTexts) known.clear();
+    known.set(key, read);
+    const end = Math.min(last, linesOf(plainEnds(text)).length);
+    for (let line = first; line <= end; line += 1) read.add(line);
+  };
+  /** Whether all of a text was read, which the file may have had before. */
+  const isWhole = (path: string, text: string) =>
+    known.get(keyOf(path, text))?.size === linesOf(plainEnds(text)).length;
+  return {
+    noteRead,
+    isWhole,
+    /** A change by the model itself: who knew the whole text before knows it now. */
+    noteWritten(path: string, before: string | undefined, text: string, isAllWritten: boolean): void {
+      if (isAllWritten || (before !== undefined && isWhole(path, before))) noteRead(path, text);
+    },
+  };
 }

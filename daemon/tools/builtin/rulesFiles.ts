@@ -5,8 +5,9 @@ import type { Notice } from '../../../protocol/messages/chat.ts';
 import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';
 import { isMade } from '../../files/folderFiles.ts';
+import { FileProblemError } from './fileProblem.ts';
 import { decodeText, readFile } from './fileStore.ts';
-import { FileProblemError, type Workspace, type WorkspacePlace } from './workspace.ts';
+import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** The settings that decide which rules are read. */
 export interface RulesSettings {
@@ -18,7 +19,7 @@ export interface RulesSettings {
 export type RulesFiles = ReturnType<typeof createRulesFiles>;
 
 interface RulesFilesOptions {
-  readonly workspace: () => Promise<Workspace>;
+  readonly workspace: Workspace;
   /** Absent: no rules are read. */
   readonly settings?: (() => RulesSettings) | undefined;
   /** The folder of the user's own configuration. */
@@ -29,30 +30,25 @@ interface RulesFilesOptions {
 const names = ['AGENTS.md', 'CLAUDE.md'];
 /** Larger files are not made by hand. */
 const maxBytes = 1024 * 1024;
-/** How many conversations are remembered. The one that was used longest ago is forgotten first. */
-const maxConversations = 256;
+/** How often it is remembered that a conversation knows some rules. With more, all are named once more. */
+const maxKnown = 1_000;
 
 /** The files in which a project and its user say how models should work. */
 export function createRulesFiles({ workspace, settings, userFolder }: RulesFilesOptions) {
-  const conversations = new Map<string, Set<string>>();
-  const knownIn = (session: string) => {
-    const known = conversations.get(session) ?? new Set();
-    conversations.delete(session);
-    conversations.set(session, known);
-    const [oldest] = conversations.keys();
-    if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest);
-    return known;
-  };
+  /** The sessions with the paths of the rules that they know. */
+  const known = new Set<string>();
 
   return {
     /** Those of the project's own folder, and those of the user. Undefined if nobody wants them. */
     async read(): Promise<ProjectRules | undefined> {
       if (!settings?.().projectRules) return undefined;
-      const opened = await workspace();
-      const place = await rulesIn(opened.folders[0] ?? '', opened);
-      const own = userFolder === undefined ? undefined : await userRules(join(userFolder, 'AGENTS.md'));
-      const ofProject = place && (settings().trusted ? await projectRules(place) : untrusted(place));
-      const read = [ofProject, own].filter((one) => one !== undefined);
+      const [folder = ''] = await workspace.folders();
+      const place = await rulesIn(folder, workspace);
+      const own = userFolder === undefined ? undefined : join(userFolder, 'AGENTS.md');
+      const read = [
+        place && (settings().trusted ? await rulesOf('project', place, readFile) : untrusted(place)),
+        own && (await rulesOf('user', { name: own, path: own }, readRegularBytes)),
+      ].filter((one) => typeof one === 'object');
       return {
         files: read.filter((one) => 'text' in one).filter(({ text }) => text.trim() !== ''),
         notices: read.filter((one) => 'code' in one),
@@ -61,23 +57,24 @@ export function createRulesFiles({ workspace, settings, userFolder }: RulesFiles
 
     /** A note below a file of a folder that has rules of its own. Without a session, it stands below each file. */
     async noteFor(file: WorkspacePlace, session: string | undefined): Promise<string> {
-      const { projectRules, trusted } = settings?.() ?? { projectRules: false, trusted: false };
-      if (!projectRules || !trusted || isMade(file.name)) return '';
-      const opened = await workspace();
-      const rules = await nearestRules(file, opened);
+      const { projectRules = false, trusted = false } = settings?.() ?? {};
+      const isWanted = projectRules && trusted && !isMade(file.name);
+      const rules = isWanted ? await nearestRules(file, workspace) : undefined;
       if (!rules) return '';
-      const known = session === undefined ? new Set() : knownIn(session);
-      const isNews = !known.has(rules.path) && rules.path !== file.path;
-      known.add(rules.path);
-      return isNews ? `\n[${opened.pathOf(rules)} has rules for this folder.]` : '';
+      const key = `${session}\n${rules.path}`;
+      const isNews = rules.path !== file.path && (session === undefined || !known.has(key));
+      if (known.size >= maxKnown) known.clear();
+      known.add(key);
+      return isNews ? `\n[${rules.given} has rules for this folder.]` : '';
     },
   };
 }
 
 /** Those of the project's own folder are in the system message. */
-async function nearestRules(file: WorkspacePlace, opened: Workspace): Promise<WorkspacePlace | undefined> {
-  for (let folder = dirname(file.path); folder !== opened.folders[0]; folder = dirname(folder)) {
-    const rules = await rulesIn(folder, opened);
+async function nearestRules(file: WorkspacePlace, workspace: Workspace): Promise<WorkspacePlace | undefined> {
+  const [first] = await workspace.folders();
+  for (let folder = dirname(file.path); folder !== first; folder = dirname(folder)) {
+    const rules = await rulesIn(folder, workspace);
     if (rules || folder === file.root) return rules;
   }
   return undefined;
@@ -98,32 +95,22 @@ async function rulesIn(folder: string, { find }: Workspace): Promise<WorkspacePl
   return undefined;
 }
 
-async function projectRules({ path, name }: WorkspacePlace): Promise<RulesFile | Notice> {
-  try {
-    return { of: 'project', name, text: decodeText(await readFile(path, maxBytes)).text };
-  } catch (error) {
-    return unreadable(name, error);
-  }
-}
-
 /** Undefined if there are none. */
-async function userRules(path: string): Promise<RulesFile | Notice | undefined> {
+async function rulesOf(
+  of: RulesFile['of'],
+  { name, path }: Pick<WorkspacePlace, 'name' | 'path'>,
+  read: typeof readRegularBytes,
+): Promise<RulesFile | Notice | undefined> {
   try {
-    return { of: 'user', name: path, text: decodeText(await readRegularBytes(path, maxBytes)).text };
+    return { of, name, text: decodeText(await read(path, maxBytes)).text };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : unreadable(path, error);
+    if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return undefined;
+    const why = messageOf(error).replace(/\.$/, '');
+    return { code: 'rules-cut', message: `The rules in ${name} are left out: ${why}.` };
   }
-}
-
-function unreadable(name: string, error: unknown): Notice {
-  const why = messageOf(error).replace(/\.$/, '');
-  return { code: 'rules-cut', message: `The rules in ${name} are left out: ${why}.` };
 }
 
 function untrusted({ name }: WorkspacePlace): Notice {
-  return {
-    code: 'rules-untrusted',
-    message: `The rules in ${name} are left out, because this workspace is not trusted.`,
-  };
+  const message = `The rules in ${name} are left out, because this workspace is not trusted.`;
+  return { code: 'rules-untrusted', message };
 }

@@ -1,25 +1,28 @@
 import { count, cutText, plainEnds } from '../../../protocol/base/text.ts';
 import { Omissions } from '../../files/folderFiles.ts';
+import { FileProblemError } from './fileProblem.ts';
 import { readFile } from './fileStore.ts';
-import { type LineMatches, type LineSearch, literalSearch, regexSearch } from './lineSearch.ts';
-import { type ProjectFile, type ProjectOptions, projectFiles } from './projectFiles.ts';
-import { FileProblemError, type WorkspacePlace } from './workspace.ts';
+import { createLineSearch, type LineMatches } from './lineSearch.ts';
+import { fitting } from './readLines.ts';
+import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** In bytes: larger files are seldom written by hand. */
 const maxFile = 1024 * 1024;
-/** Bytes that one search reads. */
+/** Characters that one search reads. */
 const maxRead = 64 * 1024 * 1024;
 const maxShown = 50;
 /** Lines of one file, as long as other files have some. */
 const maxOfFile = 5;
 /** Lines that are kept until it is known which are shown. */
 const maxKept = 2_000;
+/** Of a line, in characters. */
+const maxLine = 200;
 const maxNames = 20;
 const roomForNote = 200;
 
 interface SearchOptions {
   readonly query: string;
-  readonly regex?: boolean | undefined;
+  readonly isRegex: boolean;
   /** The most characters of the result. */
   readonly room: number;
   readonly signal: AbortSignal;
@@ -32,65 +35,54 @@ interface FileLines extends LineMatches {
 /** The lines of the project's files that have a text, each as `path:line: text`, below how many there are. */
 export async function searchFiles(
   place: WorkspacePlace,
-  project: ProjectOptions,
-  { query, regex = false, room, signal }: SearchOptions,
+  workspace: Workspace,
+  options: SearchOptions,
 ): Promise<string> {
-  const search = regex ? regexSearch(query) : literalSearch(query);
-  try {
-    const { found, names, note } = await searchAll(place, project, { query, search, signal });
-    if (found.length === 0) return withNote(regex ? 'No line matches.' : nothingFound(query, names), note);
-    return withNote(shownLines(found, room - roomForNote - note.length), note);
-  } finally {
-    search.end();
-  }
+  const { found, names, note } = await searchAll(place, workspace, options);
+  const { query, isRegex, room } = options;
+  if (found.length > 0) return `${shownLines(found, room - roomForNote - note.length)}${note}`;
+  return `${isRegex ? 'No line matches.' : nothingFound(query, names)}${note}`;
 }
 
 async function searchAll(
   place: WorkspacePlace,
-  project: ProjectOptions,
-  {
-    query,
-    search,
-    signal,
-  }: { readonly query: string; readonly search: LineSearch; readonly signal: AbortSignal },
+  { filesBelow }: Workspace,
+  { query, isRegex, signal }: SearchOptions,
 ) {
+  const search = createLineSearch(query, isRegex, signal);
   const left = new Omissions();
-  const files = place.isFolder ? projectFiles(place, project, { left, signal }) : [place];
   const found: FileLines[] = [];
   const names: string[] = [];
-  let [bytes, kept, note] = [0, 0, ''];
-  for await (const file of files) {
-    if (file.name.toLowerCase().includes(query.toLowerCase())) names.push(file.name);
-    const text = await readText(file);
-    if (text === undefined && !place.isFolder)
-      throw new FileProblemError(`${place.name} is not searched: it is no text, or has more than 1 MB.`);
-    if (text === undefined) continue;
-    bytes += text.length;
-    if (bytes > maxRead) left.stop('the rest');
-    const lines = left.rest === undefined ? await search.lines(text, kept < maxKept ? maxShown : 1) : 'late';
-    if (lines === 'late') {
-      note =
-        '[The search took too long and was ended: not all files were searched. Name a folder in "path".]';
-      break;
+  let [read, kept] = [0, 0];
+  try {
+    for await (const { name, path } of place.isFolder ? filesBelow(place, signal, left) : [place]) {
+      if (name.toLowerCase().includes(query.toLowerCase())) names.push(name);
+      const text = await readText(path);
+      if (text === undefined && !place.isFolder)
+        throw new FileProblemError(`${name} is not searched: it is no text, or has more than 1 MB.`);
+      if (text === undefined) continue;
+      read += text.length;
+      const isLate = read > maxRead || left.rest !== undefined;
+      const matches = isLate ? 'late' : await search.lines(text, kept < maxKept ? maxShown : 1);
+      if (matches === 'late') return { found, names, note: lateNote };
+      kept += matches.lines.length;
+      // A name with a line end in it would look like two lines.
+      if (matches.total > 0) found.push({ name: name.replace(/[\r\n]/g, '?'), ...matches });
     }
-    if (lines.total === 0) continue;
-    kept += lines.lines.length;
-    // A name with a line end in it would look like two lines.
-    found.push({ name: file.name.replace(/[\r\n]/g, '?'), ...lines });
+  } finally {
+    search.end();
   }
-  if (note === '' && left.rest !== undefined)
-    note = '[The project is very large: not all files were searched. Name a folder in "path".]';
-  return { found, names, note };
+  return { found, names, note: left.rest === undefined ? '' : largeNote };
 }
+
+const lateNote =
+  '\n[The search took too long and was ended: not all files were searched. Name a folder in "path".]';
+const largeNote = '\n[The project is very large: not all files were searched. Name a folder in "path".]';
 
 /** Undefined if it is no text, or too large. */
-async function readText({ path }: ProjectFile): Promise<string | undefined> {
+async function readText(path: string): Promise<string | undefined> {
   const bytes = await readFile(path, maxFile).catch(() => undefined);
   return bytes === undefined || bytes.includes(0) ? undefined : plainEnds(bytes.toString('utf8'));
-}
-
-function withNote(text: string, note: string): string {
-  return note === '' ? text : `${text}\n${note}`;
 }
 
 function nothingFound(query: string, names: readonly string[]): string {
@@ -103,25 +95,25 @@ function nothingFound(query: string, names: readonly string[]): string {
 /** First a few lines of each file, then the others. */
 function shownLines(found: readonly FileLines[], room: number): string {
   const total = found.reduce((sum, file) => sum + file.total, 0);
-  const first = found.map(({ lines }) => Math.min(lines.length, maxOfFile));
-  let free = maxShown;
-  const shares = first.map((wanted) => takeFrom(wanted));
-  function takeFrom(wanted: number): number {
-    const taken = Math.min(wanted, free);
-    free -= taken;
-    return taken;
-  }
-  for (const [at, { lines }] of found.entries())
-    shares[at] = (shares[at] ?? 0) + takeFrom(lines.length - (shares[at] ?? 0));
-  let rest = room;
-  const shown: string[] = [];
-  for (const [at, { name, lines }] of found.entries())
-    for (const { number, text } of lines.slice(0, shares[at])) {
-      const line = `${name}:${number}: ${text}`;
-      rest -= line.length + 1;
-      if (rest >= 0) shown.push(line);
-    }
+  const lines = found.flatMap(({ name, lines }) =>
+    lines.map(({ number, line, at }, index) => ({
+      line: `${name}:${number}: ${partOf(line, at)}`,
+      isEarly: index < maxOfFile,
+    })),
+  );
+  const [early, late] = [lines.filter(({ isEarly }) => isEarly), lines.filter(({ isEarly }) => !isEarly)];
+  const chosen = new Set([...early, ...late].slice(0, maxShown));
+  const inOrder = lines.filter((one) => chosen.has(one)).map(({ line }) => line);
+  const shown = fitting(inOrder, room, (line) => line.length + 1);
   const counts = `${count(total, 'line')} in ${count(found.length, 'file')}`;
-  const isWhole = shown.length === total;
-  return [`${counts}${isWhole ? '' : `; ${shown.length} shown`}`, ...shown].join('\n');
+  return [`${counts}${shown.length === total ? '' : `; ${shown.length} shown`}`, ...shown].join('\n');
+}
+
+/** A long line is cut around what was found in it. */
+function partOf(line: string, at: number): string {
+  const bare = line.trimEnd();
+  if (bare.length <= maxLine) return bare;
+  const start = Math.max(0, Math.min(at - maxLine / 4, bare.length - maxLine));
+  const part = cutText(bare.slice(start), maxLine - 2);
+  return `${start > 0 ? '…' : ''}${part}${start + part.length < bare.length ? '…' : ''}`;
 }

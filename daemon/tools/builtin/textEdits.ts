@@ -1,15 +1,6 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { commonEnds, type EditMatch, findForgiving } from './editPlaces.ts';
-import { FileProblemError } from './workspace.ts';
-
-/** Replaces a text that occurs exactly once. */
-export interface TextEdit {
-  readonly old: string;
-  readonly new: string;
-}
-
-/** How many places of a text that occurs more than once are named. */
-const maxNamed = 5;
+import { commonEnds, type EditPlace, findPlaces, occurrencesOf, type TextEdit } from './editPlaces.ts';
+import { FileProblemError } from './fileProblem.ts';
 
 /** A text after edits, and what was forgiven in them, each as a sentence. */
 export interface EditedText {
@@ -17,7 +8,7 @@ export interface EditedText {
   readonly forgiven: readonly string[];
 }
 
-/** A text that an edit names is not where it could be replaced. */
+/** A text that an edit names, with plain line ends, is not where it could be replaced. */
 export class EditPlaceError extends FileProblemError {
   readonly edit: TextEdit;
   readonly isMissing: boolean;
@@ -29,140 +20,90 @@ export class EditPlaceError extends FileProblemError {
   }
 }
 
-/**
- * A text after edits, each of which names a different place of the text as it was. A line end in `old` matches any line
- * end of the file, and one in `new` becomes that of the file, because models write `\n` alone. Everything outside of
- * what an edit changes stays as it is, and so does what `old` and `new` have in common at their ends. `isEverywhere`
- * replaces the text wherever it occurs.
- * @throws {FileProblemError} if a place is missing or not the only one, or if edits overlap.
- */
-export function applyEdits(text: string, edits: readonly TextEdit[], isEverywhere = false): EditedText {
-  const lines = createLineEnds(text);
-  const places = edits
-    .flatMap((edit, index) =>
-      isEverywhere
-        ? placesOf(lines, edit)
-        : [placeOf(lines, edit, edits.length === 1 ? '' : ` of edit ${index + 1}`)],
-    )
-    .toSorted((one, other) => one.start - other.start || one.end - other.end);
-  for (const [index, place] of places.entries()) {
-    const before = places[index - 1];
-    if (before && (place.start < before.end || place.start === before.start))
-      throw new FileProblemError(
-        `Two edits overlap near line ${lines.lineAt(place.start)}, so nothing was changed. Make one edit of them.`,
-      );
-  }
-  let [changed, at] = ['', 0];
-  for (const place of places) {
-    const { from, to, middle } = changedPart(lines.plain, place);
-    changed += text.slice(at, lines.offset(from)) + lines.withEnds(middle, from, to);
-    at = lines.offset(to);
-  }
-  const forgiven = places.flatMap((place) =>
-    place.forgiven === undefined ? [] : [`[old_string was found ${place.forgiven}.]`],
-  );
-  return { text: changed + text.slice(at), forgiven: [...new Set(forgiven)] };
-}
-
+/** How many places of a text that occurs more than once are named. */
+const maxNamed = 5;
 /** Places that one edit changes. */
 const maxPlaces = 1_000;
 
-/** Every place of a text that need not be the only one. */
-function placesOf(lines: LineEnds, edit: TextEdit): readonly EditMatch[] {
-  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
-  const places: EditMatch[] = [];
-  for (let at = old === '' ? -1 : lines.plain.indexOf(old); at !== -1; ) {
-    places.push({ start: at, end: at + old.length, wanted });
-    if (places.length > maxPlaces)
-      throw new FileProblemError(
-        `old_string occurs more than ${maxPlaces.toLocaleString('en-US')} times, so nothing was changed. Make it longer.`,
-      );
-    at = lines.plain.indexOf(old, at + old.length);
+/**
+ * A text after edits, one after another. A line end in `old` matches any line end of the file, and one in `wanted`
+ * becomes that of the file, because models write `\n` alone. Everything outside of what an edit changes stays as it is,
+ * and so does what both have in common at their ends. `isEverywhere` replaces the text wherever it occurs.
+ * @throws {FileProblemError} if a place is missing or not the only one.
+ */
+export function applyEdits(text: string, edits: readonly TextEdit[], isEverywhere = false): EditedText {
+  const forgiven = new Set<string>();
+  let changed = text;
+  for (const [index, given] of edits.entries()) {
+    const plain = plainEnds(changed);
+    const edit = { old: plainEnds(given.old), wanted: plainEnds(given.wanted) };
+    const called = edits.length === 1 ? 'old_string' : `old_string of edit ${index + 1}`;
+    const places = (isEverywhere && everywhere(plain, edit)) || [placeOf(plain, edit, called)];
+    for (const place of places)
+      if (place.forgiven !== undefined) forgiven.add(`[old_string was found ${place.forgiven}.]`);
+    changed = withPlaces(changed, places);
   }
-  return places.length > 0 ? places : [placeOf(lines, edit, '')];
+  return { text: changed, forgiven: [...forgiven] };
 }
 
-function placeOf(lines: LineEnds, edit: TextEdit, called: string): EditMatch {
-  const [old, wanted] = [plainEnds(edit.old), plainEnds(edit.new)];
-  if (old === '' && lines.plain === '') return { start: 0, end: 0, wanted };
-  if (old === '')
+/** The line of a place in a text with plain line ends, from 1. */
+export function lineAt(plain: string, at: number): number {
+  return plain.slice(0, at).split('\n').length;
+}
+
+/** All places of a text that need not be the only one; undefined if there is none. */
+function everywhere(plain: string, { old, wanted }: TextEdit): readonly EditPlace[] | undefined {
+  const starts = old === '' ? [] : occurrencesOf(plain, old, { most: maxPlaces + 1, step: old.length });
+  if (starts.length > maxPlaces)
     throw new FileProblemError(
-      `old_string${called} is empty, but the file has text, so nothing was changed. Copy the text that is replaced into old_string.`,
+      `old_string occurs more than ${maxPlaces.toLocaleString('en-US')} times, so nothing was changed. Make it longer.`,
     );
-  const starts = occurrences(lines.plain, old);
-  const [start] = starts;
-  if (start !== undefined && starts.length === 1) return { start, end: start + old.length, wanted };
-  const found = start === undefined ? findForgiving(lines.plain, { old, wanted }) : { starts };
-  if (found === undefined)
-    throw new EditPlaceError(
-      `old_string${called} does not occur in the file, so nothing was changed.`,
-      edit,
-      true,
+  return starts.length === 0
+    ? undefined
+    : starts.map((start) => ({ start, end: start + old.length, wanted }));
+}
+
+function placeOf(plain: string, edit: TextEdit, called: string): EditPlace {
+  if (edit.old === '' && plain === '') return { start: 0, end: 0, wanted: edit.wanted };
+  if (edit.old === '')
+    throw new FileProblemError(
+      `${called} is empty, but the file has text, so nothing was changed. Copy the text that is replaced into old_string.`,
     );
-  if ('place' in found) return found.place;
-  const named = found.starts.slice(0, maxNamed).map(lines.lineAt).join(', ');
-  const more = found.starts.length > maxNamed ? ' and more' : '';
+  const places = findPlaces(plain, edit, maxNamed + 1);
+  const [place, ...others] = places;
+  if (place === undefined)
+    throw new EditPlaceError(`${called} does not occur in the file, so nothing was changed.`, edit, true);
+  if (others.length === 0) return place;
+  const named = places.slice(0, maxNamed).map(({ start }) => lineAt(plain, start));
+  const more = places.length > maxNamed ? ' and more' : '';
   throw new EditPlaceError(
-    `old_string${called} occurs more than once (lines ${named}${more}), so nothing was changed. Add the lines around it, until it occurs once.`,
+    `${called} occurs more than once (lines ${named.join(', ')}${more}), so nothing was changed. Add the lines around it, until it occurs once.`,
     edit,
     false,
   );
 }
 
-/** Where a text occurs, also where it overlaps itself: a few more places than are named. */
-function occurrences(text: string, wanted: string): readonly number[] {
-  const found: number[] = [];
-  for (
-    let at = text.indexOf(wanted);
-    at !== -1 && found.length <= maxNamed;
-    at = text.indexOf(wanted, at + 1)
-  )
-    found.push(at);
-  return found;
-}
-
-/** What a change replaces, without what both texts have in common at their ends. */
-function changedPart(text: string, { start, end, wanted }: EditMatch) {
-  const { head, tail } = commonEnds(text.slice(start, end), wanted);
-  return { from: start + head, to: end - tail, middle: wanted.slice(head, wanted.length - tail) };
-}
-
-type LineEnds = ReturnType<typeof createLineEnds>;
-
-/** A text with plain line ends, and the way back to the text as it is. */
-function createLineEnds(text: string) {
+/**
+ * Puts into each place what comes there. What stays keeps its line ends. New ones are as the first that they replace,
+ * or else as the one before them, or else as the first of the text.
+ */
+function withPlaces(text: string, places: readonly EditPlace[]): string {
   const plain = plainEnds(text);
-  /** The places of the line ends in the plain text that are `\r\n`. */
-  const long: number[] = [];
-  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
-    long.push(at - long.length);
-  const longBefore = (at: number) => countBelow(long, at);
-  return {
-    /** Every `\r\n` is `\n`. */
-    plain,
-    /** The place in the text as it is, for a place in the plain one. */
-    offset: (at: number) => at + longBefore(at),
-    /** The line of a place in the plain text, from 1. */
-    lineAt: (at: number) => plain.slice(0, at).split('\n').length,
-    /** A text with the line ends of what it replaces, or of the text before it, or else of the first line. */
-    withEnds(replacement: string, from: number, to: number): string {
-      if (long.length === 0 || !replacement.includes('\n')) return replacement;
-      const inside = plain.indexOf('\n', from);
-      const isInside = inside !== -1 && inside < to;
-      const before = isInside || from === 0 ? -1 : plain.lastIndexOf('\n', from - 1);
-      const model = before === -1 ? inside : before;
-      return long[longBefore(model)] === model ? replacement.replaceAll('\n', '\r\n') : replacement;
-    },
+  const ends: readonly string[] = text.match(/\r?\n/g) ?? [];
+  let [changed, at, passed] = ['', 0, 0];
+  const keepUntil = (to: number) => {
+    changed += plain.slice(at, to).replaceAll('\n', () => ends[passed++] ?? '');
+    at = to;
   };
-}
-
-/** How many of the sorted numbers are smaller. */
-function countBelow(sorted: readonly number[], limit: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) < limit) low = middle + 1;
-    else high = middle;
+  for (const { start, end, wanted } of places) {
+    const { head, tail } = commonEnds(plain.slice(start, end), wanted);
+    keepUntil(start + head);
+    const removed = plain.slice(at, end - tail).split('\n').length - 1;
+    const lineEnd = ends[removed > 0 ? passed : Math.max(0, passed - 1)] ?? '\n';
+    changed += wanted.slice(head, wanted.length - tail).replaceAll('\n', lineEnd);
+    passed += removed;
+    at = end - tail;
   }
-  return low;
+  keepUntil(plain.length);
+  return changed;
 }
