@@ -1,20 +1,8 @@
 import t, { type Test } from 'tap';
-import type { ChatParams, ChatResult } from '../../protocol/messages/chat.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import type { ChatParams } from '../../protocol/messages/chat.ts';
 import type { GetPromptParams, GetPromptResult, ListPromptsResult } from '../../protocol/messages/prompts.ts';
-import { startTerminal, type TerminalOptions } from './terminalPeer.ts';
-
-const yes = { value: true, from: 'server' } as const;
-const no = { value: false, from: 'server' } as const;
-const capabilities = { completion: yes, tools: no, vision: no, thinking: no, insert: no, embedding: no };
-const model: Model = { name: 'm:1b', server: 'default', family: 'm', capabilities, context: {} };
-
-const answer: ChatResult = {
-  finishReason: 'stop',
-  message: { role: 'assistant', content: 'Done.' },
-  usage: { promptTokens: 3, completionTokens: 20 },
-  notices: [],
-};
+import { modelLike } from '../support/modelLike.ts';
+import { resultOf, startTerminal, type TerminalOptions } from './terminalPeer.ts';
 
 /** A conversation with a daemon that answers `runner/prompts/get` so. */
 function converse(get: (params: GetPromptParams) => GetPromptResult, options: TerminalOptions = {}) {
@@ -24,7 +12,7 @@ function converse(get: (params: GetPromptParams) => GetPromptResult, options: Te
   const looked: string[] = [];
   const run = startTerminal({
     isScreen: true,
-    models: [model],
+    models: [modelLike('m:1b')],
     answers: {
       'runner/prompts/get': ({ params }) => {
         got.push(params as unknown as GetPromptParams);
@@ -41,7 +29,7 @@ function converse(get: (params: GetPromptParams) => GetPromptResult, options: Te
     },
     chat: async ({ params }) => {
       asked.push(params);
-      return answer;
+      return resultOf('Done.');
     },
     ...options,
   });

@@ -5,14 +5,11 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { completionScripts } from '../../client/terminal/cli/shellCompletion.ts';
-import { describeDiagnostics } from '../../client/terminal/commands/create.ts';
-import { describeLoaded } from '../../client/terminal/commands/loading.ts';
 import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';
-import { createStyle } from '../../client/terminal/screen/output.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
+import { modelLike, no, yes } from '../support/modelLike.ts';
 import { where } from '../support/systems.ts';
 import { type Asked, startTerminal } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
@@ -22,14 +19,10 @@ process.env['TZ'] = 'UTC';
 const folder = mkdtempSync(join(tmpdir(), 'runner-terminal-models-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-const yes = { value: true, from: 'server' } as const;
-const no = { value: false, from: 'server' } as const;
-const capabilities = { completion: yes, tools: yes, vision: no, thinking: no, insert: no, embedding: no };
 const running = { expiresAt: '2026-11-21T13:05:00Z', size: 4.1e9, sizeVram: 4.1e9 };
-const today = new Date('2026-11-21T12:00:00Z');
 
 function model(name: string, more: Partial<Model> = {}): Model {
-  return { name, server: 'default', family: 'qwen', capabilities, context: {}, ...more };
+  return modelLike(name, { family: 'qwen', ...more }, { tools: yes });
 }
 
 const models = [model('qwen3:4b', { size: 2.5e9 }), model('m:1b', { size: 1e9, running })];
@@ -118,13 +111,7 @@ t.test('the command line of the commands about models', async (t) => {
   t.equal(await json.ended, 2, 'with --json nothing is asked');
 });
 
-t.test('the help lists every command, aligned', async (t) => {
-  const run = startTerminal({ args: ['--help'], input: '' });
-  t.equal(await run.ended, 0);
-  const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 21);
-  t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
-  t.notMatch(run.stdout.text(), '__complete');
+t.test('the help of a command, by any of its names, and the version', async (t) => {
   for (const args of [
     ['ls', '--help'],
     ['help', 'models'],
@@ -134,20 +121,9 @@ t.test('the help lists every command, aligned', async (t) => {
     t.equal(await one.ended, 0);
     t.match(one.stdout.text(), /^runner models\n.*The same: runner ls, runner list\n.*--server URL/s);
   }
-  const chat = startTerminal({ args: ['chat', '--help'], input: '' });
-  await chat.ended;
-  const flagRows = chat.stdout.text().match(/^ {2}(?:-\w,| {3}) --.*$/gm) ?? [];
-  t.equal(new Set(flagRows.map((row) => row.search(/(?<= {2})\S+( \S+)*$/))).size, 1, 'and one of flags');
-  t.match(chat.stdout.text(), /-m, --model M {2,}\S.*--think \[LEVEL\] {2,}\S.*Examples\n {2}runner chat/s);
   const version = startTerminal({ args: ['-v'], input: '' });
   t.equal(await version.ended, 0);
   t.equal(version.stdout.text(), '0.0.0\n');
-  t.ok(
-    run.stdout
-      .text()
-      .split('\n')
-      .every((line) => line.length <= 110),
-  );
 });
 
 const shown: ShowModelResult = {
@@ -214,20 +190,6 @@ License
     t.match(long.stdout.plain(), /\n\nTemplate\n {2}line 0\n/);
     t.match(long.stdout.plain(), rest, `${lines} lines`);
   }
-  const json = startTerminal({ args: ['show', 'qwen3:4b', '--json'], input: '', answers });
-  t.equal(await json.ended, 0);
-  t.strictSame(json.stdout.events(), [shown]);
-  const remote = model('gpt-oss:120b-cloud', { remote: { host: 'https://x', model: 'gpt-oss:120b' } });
-  const far = startTerminal({
-    args: ['show', 'x'],
-    input: '',
-    answers: { 'runner/models/show': () => ({ model: remote }) },
-  });
-  t.equal(await far.ended, 0);
-  t.equal(
-    far.stdout.text(),
-    'gpt-oss:120b-cloud\n  family   qwen\n  can      chat tools\n  runs at  https://x as gpt-oss:120b\n',
-  );
 });
 
 t.test('a server that is no Ollama: its product, its windows, and what it cannot do', async (t) => {
@@ -307,67 +269,22 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
 });
 
 t.test('models: the current list, or the last known one', async (t) => {
-  const asked: unknown[] = [];
-  const list = (result: object) => ({
-    'runner/models/list': ({ params }: Asked) => {
+  for (const stale of [false, true]) {
+    const asked: unknown[] = [];
+    const list = ({ params }: Asked) => {
       asked.push(params);
-      return result;
-    },
-  });
-  const cases = [
-    {
-      name: 'none',
-      result: { models: [] },
-      args: [],
-      out: /^$/,
-      error: 'No model is installed. Pull one, for example with "runner pull qwen3:4b".\n',
-    },
-    { name: 'none, as JSON', result: { models: [] }, args: ['--json'], out: /^$/, error: '' },
-    {
-      name: 'a table',
-      result: { models: models.slice(1) },
-      args: [],
-      out: /^MODEL .*\nm:1b .* 4\.1 GB, on the GPU\n$/,
-      error: '',
-    },
-    {
-      name: 'an old list',
-      result: { models: models.slice(0, 1), stale: true },
-      args: ['--json'],
-      out: /^\{"name":"qwen3:4b".*\}\n$/,
-      error: 'The runner does not answer; this is the last known list.\n',
-    },
-  ];
-  for (const { name, result, args, out, error } of cases) {
-    const run = startTerminal({ args: ['models', ...args], input: '', answers: list(result) });
-    t.equal(await run.ended, 0, name);
-    t.match(run.stdout.text(), out, name);
-    t.equal(run.stderr.text(), error, name);
+      return { models, stale };
+    };
+    const run = startTerminal({ args: ['models'], input: '', answers: { 'runner/models/list': list } });
+    t.equal(await run.ended, 0);
+    t.match(run.stdout.text(), /^MODEL .*\nqwen3:4b .*\nm:1b .* 4\.1 GB, on the GPU\n$/);
+    t.equal(run.stderr.text(), stale ? 'The runner does not answer; this is the last known list.\n' : '');
+    t.strictSame(asked, [{ refresh: true, everywhere: true }]);
   }
-  t.strictSame(asked, Array(cases.length).fill({ refresh: true, everywhere: true }));
-});
-
-t.test('ps: the models in memory', async (t) => {
-  const loaded = models.filter(({ running }) => running).slice(0, 1);
-  for (const { name, listed, args, out, error } of [
-    {
-      ...{ name: 'nothing', listed: [], args: [], out: /^$/ },
-      error: /^No model is loaded\. The first question loads one, and so does "runner run M"\.\n$/,
-    },
-    { name: 'one', listed: loaded, args: [], out: /^MODEL .*\n\S+ .*\n$/, error: /^$/ },
-    { name: 'as JSON', listed: loaded, args: ['--json'], out: /^\{"name".*\}\n$/, error: /^$/ },
-  ]) {
-    const answers = { 'runner/models/list': () => ({ models: listed }) };
-    const run = startTerminal({ args: ['ps', ...args], input: '', answers });
-    t.equal(await run.ended, 0, name);
-    t.match(run.stdout.text(), out, name);
-    t.match(run.stderr.text(), error, name);
-  }
-  t.equal(loaded.length, 1);
 });
 
 t.test('an unknown model is reported with similar names', async (t) => {
-  const embeds = model('embed:1b', { capabilities: { ...capabilities, completion: no, embedding: yes } });
+  const embeds = modelLike('embed:1b', {}, { completion: no, embedding: yes });
   for (const [command, method] of [
     ['show', 'show'],
     ['run', 'run'],
@@ -679,6 +596,49 @@ The Modelfile has a mistake.
   t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is not a command\.\nnot\/there:3:9/);
 });
 
+t.test('a mistake is shown in a part of its line, and of many the first twenty', async (t) => {
+  const path = join(folder, 'long');
+  const mistake = (start: number, end: number) => ({
+    range: { start: { line: 1, character: start }, end: { line: 1, character: end } },
+    ...{ message: 'Wrong.', severity: 1 },
+  });
+  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
+  const x = (count: number) => 'x'.repeat(count);
+  const cases: readonly (readonly [source: string, start: number, end: number, ...shown: string[]])[] = [
+    [x(59), 50, 53, x(59), below(50, 3)],
+    [x(60), 50, 53, x(40), below(30, 3)],
+    [x(60), 10, 12, `${x(58)}…`, below(10, 2)],
+    [x(59), 55, 70, x(59), below(55, 4)],
+    [x(100), 40, 100, `${x(58)}…`, below(30, 29)],
+    ['abc', 2, 2, 'abc', below(2, 1)],
+  ];
+  const create = async (source: string, diagnostics: readonly object[]) => {
+    writeFileSync(path, `FROM m\r\n${source}`);
+    const fail = failure(-33010, 'invalid-modelfile', 'No.', { diagnostics });
+    const run = startTerminal({
+      ...{ args: ['create', 'mine', '-f', path], isScreen: true, columns: 60 },
+      answers: { 'runner/models/create': fail },
+    });
+    t.equal(await run.ended, 1);
+    return run.stderr.plain().split('\n');
+  };
+  for (const [source, start, end, ...shown] of cases) {
+    const [first, ...lines] = await create(source, [mistake(start, end)]);
+    t.equal(first, `${path}:2:${start + 1}: Wrong.`);
+    t.strictSame(lines.slice(0, 2), shown, `${start} to ${end} of ${source.length}`);
+  }
+  for (const [count, rest] of [
+    [20, undefined],
+    [21, '… and 1 more'],
+  ] as const) {
+    const lines = await create('abc', Array(count).fill(mistake(0, 1)));
+    t.equal(
+      lines.find((line) => line.startsWith('…')),
+      rest,
+    );
+  }
+});
+
 t.test('cp', async (t) => {
   let asked: unknown;
   const copy = (...names: readonly string[]) =>
@@ -701,61 +661,26 @@ t.test('cp', async (t) => {
   t.match(same.stderr.text(), /"QWEN3:4b" is the name of the model itself\. Give it another\./);
 });
 
-t.test('mistakes in long lines, and many mistakes', async (t) => {
-  const source = `${'x'.repeat(500)}WRONG${'y'.repeat(500)}`;
-  const mistake = {
-    range: { start: { line: 0, character: 500 }, end: { line: 0, character: 505 } },
-    message: 'Wrong.',
-    severity: 1,
-  } as const;
-  const look = { file: 'M', source, style: createStyle(false), width: 60 };
-  t.equal(
-    describeDiagnostics([mistake], look),
-    `M:1:501: Wrong.\n${'x'.repeat(30)}WRONG${'y'.repeat(23)}…\n${' '.repeat(30)}^~~~~\n`,
-  );
-  const lastOf = (count: number) => {
-    const all = describeDiagnostics(Array<typeof mistake>(count).fill(mistake), look).split('\n');
-    return [all.length, all.at(-2)];
-  };
-  t.strictSame(
-    [20, 21, 25].map(lastOf),
+t.test('how a model is loaded', async (t) => {
+  const cases: readonly (readonly [more: Partial<Model>, says: string])[] = [
+    [{}, 'm is loaded.'],
+    [{ remote: { host: 'x.org', model: 'y' } }, 'm runs at x.org; there is nothing to load.'],
+    [{ running: { ...running, sizeVram: 0 } }, 'm is loaded: 4.1 GB, on the CPU, until 13:05.'],
     [
-      [61, `${' '.repeat(30)}^~~~~`],
-      [62, '… and 1 more'],
-      [62, '… and 5 more'],
+      { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
+      'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
     ],
-    'twenty are shown',
-  );
-  const x = (count: number) => 'x'.repeat(count);
-  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
-  type Case = readonly [source: string, start: number, end: number, shown: readonly string[], width?: number];
-  const cases: readonly Case[] = [
-    [x(59), 50, 53, [x(59), below(50, 3)]],
-    [x(60), 50, 53, [x(40), below(30, 3)]],
-    [x(60), 10, 12, [`${x(58)}…`, below(10, 2)]],
-    [x(59), 55, 70, [x(59), below(55, 4)]],
-    [x(100), 40, 100, [`${x(58)}…`, below(30, 29)]],
-    [x(200), 100, 101, [x(200), below(100, 1)], Number.POSITIVE_INFINITY],
-    [x(201), 100, 101, [x(131), below(30, 1)], Number.POSITIVE_INFINITY],
-    ['abc', 2, 2, ['abc', below(2, 1)]],
-    ['ab', 1, 2, ['…', ' ^'], 1],
-    [' \t', 0, 1, []],
+    [
+      { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
+      'm is loaded: until it is stopped.',
+    ],
   ];
-  for (const [text, start, end, shown, width = 60] of cases) {
-    const range = { start: { line: 1, character: start }, end: { line: 1, character: end } };
-    const [first, ...lines] = describeDiagnostics([{ ...mistake, range }], {
-      ...{ ...look, width },
-      source: `FROM m\r\n${text}`,
-    }).split('\n');
-    t.equal(first, `M:2:${start + 1}: Wrong.`);
-    t.strictSame(lines, [...shown, ''], `${start} to ${end} of ${text.length}`);
+  for (const [more, says] of cases) {
+    const answers = { 'runner/models/run': () => ({ model: model('m', more) }) };
+    const run = startTerminal({ args: ['run', 'm'], input: '', answers });
+    t.equal(await run.ended, 0);
+    t.equal(run.stdout.text(), `${says}\n`);
   }
-  const over = { start: { line: 0, character: 4 }, end: { line: 1, character: 2 } };
-  t.equal(
-    describeDiagnostics([{ ...mistake, range: over }], { ...look, source: 'abc def\nghi' }),
-    'M:1:5: Wrong.\nabc def\n    ^~~\n',
-    'a mistake of several lines is marked in its first',
-  );
 });
 
 t.test('run and stop', async (t) => {
@@ -832,24 +757,6 @@ t.test('run and stop', async (t) => {
     });
   });
   await asks;
-});
-
-t.test('how a model is loaded', async (t) => {
-  const cases = [
-    { more: {}, want: 'm is loaded.' },
-    { more: { remote: { host: 'x.org', model: 'y' } }, want: 'm runs at x.org; there is nothing to load.' },
-    { more: { running: { ...running, sizeVram: 0 } }, want: 'm is loaded: 4.1 GB, on the CPU, until 13:05.' },
-    {
-      more: { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
-      want: 'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
-    },
-    {
-      more: { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
-      want: 'm is loaded: until it is stopped.',
-    },
-    { more: { running: { expiresAt: '', size: 1, sizeVram: 1 } }, want: 'm is loaded: 1 B, on the GPU.' },
-  ];
-  for (const { more, want } of cases) t.equal(describeLoaded(model('m', more), today), want);
 });
 
 t.test('rm asks first, and a no deletes nothing', async (t) => {
@@ -1068,7 +975,6 @@ t.test('the script for bash completes names with colons', where('sh'), async (t)
   const script = join(folder, 'completion.bash');
   const printed = startTerminal({ args: ['completion', 'bash'], input: '' });
   t.equal(await printed.ended, 0);
-  t.equal(printed.stdout.text(), completionScripts.bash);
   writeFileSync(script, printed.stdout.text());
   writeFileSync(
     join(bin, 'runner'),

@@ -5,16 +5,13 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/clipboard.ts';
-import { readFileAlong, readImage } from '../../client/terminal/conversation/chatSettings.ts';
-import { describeAttached } from '../../client/terminal/conversation/namedFiles.ts';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
-import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { FindFilesParams } from '../../protocol/messages/files.ts';
-import type { Capability, Model } from '../../protocol/messages/models.ts';
+import { modelLike, yes } from '../support/modelLike.ts';
 import { pictures } from '../support/pictures.ts';
 import { where } from '../support/systems.ts';
-import { type Asked, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
+import { type Asked, resultOf, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'runner-prompts-'));
 t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
@@ -25,24 +22,7 @@ writeFileSync(join(cwd, 'src', 'c.md'), '@a.ts');
 writeFileSync(join(cwd, '.env'), 'KEY=1\n');
 writeFileSync(join(cwd, 'dot.png'), pictures.png);
 
-const capability: Capability = { value: true, from: 'server' };
-const capabilities = Object.fromEntries(
-  ['completion', 'tools', 'vision', 'thinking', 'insert', 'embedding'].map((name) => [name, capability]),
-) as unknown as Model['capabilities'];
-const models: readonly Model[] = [
-  {
-    name: 'm:1b',
-    server: 'default',
-    family: 'm',
-    capabilities: { ...capabilities, embedding: { value: false, from: 'server' } },
-    context: {},
-  },
-];
-
-function resultOf(content: string, more: Partial<ChatResult> = {}): ChatResult {
-  const usage = { promptTokens: 3, completionTokens: 20 };
-  return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [], ...more };
-}
+const models = [modelLike('m:1b', {}, { tools: yes, vision: yes })];
 
 const { signal } = new AbortController();
 const answers = {
@@ -394,37 +374,20 @@ t.test('a picture is one, whichever flag names it', async (t) => {
 
 t.test('what goes along is at most so large', async (t) => {
   const [text, picture] = [4 * 1024 * 1024, 32 * 1024 * 1024];
-  const file = (name: string, size: number) => {
-    writeFileSync(join(cwd, name), name.endsWith('png') ? pictures.png : 'x');
-    truncateSync(join(cwd, name), size);
-    return name;
-  };
-  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text));
-  t.equal((await readFileAlong(cwd, 'long.txt')).attachments[0]?.text.length, text);
-  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text + 1));
-  await t.rejects(readFileAlong(cwd, 'long.txt'), {
-    kind: 'usage',
-    message: 'long.txt has 4.2 MB; at most 4.2 MB can go along.',
-  });
-  t.equal(Buffer.from(await readImage(cwd, file('wide.png', picture)), 'base64').length, picture);
-  await t.rejects(readImage(cwd, file('wide.png', picture + 1)), {
-    kind: 'usage',
-    message: 'wide.png has 33.6 MB; at most 33.6 MB can go along.',
-  });
-});
-
-t.test('what is attached is named, and of many files the first', async (t) => {
-  const attached = (count: number) =>
-    describeAttached(
-      'src/',
-      Array.from({ length: count }, (_, index) => ({ path: `f${index}`, bytes: 10, tokens: 3 })),
-    );
-  t.strictSame([1, 2, 6, 7].map(attached), [
-    'Attached f0, 10 B, about 3 tokens.',
-    'Attached 2 files of src/, 20 B, about 6 tokens: f0 and f1.',
-    'Attached 6 files of src/, 60 B, about 18 tokens: f0, f1, f2, f3, f4 and f5.',
-    'Attached 7 files of src/, 70 B, about 21 tokens: f0, f1, f2, f3, f4 and 2 more.',
-  ]);
+  const cases: readonly (readonly [flag: string, name: string, size: number, says?: string])[] = [
+    ['--file', 'long.txt', text],
+    ['--file', 'long.txt', text + 1, 'long.txt has 4.2 MB; at most 4.2 MB can go along.\n'],
+    ['--image', 'wide.png', picture + 1, 'wide.png has 33.6 MB; at most 33.6 MB can go along.\n'],
+  ];
+  for (const [flag, name, size, says = ''] of cases) {
+    const isText = flag === '--file';
+    writeFileSync(join(cwd, name), isText ? 'x'.repeat(size) : pictures.png);
+    if (!isText) truncateSync(join(cwd, name), size);
+    const run = start({ args: ['chat', 'go', flag, name], input: '' });
+    t.equal(await run.ended, says === '' ? 0 : 2, name);
+    t.equal(run.stderr.text(), says);
+    t.equal(run.asked.length, says === '' ? 1 : 0);
+  }
 });
 
 t.test('a prompt of an earlier run is changed with what it does not name itself', async (t) => {
