@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, Uri } from 'vscode';
-import { adviseOnAddress } from '../../client/vscode/address/addressBox.ts';
 import {
   type CommitFile,
   changesIn,
@@ -17,7 +16,6 @@ import {
 
 import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
-import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
 import {
   findNamedModel,
   namesCodebase,
@@ -25,12 +23,6 @@ import {
   withPrompt,
   withRetryMark,
 } from '../../client/vscode/chat/prompt.ts';
-import {
-  newPrompt,
-  participantCommands,
-  promptChoices,
-  promptName,
-} from '../../client/vscode/chat/promptChoices.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import {
@@ -39,23 +31,19 @@ import {
   createUsualContextSizes,
   isAssumedSize,
 } from '../../client/vscode/convert/contextSizes.ts';
-import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
-import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
 import { plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
-import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
-import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
 import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
-import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
+import { modelLike as model, unknown, yes } from '../support/modelLike.ts';
 import { isModeOf } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -74,45 +62,39 @@ t.test('which model answers @runner, and why it is not the one in the picker', a
   };
   const bySetting = { model: model('near'), from: 'setting' } as const;
   const missing = { model: model('near'), from: 'loaded', missing: 'lost' } as const;
-  const lost = 'runner.chatModel names lost, which cannot answer here.';
   const inPicker = { id: 'other', vendor: 'runner', name: 'other' };
+  const picked = { picked: inPicker, inPicker: other };
   t.strictSame(asked(bySetting), ['near']);
   t.strictSame(asked(bySetting, { picked: { ...inPicker, name: 'near' }, inPicker: near }), ['near']);
   t.strictSame(asked(bySetting, { picked: foreign }), ['near'], 'it was chosen for @runner');
-  t.strictSame(asked(bySetting, { picked: inPicker, inPicker: other }), [
+  t.match(asked(bySetting, picked), [
     'near',
-    'near answers, because the setting runner.chatModel names it. The picker shows other.',
-    'Let the Picker Decide',
+    /^near answers.*runner\.chatModel.*shows other\./,
+    'Let the Pi',
   ]);
-  t.strictSame(asked({}, { picked: inPicker, inPicker: other }), ['other']);
-  t.strictSame(asked(missing, { picked: inPicker, inPicker: other }), [
+  t.strictSame(asked({}, picked), ['other']);
+  t.match(asked(missing, picked), [
     'other',
-    `${lost} other answers.`,
+    /names lost, .* other answers\.$/,
     'Choose Another Model',
-    'Let the Picker Decide',
+    /^Let/,
   ]);
-  t.strictSame(asked(missing, { picked: foreign }), [
-    'near',
-    `${lost} near answers; the picker shows gpt.`,
-    'Choose Another Model',
-  ]);
-  t.strictSame(asked({ model: model('near'), from: 'loaded' }, { picked: gone }), [
-    'near',
-    'near answers; the picker shows gone, which is not there any more.',
-    'Open the Picker',
-  ]);
-  const nothing = { id: 'none', vendor: 'runner', name: 'Runner: no local model with tools' };
-  t.match(asked({}, { picked: nothing }), ['near', /the picker shows Runner: no local model with tools\.$/]);
+  t.match(asked(missing, { picked: foreign }), ['near', /names lost, .* near answers; .* gpt\.$/, /^Choose/]);
+  const gonePicked = asked({ model: model('near'), from: 'loaded' }, { picked: gone });
+  t.match(gonePicked, ['near', /shows gone, which is not there any more\.$/, 'Open the Picker']);
   t.strictSame(asked({}), ['near'], 'without an answer of the daemon, the preferred one');
   t.strictSame(asked({}, { preferred: undefined }), [undefined]);
 });
+
+/** What a daemon answers to the requests of a chat. */
+type RoundsDaemon = Parameters<typeof createRounds>[0];
 
 t.test('an answer for the editor has no tag of a context block', async (t) => {
   const asked: object[] = [];
   const daemon = {
     onNotification: () => ({ dispose: () => undefined }),
     request: async (_method: unknown, params: object) => void asked.push(params),
-  } as unknown as DaemonConnection;
+  } as unknown as RoundsDaemon;
   await createRounds(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
   t.match(asked, [{ model: 'plain', dropContextTags: true }]);
 });
@@ -130,7 +112,7 @@ t.test('each round gets the deltas of its own answer, until that is over', async
       ids.push(streamId);
       return new Promise<void>((resolve) => answers.push(resolve));
     },
-  } as unknown as DaemonConnection;
+  } as unknown as RoundsDaemon;
   const rounds = createRounds(daemon);
   const got: string[] = [];
   const begin = (name: string) =>
@@ -207,13 +189,11 @@ t.test('the context size of a model', async (t) => {
   for (const { name, want, contextLength = 0, ...parts } of cases)
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
   const assumed = [
-    [{ context: {} }, true],
-    [{ context: {}, contextLength: 1 }, false],
-    [{ context: {}, server: 'box' }, false],
-    [{ context: { maximum: 131_072 } }, true],
+    [{}, true],
+    [{ contextLength: 1 }, false],
+    [{ server: 'box' }, false],
     [{ context: { maximum: 131_072 }, remote }, false],
     [{ context: { allocated: 4096 } }, false],
-    [{ context: { configured: 4096 } }, false],
     [{ context: { allocated: 4096, from: 'assumed' as const } }, true],
   ] as const;
   for (const [{ ...parts }, want] of assumed) {
@@ -257,39 +237,10 @@ t.test('the usual context size of a server is learnt from its loaded models', as
   t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
   t.equal(sizes.of('default'), 16_384, 'neither a small model nor one that asks says anything');
-  learn({ allocated: 9999, configured: 9999 });
-  t.equal(sizes.of('default'), 16_384);
-  learn({ allocated: 2048, maximum: 2048 });
-  t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 65_536, maximum: 65_536 });
   t.equal(createUsualContextSizes(memory).of('default'), 65_536, 'it is known in the next window');
   learn({ allocated: 4096, maximum: 65_536 });
   t.equal(sizes.of('default'), 4096);
-});
-
-t.test('the picker has an entry for missing models', async (t) => {
-  const options = { isStale: () => false, sizing: { contextLength: 0, usual: () => undefined } };
-  const ids = (models: readonly Model[], remembered: readonly string[], isAllowed = true) =>
-    toPickerEntries(models, { ...options, remembered, isAllowed: () => isAllowed }).map(({ id, detail }) =>
-      [id, detail].join(' '),
-    );
-  const able = model('able', {}, { tools: yes });
-  t.strictSame(ids([], []), ['none ']);
-  const plain = model('plain', {}, { tools: no });
-  t.strictSame(ids([plain], []), ['plain ', 'none '], 'none with tools');
-  const missing = (...models: readonly Model[]) =>
-    toPickerEntries(models, { ...options, remembered: [], isAllowed: () => true }).at(-1)?.name;
-  const embedder = model('embedder', {}, { completion: no });
-  t.equal(missing(plain, embedder), missing(plain));
-  t.not(missing(embedder), missing(plain), 'nothing can chat');
-  const cloudy = model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' } }, { tools: yes });
-  t.strictSame(ids([cloudy], []), ['none ', 'cloudy remote'], 'none of the own takes tools');
-  t.strictSame(ids([cloudy, able], []), ['able ', 'cloudy remote']);
-  t.strictSame(ids([cloudy, able], [], false), ['able '], 'the editor may choose any entry by itself');
-  t.strictSame(ids([cloudy], [], false), ['none ']);
-  t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
-  t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
-  t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');
 });
 
 t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
@@ -325,17 +276,16 @@ t.test("the token estimate is corrected by the runner's counts", async (t) => {
   t.equal(counter.count('other', 'x'.repeat(400)), 100);
   counter.learn('m', 100_000, { promptTokens: 60, completionTokens: 1 });
   t.equal(counter.count('m', 'x'.repeat(400)), 106, 'a prompt that the runner had is bounded');
-  const counted = [
-    [10, 40, 100, 'a short one says nothing'],
-    [199, 50, 100, 'nor one of a few characters'],
-    [200, 60, 120, 'one of some characters does'],
-    [400, 49, 100, 'nor one of a few tokens'],
-    [400, 50, 50, 'one of some tokens does'],
-    [400, 400, 267, 'a token has more than a character'],
-  ] as const;
-  for (const [characters, promptTokens, want, name] of counted) {
+  for (const [characters, promptTokens, want] of [
+    [199, 50, 100],
+    [200, 60, 120],
+    [400, 49, 100],
+    [400, 50, 50],
+    [400, 400, 267],
+  ] as const) {
+    const name = `${characters}, ${promptTokens}`;
     counter.learn(name, characters, { promptTokens, completionTokens: 1 });
-    t.equal(counter.count(name, 'x'.repeat(400)), want, name);
+    t.equal(counter.count(name, 'x'.repeat(400)), want, 'a short prompt says nothing');
   }
 });
 
@@ -362,39 +312,6 @@ t.test('the origins of the servers in the settings', async (t) => {
   t.equal(originsOf({ host: 'localhost:41329' }, 'box').get('default'), 'http://localhost:41329');
   const odd = [null, 1, { name: 'x' }] as never;
   t.strictSame([...originsOf({ servers: odd }, '').keys()], ['default'], 'settings may say anything');
-});
-
-t.test('an error is its stack, else its message', async (t) => {
-  const withStack = new Error('It failed.');
-  withStack.stack = 'Error: It failed.\n    at here';
-  const without = new Error('It failed.');
-  delete without.stack;
-  const empty = new Error('It failed.');
-  empty.stack = '';
-  const cases: readonly (readonly [error: unknown, whole: string, sentence: string])[] = [
-    [withStack, 'Error: It failed.\n    at here', 'It failed.'],
-    [without, 'It failed.', 'It failed.'],
-    [empty, 'It failed.', 'It failed.'],
-    ['a word', 'a word', 'a word'],
-    [undefined, 'undefined', 'undefined'],
-  ];
-  for (const [error, whole, sentence] of cases) {
-    t.equal(stackOf(error), whole);
-    t.equal(messageOf(error), sentence);
-  }
-});
-
-t.test('names of the same model are recognised in every form', async (t) => {
-  const same = [
-    { model: 'mine' },
-    { model: 'Mine:latest' },
-    { model: 'registry.ollama.ai/library/mine' },
-    { model: 'mine', server: 'default' },
-  ];
-  for (const one of same) for (const other of same) t.ok(isSameModel(one, other));
-  for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
-    t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));
-  t.ok(isSameModel({ model: 'box:8080/me/mine' }, { model: 'box:8080/me/mine:latest' }));
 });
 
 t.test("a server's sentence cannot become a link in a notification", async (t) => {
@@ -493,20 +410,6 @@ t.test(
     );
   },
 );
-
-t.test('a daemon that never starts is tried again each minute in the end', async (t) => {
-  const { clock, seen, begin, settled } = keep();
-  await settled();
-  for (let tries = 0; tries < 7; tries += 1) {
-    await begin('fail');
-    clock.turn();
-    await settled();
-  }
-  t.strictSame(
-    seen.filter((event) => event.startsWith('wait')),
-    [250, 1_000, 4_000, 15_000, 60_000, 60_000, 60_000].map((wait) => `wait ${wait}`),
-  );
-});
 
 t.test('a daemon ends with the window', async (t) => {
   const { keeper, seen, begin, settled } = keep();
@@ -637,21 +540,6 @@ t.test('the address of the document service', async (t) => {
   for (const [text, want] of cases) t.match(toDocsAddress(text), want, JSON.stringify(text));
 });
 
-t.test('an address is checked while it is typed', async (t) => {
-  const cases: readonly (readonly [text: string, environment: string, want: object])[] = [
-    ['', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
-    ['', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
-    [' ', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
-    ['localhost', '', { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
-    ['http://127.0.0.1:11434/', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined }],
-    ['192.168.1.5', '', { kind: 'good', message: /Without https, others/ }],
-    ['https://a:b@box', '', { kind: 'wrong', message: /store "user:password" as the token/ }],
-    ['ftp://box', '', { kind: 'wrong', message: /scheme "ftp"/ }],
-    ['http://', '', { kind: 'wrong', message: /This address cannot be used/ }],
-  ];
-  for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
-});
-
 t.test(
   'the commands of @runner have prompts, and commit messages are taken out of what models make of them',
   async (t) => {
@@ -660,9 +548,6 @@ t.test(
     t.equal(withPrompt('toString', 'hello'), 'hello', 'only what the table has');
     t.match(withPrompt('fix', 'it hangs'), /^Find what is wrong[\s\S]*\n\nit hangs$/);
     t.notMatch(withPrompt('explain', ' '), /\n\n\s*$/, 'without words the prompt stands alone');
-    const { commands } = JSON.parse(readFileSync('package.json', 'utf8')).contributes.chatParticipants[0];
-    const names = commands.map(({ name }: { readonly name: string }) => name);
-    t.strictSame(names, participantCommands, 'the manifest offers all of them');
     const cases = [
       [' Add a test\n', 'Add a test'],
       ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
@@ -753,68 +638,55 @@ t.test(
       };
       return changesIn(repository, ...readNewFile);
     };
-    t.strictSame(await changesOf({}), []);
-    t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
     const [mergeChanges, untrackedChanges] = [[change('both.ts', 18)], [change('sub/new.ts', 7)]];
     const workingTreeChanges = [change('a[b]*.ts')];
     const other = { language: 'diff', automatic: true };
+    t.strictSame(await changesOf({}), []);
     t.strictSame(await changesOf({ mergeChanges, workingTreeChanges, untrackedChanges }), [
       { path: 'both.ts', text: 'changed of :(literal)both.ts', uris: ['file:///repo/both.ts'], ...other },
       { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
       { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
     ]);
-    const textOfNew = async (text: string | undefined) => {
-      const [part] = await changesOf({ untrackedChanges }, undefined, async () => text);
-      return part?.text;
-    };
-    t.equal(await textOfNew('export {};\n'), '(a new file)\nexport {};\n');
-    t.equal(await textOfNew(undefined), '(a new file)', 'it is no text');
-    t.equal(await textOfNew(' \n'), '(a new file)');
-    t.match(await textOfNew('x'.repeat(5_000)), /^\(a new file\)\nx{4000}\n\(cut\)$/);
     const renamed = {
       ...change('b.txt', 3),
       originalUri: uriOf('/repo/.env'),
       renameUri: uriOf('/repo/c.txt'),
     };
-    t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
-      {
-        path: 'b.txt',
-        text: '(renamed from .env; lines that did not change look new too)\nstaged of :(literal)b.txt',
-        uris: ['file:///repo/b.txt', 'file:///repo/.env', 'file:///repo/c.txt'],
-        ...other,
-      },
-    ]);
-    const bytes = new TextEncoder().encode('text');
+    t.match(
+      await changesOf({ indexChanges: [renamed], workingTreeChanges }),
+      [
+        {
+          ...{ path: 'b.txt', text: /^\(renamed from \.env; .*\)\nstaged of :\(literal\)b\.txt$/ },
+          uris: ['file:///repo/b.txt', 'file:///repo/.env', 'file:///repo/c.txt'],
+        },
+      ],
+      'all of its names, so that a private one is noticed',
+    );
+    const textOfNew = async (text: string | undefined) =>
+      (await changesOf({ untrackedChanges }, undefined, async () => text))[0]?.text;
+    t.equal(await textOfNew('export {};\n'), '(a new file)\nexport {};\n');
+    t.equal(await textOfNew(undefined), '(a new file)', 'it is no text');
+    t.match(await textOfNew('x'.repeat(5_000)), /^\(a new file\)\nx{4000}\n\(cut\)$/);
     const files = (type: number, size = 4) => ({
       stat: async () => ({ type, size, ctime: 0, mtime: 0 }),
-      readFile: async () => bytes,
+      readFile: async () => new TextEncoder().encode('text'),
     });
-    t.equal(await readNewFile(files(1), uriOf('/repo/new.ts')), 'text');
-    t.equal(await readNewFile(files(1 | 64), uriOf('/repo/link')), undefined, 'a link may lead anywhere');
-    t.equal(await readNewFile(files(2), uriOf('/repo/folder')), undefined);
-    t.equal(await readNewFile(files(1, 1_000_000), uriOf('/repo/large')), 'text');
-    t.equal(await readNewFile(files(1, 1_000_001), uriOf('/repo/larger')), undefined);
-    const [moved] = await changesOf({ indexChanges: [{ ...renamed, status: 4 }] }, async () =>
-      'x'.repeat(5_000),
-    );
-    t.match(moved?.text, /^\(copied from \.env; .+\)\nstaged x+\n\(cut\)$/);
-    t.ok((moved?.text.length ?? 0) < 4_200, 'its lines are not new');
-    const exact = [change('exact.ts'), change('next.ts')];
-    const filling = await changesOf({ indexChanges: exact }, async () =>
-      'x'.repeat(24_000 - 'staged '.length),
-    );
-    t.notMatch(filling[0]?.text, 'cut', 'what fits is whole');
-    t.equal(filling[1]?.text, '(changed)', 'and leaves no room');
-    const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
+    for (const [type, size, want] of [
+      [1, 1_000_000, 'text'],
+      [1, 1_000_001, undefined],
+      [2, 4, undefined],
+      [1 | 64, 4, undefined],
+    ] as const)
+      t.equal(await readNewFile(files(type, size), uriOf('/repo/new.ts')), want, 'a link may lead anywhere');
+    const indexChanges = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
     let read = 0;
-    const parts = await changesOf({ indexChanges: many }, async () => {
+    const parts = await changesOf({ indexChanges }, async () => {
       read += 1;
       return 'x'.repeat(10_000);
     });
     t.strictSame([parts.length, read], [200, 3], 'what a window has room for');
     t.ok(parts.reduce((sum, { text }) => sum + text.length, 0) < 30_000);
-    t.match(parts[2]?.text, /x\n\(cut\)$/);
-    t.equal(parts[3]?.text, '(changed)');
+    t.match([parts[2]?.text, parts[3]?.text], [/x\n\(cut\)$/, '(changed)']);
   },
 );
 
@@ -829,56 +701,6 @@ t.test('a text has no icons, and is cut between characters', async () => {
       },
     ),
   );
-});
-
-t.test('the list of prompts: what can be used comes first, and each other row says why not', async (t) => {
-  const base = { description: '', from: 'user', path: '/p/a.md', arguments: [] } as const;
-  const listed = {
-    problems: [],
-    folder: { path: '/w/.runner/prompts', state: 'unasked', files: 2 },
-    prompts: [
-      { ...base, name: 'bad', problem: '"name" is missing.', line: 3 },
-      { ...base, name: 'fix', hiddenBy: 'command' },
-      { ...base, name: 'two', hiddenBy: 'prompt', from: 'workspace' },
-      { name: 'git:log', description: '', from: 'server', server: 'git', arguments: [] },
-      {
-        ...base,
-        name: 'about',
-        description: 'Says $(trash) what it is',
-        from: 'workspace',
-        arguments: [{ name: 'topic', required: true }, { name: 'reader' }],
-      },
-    ],
-  } as const;
-  t.strictSame(
-    promptChoices(listed).map(({ label, description = '', detail = '', choice }) =>
-      [label, description, detail, JSON.stringify(choice)].join(' | '),
-    ),
-    [
-      '/git:log | of the tool server git |  | {"does":"use","name":"git:log"}',
-      '/about | TOPIC [READER] · of this workspace | Says $\u2060(trash) what it is | {"does":"use","name":"about"}',
-      '$(warning) /bad |  | "name" is missing. | {"does":"open","path":"/p/a.md","line":3}',
-      '$(warning) /fix |  | Hidden: /fix is a command of @runner. Rename the prompt. | {"does":"open","path":"/p/a.md","line":1}',
-      '$(warning) /two | of this workspace | Hidden by your own prompt with this name. | {"does":"open","path":"/p/a.md","line":1}',
-      '$(folder) Prompts of This Workspace… | 2 prompts that you have not allowed yet |  | {"does":"allow"}',
-      '$(add) New Prompt… |  |  | {"does":"write"}',
-    ],
-  );
-  t.strictSame(
-    promptChoices({ prompts: [], problems: [] }).map(({ choice }) => choice.does),
-    ['write'],
-  );
-  for (const [name, isName] of [
-    ['a-b_1', true],
-    ['A', false],
-    ['-a', false],
-    ['a b', false],
-    ['', false],
-  ] as const)
-    t.equal(promptName.test(name), isName, name);
-  const written = parsePromptFile('/p/topic.md', Buffer.from(newPrompt));
-  t.match(written, { name: 'topic', arguments: [{ name: 'topic', required: true }] });
-  t.notOk('problem' in written, 'a new prompt can be used as it is');
 });
 
 t.test('#codebase counts as a word of its own, also if the question is asked again', async (t) => {

@@ -1,19 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import type { Event, MarkdownString, Memento, SecretStorage } from 'vscode';
-import { createAnswerWriter } from '../../client/vscode/chat/answerWriter.ts';
+import type { Event, Memento, SecretStorage } from 'vscode';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
 import {
   createKeptChanges,
   modelForAgents,
   planChanges,
-  questionAbout,
   summarizes,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
 import { createNotices, isChat } from '../../client/vscode/chat/notices.ts';
-import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
 import {
   adviseOnToken,
@@ -61,7 +58,7 @@ function daemonLike(answers: Readonly<Record<string, Answer>>) {
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { asked, daemon: { request } as unknown as Pick<DaemonConnection, 'request'> };
+  return { asked, daemon: { request } as unknown as Parameters<typeof retryOfflineServers>[0]['daemon'] };
 }
 
 /** The user's settings, and the defaults of this version of the editor. */
@@ -113,8 +110,6 @@ t.test("the settings for the editor's own chat", async (t) => {
     [main, window],
     'the user chose',
   );
-  t.strictSame(planned(newest, { 'runner.contextLength': 65_536 }), [inline, main]);
-  t.strictSame(planned(newest, { 'runner.contextLength': 8192 }), [inline, main, window], 'it is too small');
   const sized = (context: Model['context']) => planned(newest, {}, model('qwen3:4b', { context })).at(-1);
   t.strictSame(sized({ allocated: 4096, maximum: 24_576 }), ['runner.contextLength', 24_576]);
   t.strictSame(sized({ allocated: 40_960 }), main, 'the runner allocates enough by itself');
@@ -127,14 +122,6 @@ t.test("the settings for the editor's own chat", async (t) => {
   t.equal(summaries({ maximum: 40_960 }), 0);
   t.equal(summaries({ maximum: 8192, allocated: 8192 }), 1, 'whether or not another window is proposed');
   t.equal(summaries({ maximum: 8192 }, { [summarizes]: true }), 0, 'the user chose');
-  const loaded = { size: 3e9, running: { expiresAt: '', size: 4e9, sizeVram: 0 } };
-  const costs = { ...model('q', { ...loaded, context: { allocated: 16_384, maximum: 32_768 } }) };
-  t.match(planChanges(settingsLike(newest).settings, costs).at(-1)?.why, /needs about 1\.0 GB more memory$/);
-  t.strictSame(
-    planChanges(settingsLike(newest).settings).map(({ key }) => key),
-    [main[0]],
-    'without a model',
-  );
   const [far] = planned(older, {}, model('far', { server: 'box' })).slice(1);
   t.strictSame(far, ['chat.utilityModel', 'runner/box/far']);
 
@@ -182,7 +169,7 @@ t.test('a setting that was changed twice is taken back to what the user had', as
   t.strictSame(await kept.takeBack(), ['a', 'b'], 'each once');
 });
 
-t.test("the model for the editor's agents, and what the user is asked before", async (t) => {
+t.test("the model for the editor's agents", async (t) => {
   const able = (name: string, more: Partial<Model> = {}) => model(name, more, { tools: yes });
   const near = able('near', { context: { maximum: 20_480 } });
   const [blind, small] = [model('blind'), able('small', { context: { maximum: 20_479 } })];
@@ -200,85 +187,6 @@ t.test("the model for the editor's agents, and what the user is asked before", a
   ];
   for (const [models, preferred, chosen, want] of cases)
     t.equal(modelForAgents({ models, preferred }, chosen), want, `${models.length} ${chosen}`);
-  const changes = [
-    { key: 'a.b', value: 1, why: 'because' },
-    { key: 'c', value: 2, why: 'so' },
-  ];
-  const [set, none] = [questionAbout(true, changes), questionAbout(false, [])];
-  t.equal(set.message, "Set up the editor's own chat for your models?");
-  t.strictSame(
-    [set.buttons, none.buttons, questionAbout(false, changes).buttons],
-    [['Set Up'], ['Enable'], ['Enable', 'Enable Without Settings']],
-  );
-  t.equal(none.message, "Enable the editor's built-in extension GitHub.copilot-chat?");
-  t.notMatch(none.detail, '\n', 'no word of settings');
-  t.equal(questionAbout(false, changes).detail, set.detail);
-  t.ok(set.detail.startsWith(`${none.detail}\n\nThese settings change`));
-  t.match(set.detail, /your models:\n• a\.b: because\n• c: so\n"Runner: Stop Using .*" takes them back\.$/);
-});
-
-/** What a writer shows, in its order. */
-function writerLike() {
-  const shown: string[] = [];
-  const kept: (readonly string[])[] = [];
-  let now = 5_000;
-  const toOurs = (value: string, commands?: readonly string[]) =>
-    ({ value: `ours${commands ? ` ${commands}` : ''}: ${value}` }) as MarkdownString;
-  const stream = {
-    progress: (text: string) => shown.push(`${text} …`),
-    markdown: (text: string | MarkdownString) => shown.push(typeof text === 'string' ? text : text.value),
-  };
-  const writer = createAnswerWriter(stream as never, {
-    ...{ now: () => now, toOurs },
-    keep: (id, thought) => kept.push([id, thought]),
-  });
-  const write = (kind: 'text' | 'thinking', text: string) =>
-    writer.write({ streamId: 's', seq: 0, kind, text });
-  return { shown, kept, writer, write, pass: (milliseconds: number) => (now += milliseconds) };
-}
-
-/** The line above an answer, with the argument of its link in clear. */
-const thoughtLine = (time: string, thought: string) =>
-  `ours runner.showThinking: [$(lightbulb) Thought for ${time}](command:runner.showThinking?${encodeURIComponent(
-    JSON.stringify([`${thought}\n`]),
-  )
-    .replaceAll('(', '%28')
-    .replaceAll(')', '%29')})\n\n`;
-
-t.test('thinking is shown in steps that end with a sentence, and is kept up to a limit', async (t) => {
-  const { shown, kept, write, writer, pass } = writerLike();
-  const line =
-    'ours runner.showThinking: [$(lightbulb) Thinking](command:runner.showThinking?%5B%225000%22%5D)\n\n';
-  const [a, b] = ['a'.repeat(299), 'b'.repeat(300)];
-  write('thinking', `${a} half`);
-  t.strictSame(shown.splice(0), ['Thinking …'], 'no sentence has ended');
-  write('thinking', '. More');
-  t.strictSame(shown.splice(0), [line, `${a} half. …`], 'a line opens what there is');
-  write('thinking', `${b}\n`);
-  t.strictSame(shown.splice(0), [`More${b} …`], 'each once');
-  t.strictSame(kept.at(-1), ['5000', `${a} half. More${b}\n`]);
-  pass(999);
-  write('thinking', 'No end, no');
-  t.strictSame(shown.splice(0), []);
-  pass(1);
-  write('thinking', 'w');
-  t.strictSame(shown.splice(0), ['No end, …'], 'after a second, the words that there are');
-  writer.end();
-  t.match(shown.splice(0), [/Thought for 1 s/]);
-  write('thinking', 'again ');
-  pass(1_000);
-  write('thinking', 'and');
-  t.match(shown, ['Thinking …', /Thinking\]\(.*%226000%22/, 'again …'], 'each thought has its own line');
-  for (const [length, isCut] of [
-    [20_000, false],
-    [20_001, true],
-  ] as const) {
-    const long = writerLike();
-    long.write('thinking', 'x'.repeat(length));
-    long.writer.end();
-    const kept = `${'x'.repeat(20_000)}${isCut ? '\n\n(cut)' : ''}`;
-    t.strictSame(long.shown.slice(1), [thoughtLine('a moment', kept)]);
-  }
 });
 
 t.test('a notice is a quote where a chat shows the answer, and a notification once elsewhere', async (t) => {
@@ -580,12 +488,8 @@ t.test('a runner that is down is tried again, while the window has the focus', a
     ['status', { server: 'b' }],
   ]);
   t.equal(refreshed, 0);
-  await focus.fire({ focused: false });
-  t.equal(clock.next, 60_000, 'the next try finds that the focus is gone');
   window.state.focused = false;
   await turn();
-  t.equal(clock.next, undefined);
-  await changed.fire();
   t.equal(clock.next, undefined);
   window.state.focused = true;
   await focus.fire({ focused: true });
@@ -596,26 +500,13 @@ t.test('a runner that is down is tried again, while the window has the focus', a
   failures.clear();
   await changed.fire();
   t.equal(clock.next, undefined, 'another one has found it');
-  await focus.fire({ focused: true });
-  t.equal(clock.next, undefined);
   failures.set('a', { sentence: '' });
   await changed.fire();
   t.equal(clock.next, 3_000);
-  await focus.fire({ focused: true });
   clock.turn();
   retrying.dispose();
   await turn();
   t.equal(clock.next, undefined, 'no try is left, also where it ended while it asked');
-  const again = retryOfflineServers({ daemon, offered, clock, window: window as never });
-  await changed.fire();
-  states['a'] = 'online';
-  offered.refresh = async () => failures.clear();
-  await turn();
-  t.equal(clock.next, undefined, 'what it was looking for is found');
-  failures.set('a', { sentence: '' });
-  await changed.fire();
-  again.dispose();
-  t.equal(clock.next, undefined);
   t.strictSame([changed.listeners.size, focus.listeners.size], [0, 0]);
 });
 
