@@ -15,6 +15,7 @@ import { localRow } from '../../client/vscode/views/modelRows.ts';
 import { createRowStore, type LoadedRows } from '../../client/vscode/views/rowStore.ts';
 import { refusalOf } from '../../protocol/messages/abilities.ts';
 import type { Ability, Product } from '../../protocol/messages/status.ts';
+import { memoryLike } from '../support/memoryLike.ts';
 import { modelLike } from '../support/modelLike.ts';
 
 const rowsOf = (...names: readonly string[]) => names.map((name) => localRow(modelLike(name)));
@@ -113,27 +114,6 @@ t.test('servers of different products offer what each can do, and nothing else',
     ],
   );
   t.equal(lackedBy(known, 'runner.deleteModel', 'lms'), 'delete');
-  const without = (lacking: Ability) =>
-    knownAs({ default: ['ollama', everything.filter((ability) => ability !== lacking)] });
-  const needs: Readonly<Record<string, readonly Ability[]>> = {
-    'runner.pullModel': ['pull'],
-    'runner.updateModel': ['pull'],
-    'runner.runModel': ['load'],
-    'runner.stopModel': ['unload'],
-    'runner.stopOtherModels': ['unload'],
-    'runner.deleteModel': ['delete'],
-    'runner.duplicateModel': ['create'],
-    'runner.createModel': ['create'],
-    'runner.newModelfile': ['create'],
-    'runner.openModelPage': ['catalog'],
-    'runner.doctor': [],
-  };
-  for (const [command, abilities] of Object.entries(needs))
-    t.strictSame(
-      everything.filter((ability) => lackedBy(without(ability), command) === ability),
-      abilities,
-      command,
-    );
   t.equal(lackedBy(known, 'runner.pullModel'), undefined, 'one that can is enough');
   t.equal(lackedBy(knownAs({ default: ['vllm', ['chat']] }), 'runner.pullModel'), 'pull');
   t.equal(lackedBy(known, 'runner.showLog', 'lms'), undefined);
@@ -316,12 +296,7 @@ t.test('a page escapes and cuts every text, and runs only the commands of its li
 });
 
 t.test('an interrupted pull is known when the window opens again, and goes on after a yes', async (t) => {
-  const kept = new Map<string, unknown>();
-  const memory = {
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
-  };
+  const memory = memoryLike();
   const first = createInterruptedPulls(memory);
   first.begin({ model: 'a', server: 'default' });
   first.begin({ model: 'b' });

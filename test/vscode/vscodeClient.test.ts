@@ -41,8 +41,9 @@ import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
-import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
+import { type ChatModelResult, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
+import { memoryLike } from '../support/memoryLike.ts';
 import { modelLike as model, unknown, yes } from '../support/modelLike.ts';
 import { isModeOf } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -146,21 +147,15 @@ t.test('the model that answers if the user chose none', async (t) => {
   const running = { expiresAt: '2026-01-01T00:00:00Z', size: 1, sizeVram: 1 };
   const cloudy = model('cloudy', { remote });
   const embedder = model('x', { running }, { completion: unknown, embedding: yes });
-  t.notOk(canChat(embedder));
-  t.equal(preferredModel([embedder, cloudy, model('new'), model('old')])?.name, 'new', 'the newest');
-  t.equal(
-    preferredModel([cloudy, model('new'), model('old', { running })])?.name,
-    'old',
-    'one that is loaded',
-  );
-  t.equal(preferredModel([cloudy]), undefined, 'none that runs elsewhere');
   const far = model('far', { server: 'box', running });
-  t.equal(
-    preferredModel([far, model('near')])?.name,
-    'near',
-    'of another server only where there is none here',
-  );
-  t.equal(preferredModel([far])?.name, 'far');
+  const cases: readonly (readonly [models: readonly Model[], want: string | undefined])[] = [
+    [[embedder, cloudy, model('new'), model('old')], 'new'],
+    [[cloudy, model('new'), model('old', { running })], 'old'],
+    [[cloudy], undefined],
+    [[far, model('near')], 'near'],
+    [[far], 'far'],
+  ];
+  for (const [models, want] of cases) t.equal(preferredModel(models)?.name, want);
 });
 
 t.test('the context size of a model', async (t) => {
@@ -222,12 +217,7 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
 });
 
 t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
-  const kept = new Map<string, unknown>();
-  const memory = {
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
-  };
+  const memory = memoryLike();
   const sizes = createUsualContextSizes(memory);
   const learn = (...contexts: Model['context'][]) =>
     sizes.learn(contexts.map((context) => model('x', { context })));
@@ -245,26 +235,21 @@ t.test('the usual context size of a server is learnt from its loaded models', as
 
 t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
   const folder = join(await temporaryFolder(t), 'state', 'runner');
-  const memoryOf = (kept = new Map<string, unknown>()) => ({
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
-  });
-  const kept = memoryOf();
+  const kept = memoryLike();
   const ids = createOfferedIds(kept, folder);
   t.strictSame(ids.last, []);
   await ids.keep(['a', 'box/b']);
   t.strictSame(ids.last, ['a', 'box/b']);
-  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
+  t.strictSame(createOfferedIds(memoryLike(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
   const path = join(folder, 'vscodeModels.json');
   t.ok(isModeOf(path, 0o600));
   t.ok(isModeOf(folder, 0o700));
   for (const text of ['{"ids":', '[]', '{"ids":"a"}', 'null', '']) {
     await writeFile(path, text);
-    t.strictSame(createOfferedIds(memoryOf(), folder).last, [], text);
+    t.strictSame(createOfferedIds(memoryLike(), folder).last, [], text);
   }
   await writeFile(path, '{"ids":["c",1]}');
-  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['c']);
+  t.strictSame(createOfferedIds(memoryLike(), folder).last, ['c']);
   t.strictSame(createOfferedIds(kept, folder).last, ['a', 'box/b'], "the editor's own memory comes first");
 });
 
@@ -445,24 +430,16 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
     ['host', 'box', true],
     ['host', 5, false],
-    ['host', null, false],
-    ['timeouts', null, false],
-    ['servers', null, false],
     ['keepAlive', 5, true],
     ['keepAlive', '5m', true],
     ['keepAlive', true, false],
     ['contextLength', 0.5, false],
-    ['contextLength', -1, false],
-    ['contextLength', 0, true],
-    ['timeouts', { list: 5 }, true],
     ['timeouts', { list: '5' }, false],
     ['timeouts', [], false],
     ['exclude', ['a'], true],
     ['exclude', ['a', 1], false],
     ['servers', [{ name: 'a', url: 'b' }], true],
     ['servers', [{ name: 'a' }], false],
-    ['servers', {}, false],
-    ['streamLogs', 'yes', false],
     ['unknown', {}, true],
   ];
   for (const [key, value, want] of cases)
@@ -522,19 +499,16 @@ t.test('the address of the document service', async (t) => {
       (end) => [` https://d.example${end} `, { kind: 'set', origin: 'https://d.example' }] as const,
     ),
     ['http://127.0.0.1:4000', { kind: 'set', origin: 'http://127.0.0.1:4000' }],
-    ['http://[::1]:4000/mcp', { kind: 'set', origin: 'http://[::1]:4000' }],
     ['docs.example', { kind: 'wrong', message: /such as http:\/\/127\.0\.0\.1:4000, not "docs\.example"/ }],
     ['ftp://d.example', { kind: 'wrong', message: /such as http:/ }],
     ['https://me@d.example', { kind: 'wrong', message: /must not contain a user/ }],
-    ['https://:pw@d.example', { kind: 'wrong', message: /must not contain a user/ }],
-    ...['/docs', '/mcp/x', '?a', '#a', '/mcp?', '/#'].map(
+    ...['/docs', '/mcp/x', '?a', '/#'].map(
       (end) =>
         [
           `https://d.example${end}`,
           { kind: 'wrong', message: /such as https:\/\/d\.example, without/ },
         ] as const,
     ),
-    ['http://d.example:1/x', { kind: 'wrong', message: /such as https:\/\/d\.example:1, without a path/ }],
     ['http://d.example', { kind: 'wrong', message: /must begin with https.* Set https:\/\/d\.example,/ }],
   ];
   for (const [text, want] of cases) t.match(toDocsAddress(text), want, JSON.stringify(text));

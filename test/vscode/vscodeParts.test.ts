@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import type { Event, Memento, SecretStorage } from 'vscode';
+import type { Event, SecretStorage } from 'vscode';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
 import {
   createKeptChanges,
@@ -24,18 +24,8 @@ import { retryOfflineServers } from '../../client/vscode/status/offlineRetry.ts'
 import type { Model } from '../../protocol/messages/models.ts';
 import type { Status } from '../../protocol/messages/status.ts';
 import { handClock } from '../support/handClock.ts';
+import { memoryLike } from '../support/memoryLike.ts';
 import { modelLike as model, no, yes } from '../support/modelLike.ts';
-
-function memoryLike(kept = new Map<string, unknown>()): Memento {
-  return {
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    async update(key: string, value: unknown) {
-      for (let ticks = 0; ticks < 3; ticks += 1) await new Promise(setImmediate);
-      kept.set(key, value);
-    },
-  };
-}
 
 /** What one can listen to, and what listens. */
 function eventLike<T>() {
@@ -97,12 +87,7 @@ t.test("the settings for the editor's own chat", async (t) => {
   ]);
   t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
   t.strictSame(planned({ 'inlineChat.defaultModel': '' }, {}), [inline, window]);
-  const sizes = [20_479, 20_480].map((maximum) =>
-    planned({}, {}, model('q', { context: { maximum } })).map(([, value]) => value),
-  );
-  t.strictSame(sizes, [[], [20_480]], 'an agent needs so much');
   const small = { 'runner.contextLength': 40_959 };
-  t.strictSame(planned({}, small), [window]);
   t.strictSame(planned({ 'runner.contextLength': 0 }, small), [window], 'a task would not fit');
   t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 40_960 }), []);
   t.strictSame(
@@ -122,11 +107,8 @@ t.test("the settings for the editor's own chat", async (t) => {
   t.equal(summaries({ maximum: 40_960 }), 0);
   t.equal(summaries({ maximum: 8192, allocated: 8192 }), 1, 'whether or not another window is proposed');
   t.equal(summaries({ maximum: 8192 }, { [summarizes]: true }), 0, 'the user chose');
-  const [far] = planned(older, {}, model('far', { server: 'box' })).slice(1);
-  t.strictSame(far, ['chat.utilityModel', 'runner/box/far']);
-
   const { settings, set } = settingsLike(newest, { 'runner.contextLength': 4096 });
-  const kept = createKeptChanges(memoryLike(), settings);
+  const kept = createKeptChanges(memoryLike(3), settings);
   t.equal(kept.isAny(), false);
   await kept.make(planChanges(settings, agent));
   t.match(set, {
@@ -148,7 +130,7 @@ t.test("the settings for the editor's own chat", async (t) => {
 
 t.test('a setting that was changed twice is taken back to what the user had', async (t) => {
   const { settings, set } = settingsLike({ a: '', b: '', c: '' }, { a: 'mine' });
-  const kept = createKeptChanges(memoryLike(), settings);
+  const kept = createKeptChanges(memoryLike(3), settings);
   await kept.make([
     { key: 'a', value: 'first', before: 'mine', why: '' },
     { key: 'b', value: 'first', why: '' },
@@ -190,13 +172,8 @@ t.test("the model for the editor's agents", async (t) => {
 });
 
 t.test('a notice is a quote where a chat shows the answer, and a notification once elsewhere', async (t) => {
-  for (const [initiator, is] of [
-    ['core', true],
-    ['GitHub.copilot-chat', true],
-    ['me.mine', false],
-    [undefined, false],
-  ] as const)
-    t.equal(isChat(initiator), is, String(initiator));
+  const initiators = ['core', 'GitHub.copilot-chat', 'me.mine', undefined];
+  t.strictSame(initiators.map(isChat), [true, true, false, false]);
   const said: string[] = [];
   const notices = createNotices((sentence) => said.push(sentence));
   const show = (message: string, initiator?: string) =>
@@ -210,9 +187,6 @@ t.test('a notice is a quote where a chat shows the answer, and a notification on
     ['\n\n> Blind.\n\nHello.', 'Hello.'],
     ['> Blind.\n\nHello.', 'Hello.'],
     ['Hello.\n\n> Blind.\n\n', 'Hello.'],
-    ['Hello.\n\n> Blind.', 'Hello.'],
-    ['> Blind.', ''],
-    [' > Blind. ', ''],
     ['One.\n\n> Blind.\n\n\n\n> Cut.\n\ntwo.', 'One.two.'],
     ['> Blind. he said', '> Blind. he said'],
     ['He said: > Blind.', 'He said: > Blind.'],
@@ -321,13 +295,9 @@ t.test(
     t.match(fingerprintOf('rdocs_a'), /^[0-9a-f]{8}$/);
     t.not(fingerprintOf('rdocs_a'), fingerprintOf('rdocs_b'));
     const cases: readonly (readonly [text: string, severity: number | undefined])[] = [
-      ['', undefined],
-      [' ', undefined],
       ['rd', undefined],
       [' rdocs_abc ', undefined],
-      ['docs_', 2],
       ['my_rdocs_', 2],
-      ['s_', 2],
       ['rdocs_a b', 3],
       ['Bearer rdocs_a', 3],
       ['rdocs_ä', 3],
@@ -497,12 +467,6 @@ t.test('a runner that is down is tried again, while the window has the focus', a
   states['a'] = 'busy';
   await turn();
   t.strictSame([refreshed, clock.next], [1, 6_000], 'b is down still');
-  failures.clear();
-  await changed.fire();
-  t.equal(clock.next, undefined, 'another one has found it');
-  failures.set('a', { sentence: '' });
-  await changed.fire();
-  t.equal(clock.next, 3_000);
   clock.turn();
   retrying.dispose();
   await turn();
