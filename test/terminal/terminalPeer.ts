@@ -330,6 +330,13 @@ export function resultOf(content: string, more: Partial<ChatResult> = {}): ChatR
   return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [], ...more };
 }
 
+/** A run without a keyboard, and what came of it. */
+export async function runOnce(options: TerminalOptions) {
+  const { ended, stdout, stderr, started } = startTerminal({ input: '', ...options });
+  const code = await ended;
+  return { code, out: stdout.text(), error: stderr.text(), events: stdout.events, started };
+}
+
 /** A conversation, in which each prompt is answered with "ok" unless a test says otherwise. */
 export async function converse(options: TerminalOptions = {}) {
   const turns: ChatParams[] = [];

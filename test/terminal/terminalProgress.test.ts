@@ -179,7 +179,7 @@ t.test('the speed of a download', async (t) => {
   t.equal(tracker.state(1000).speed, 1000, 'a part that goes on where it was left is not fast');
 });
 
-t.test('progress fits the screen, whatever the daemon reports', async (t) => {
+t.test('progress fits the screen, whatever the daemon reports', async () => {
   const bytes = fc.oneof(
     fc.nat(2000),
     fc.integer({ min: 0, max: 4e15 }),
