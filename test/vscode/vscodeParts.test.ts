@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Event, SecretStorage } from 'vscode';
 import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
+import { createCancelWarning } from '../../client/vscode/chat/cancelWarning.ts';
 import {
   createKeptChanges,
   modelForAgents,
@@ -491,4 +492,17 @@ t.test('an attachment has at most so many characters, and a folder so many names
     [`${'x'.repeat(8_192)}\0`, false],
   ] as const)
     t.equal(isBinary(text), is, String(text.length));
+});
+
+t.test('an editor that may lose a cancel says so once, also in the next window', async (t) => {
+  for (const [version, want] of [
+    ['1.127.0', 0],
+    ['2.0.0-insider', 0],
+    ['1.126.2', 1],
+    ['0.200.0', 1],
+  ] as const) {
+    const [memory, said] = [memoryLike(), [] as string[]];
+    for (const _window of [1, 2]) createCancelWarning({ version, memory, show: (text) => said.push(text) })();
+    t.equal(said.length, want, version);
+  }
 });
