@@ -78,22 +78,16 @@ t.test('the command line', async (t) => {
       ['chat', '--option', 'temperature=0.2', '--option=stop=["a"]'],
       { options: { temperature: 0.2, stop: ['a'] } },
     ],
-    [['chat', '--option', 'a=x=y', '--option', 'b=true'], { options: { a: 'x=y', b: true } }],
     [
       ['chat', '--option', 'own_option=1', '--option', 'typical_p=1'],
       { options: { own_option: 1, typical_p: 1 } },
     ],
-    [['chat', '--allow', 'a, b/c', '--allow', 'd'], { allow: ['a', 'b/c', 'd'] }],
+    [['chat', '--allow', 'a,, b/c, ', '--allow', 'd'], { allow: ['a', 'b/c', 'd'] }],
     [['chat', '-f', 'a', '--file=-b', '--image', 'c'], { files: ['a', '-b'], images: ['c'] }],
     [['chat', '--system=--json'], { system: '--json', json: false }],
     [['-v'], { version: true, isCommandNamed: false }],
     [['--think', 'high', 'why?'], { think: 'high', command: 'why?' }],
     [['chat', 'high', '--think', 'why?'], { think: true, words: ['high', 'why?'] }],
-    [['--', '--think'], { command: '--think' }],
-    [['chat', '--think=true'], { think: true }],
-    [['chat', '--think=false'], { think: false }],
-    [['chat', '--context', '1'], { context: 1 }],
-    [['chat', '--allow', 'a,,b, '], { allow: ['a', 'b'] }],
     [
       ['chat', '--option', 'own_a =  x y ', '--option', 'own_b=["a', '--option', 'own_c="a b"'],
       { options: { own_a: 'x y', own_b: '["a', own_c: 'a b' } },
@@ -120,16 +114,9 @@ t.test('the command line', async (t) => {
       ['--context', 'much'],
       '"much" is no size of a context window: it is a number of tokens, such as 8192 or 32k.',
     ],
-    [
-      ['--context', '0'],
-      '"0" is no size of a context window: it is a number of tokens, such as 8192 or 32k.',
-    ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
-    [['--option', 'sead=1'], 'There is no option "sead". Did you mean seed?'],
-    [['--option', 'seed='], '"seed=" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'own= '], '"own= " is no option: it is a name, "=" and a value, such as temperature=0.2.'],
-    [['--option', '=1'], '"=1" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--threads', '0'], '"0" is no number of threads, such as 4.'],
     [['--threads', '1000'], '"1000" is no number of threads, such as 4.'],
     [['--think=lots'], '"lots" is no level of thinking: it is one of on, off, low, medium, high, max, auto.'],
@@ -311,38 +298,8 @@ t.test('Markdown is rendered', async (t) => {
 const markdownText = fc
   .array(
     fc.constantFrom(
-      ...[
-        '**',
-        '*',
-        '`',
-        '```',
-        '```ts\n',
-        '~~~',
-        '\n',
-        '\n\n',
-        '# ',
-        '- ',
-        '1. ',
-        '> ',
-        '| ',
-        '|a|b|\n|-|-|\n',
-        '~~',
-        '[a](b)',
-        '[',
-        '](',
-        ')',
-        '\\',
-        ' ',
-        'word',
-        'a',
-        '日本',
-        '𝄞',
-        '---',
-        '    ',
-        '\t',
-        '_',
-        '<b>',
-      ],
+      ...'** * ` ``` ~~~ ~~ [a](b) [ ]( ) \\ word a 日本 𝄞 --- _ <b>'.split(' '),
+      ...['```ts\n', '\n', '\n\n', '# ', '- ', '1. ', '> ', '| ', '|a|b|\n|-|-|\n', ' ', '    ', '\t'],
     ),
     { maxLength: 40 },
   )
@@ -474,30 +431,22 @@ t.test('a table gives way where it is flexible', async (t) => {
     { title: 'ID' },
     { title: 'A', isFlexible: true },
     { title: 'N', align: 'right' as const },
+    { title: 'B', isFlexible: true },
   ];
-  const more = [...columns, { title: 'B', isFlexible: true }];
   const row = ['12345', 'a'.repeat(20), '7', 'b'.repeat(15)];
-  const table = (width?: number, some: typeof columns = more) =>
-    formatTable(some, [row, ['1']], { style: createStyle(false), ...(width === undefined ? {} : { width }) })
+  const table = (width: number) =>
+    formatTable(columns, [row, ['1']], { style: createStyle(false), width })
       .split('\n')
       .slice(1);
-  const [a, b] = ['a', 'b'].map((letter) => (count: number) => letter.repeat(count)) as [
-    (count: number) => string,
-    (count: number) => string,
+  const cases: readonly (readonly [width: number, a: string, b: string])[] = [
+    [47, 'a'.repeat(20), 'b'.repeat(15)],
+    [46, `${'a'.repeat(18)}…`, 'b'.repeat(15)],
+    [41, `${'a'.repeat(13)}…`, 'b'.repeat(15)],
+    [40, `${'a'.repeat(13)}…`, `${'b'.repeat(13)}…`],
+    [35, `${'a'.repeat(11)}…`, `${'b'.repeat(10)}…`],
   ];
-  const cases: readonly (readonly [width: number | undefined, line: string])[] = [
-    [undefined, `12345  ${a(20)}  7  ${b(15)}`],
-    [47, `12345  ${a(20)}  7  ${b(15)}`],
-    [46, `12345  ${a(18)}…  7  ${b(15)}`],
-    [42, `12345  ${a(14)}…  7  ${b(15)}`],
-    [41, `12345  ${a(13)}…  7  ${b(15)}`],
-    [40, `12345  ${a(13)}…  7  ${b(13)}…`],
-    [36, `12345  ${a(11)}…  7  ${b(11)}…`],
-    [35, `12345  ${a(11)}…  7  ${b(10)}…`],
-  ];
-  for (const [width, line] of cases) t.strictSame(table(width), [line, '1', ''], `${width} columns`);
-  t.strictSame(table(10, [{ title: 'ID' }]), ['12345', '1', '']);
-  t.strictSame(table(4, [{ title: 'ID' }]), ['123…', '1', '']);
+  for (const [width, a, b] of cases)
+    t.strictSame(table(width), [`12345  ${a}  7  ${b}`, '1', ''], `${width} columns`);
 });
 
 t.test('nothing waits for a reader that is gone', async (t) => {
@@ -534,8 +483,6 @@ t.test('code has colours, and comes out exactly', async (t) => {
   t.match(shown('```unheard-of\ndef\n```'), '\u001b[36mdef', 'code of no known language has one colour');
   const long = `\`\`\`js\n${'const x; '.repeat(300)}\nconst y\n\`\`\`\n`;
   t.equal(plain(shown(long)), long);
-  const odd = '~~~js\n#/*/*//\n~~~\n';
-  t.equal(shown(odd), shown(odd), 'the same text has the same colours');
   const labels =
     'js ts json py sh go rs c cpp cs java kt rb yaml toml ini css scss html sql lua diff dockerfile hs'.split(
       ' ',
