@@ -342,9 +342,11 @@ export async function converse(options: TerminalOptions = {}) {
   const turns: ChatParams[] = [];
   const run = startTerminal({
     ...{ isScreen: true, models: [modelLike('m:1b')] },
-    async chat({ params }) {
+    async chat({ params, send }) {
       turns.push(params);
-      return resultOf(`ok ${turns.length}`);
+      const text = `ok ${turns.length}`;
+      await send({ kind: 'text', text });
+      return resultOf(text);
     },
     ...options,
   });
