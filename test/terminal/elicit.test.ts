@@ -64,28 +64,25 @@ t.test('a server asks, with a bar before its words', async (t) => {
       { ...branch, type: 'choices', default: ['a', 'other'] },
     ],
   });
-  await run.stdout.until(
-    /The tool server te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*│ allow rm\? \[y\]es, \[n\]o[\s\S]*question for a secret\.[\s\S]*answer\? \[y\]es, \[n\]o $/,
-  );
-  run.type('y\r');
-  await run.stdout.until(/│ name \(Who\): $/);
-  run.type('A\r');
-  await run.stdout.until(/│ 1 The A[\s\S]*│ 2 The B[\s\S]*│ Branch, its number \[The B\]: $/);
-  run.type('1\r');
-  await run.stdout.until(/│ tags, numbers with commas \[none\]: $/);
-  run.type('1, 2\r');
-  await run.stdout.until(/│ isKeen, yes or no \[yes\]: $/);
-  run.type('\r');
-  await run.stdout.until(/│ name must have at least 2 characters\.[\s\S]*│ name \(Who\): $/);
-  run.type('Ada\r');
-  await run.stdout.until(/│ calm, yes or no \[no\]: $/);
-  run.type('\r');
-  await run.stdout.until(/│ level, a whole number \[3\]: $/);
-  run.type('\r');
-  await run.stdout.until(/│ Branch, its number \[other\]: $/);
-  run.type('3\r');
-  await run.stdout.until(/│ Branch, numbers with commas \[The A, other\]: $/);
-  run.type(' ,2\r');
+  const steps: readonly (readonly [asks: RegExp, answer: string])[] = [
+    [
+      /The tool server te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*│ allow rm\? \[y\]es, \[n\]o[\s\S]*question for a secret\.[\s\S]*answer\? \[y\]es, \[n\]o $/,
+      'y',
+    ],
+    [/│ name \(Who\): $/, 'A'],
+    [/│ 1 The A[\s\S]*│ 2 The B[\s\S]*│ Branch, its number \[The B\]: $/, '1'],
+    [/│ tags, numbers with commas \[none\]: $/, '1, 2'],
+    [/│ isKeen, yes or no \[yes\]: $/, ''],
+    [/│ name must have at least 2 characters\.[\s\S]*│ name \(Who\): $/, 'Ada'],
+    [/│ calm, yes or no \[no\]: $/, ''],
+    [/│ level, a whole number \[3\]: $/, ''],
+    [/│ Branch, its number \[other\]: $/, '3'],
+    [/│ Branch, numbers with commas \[The A, other\]: $/, ' ,2'],
+  ];
+  for (const [asks, answer] of steps) {
+    await run.stdout.until(asks);
+    run.type(`${answer}\r`);
+  }
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.strictSame(answers, [
     { action: 'accept', content: { name: 'A', branch: 'a', tags: ['x', 'y'] } },
@@ -123,18 +120,17 @@ t.test('for one answer a person at a terminal is asked too', async (t) => {
       return resultOf('Done.');
     },
   });
-  await run.stdout.until(/te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*answer\? \[y\]es, \[n\]o $/);
-  run.type('y\r');
-  await run.stdout.until(/│ name \(Who\): $/);
-  run.type('Ada\r');
-  await run.stdout.until(/│ Branch, its number \[The B\]: $/);
-  run.type('1\r');
-  await run.stdout.until(/│ tags, numbers with commas \[none\]: $/);
-  run.type('\r');
-  await run.stdout.until(/│ isKeen, yes or no \[yes\]: $/);
-  run.type('no\r');
-  await run.stdout.until(/isKeen[\s\S]*answer\? \[y\]es, \[n\]o $/);
-  run.type('n\r');
+  for (const [asks, answer] of [
+    [/te␛\[2Jam asks you:[\s\S]*│ Which\?[\s\S]*answer\? \[y\]es, \[n\]o $/, 'y'],
+    [/│ name \(Who\): $/, 'Ada'],
+    [/│ Branch, its number \[The B\]: $/, '1'],
+    [/│ tags, numbers with commas \[none\]: $/, ''],
+    [/│ isKeen, yes or no \[yes\]: $/, 'no'],
+    [/isKeen[\s\S]*answer\? \[y\]es, \[n\]o $/, 'n'],
+  ] as const) {
+    await run.stdout.until(asks);
+    run.type(`${answer}\r`);
+  }
   await run.ended;
   t.equal(run.started[0]?.elicits, true);
   t.strictSame(answers, [

@@ -15,6 +15,7 @@ import {
   type Asked,
   converse,
   resultOf,
+  runOnce,
   startTerminal,
   type TerminalOptions,
   type Turn,
@@ -445,38 +446,31 @@ t.test('the clipboard program of each system', where('sh'), async (t) => {
   t.equal(readFileSync(join(bin, 'taken'), 'utf8'), 'some text\n--input --clipboard\n');
 });
 
-t.test('config shows every setting with where it comes from', async (t) => {
+t.test('config shows where each setting comes from', async (t) => {
   const settings = [
     { name: 'host', value: 'http://box:11434', from: 'client' },
     { name: 'logLevel', value: 'warn', from: 'client' },
-    { name: 'chatModel', value: null, from: 'default' },
-    { name: 'servers', value: [], from: 'default' },
     { name: 'mcpServers', value: { files: 'npx\u001b[2J' }, from: 'file' },
     { name: 'timeouts', value: {}, from: 'environment' },
   ];
-  const path = '/home/me/.config/runner/config.json';
-  const config = (args: readonly string[], env = {}) =>
-    start({
-      ...{ args: ['config', ...args], input: '', env: { HOME: '/home/me', ...env } },
-      answers: { 'runner/settings/list': () => ({ path, settings }) },
-    });
-  const table = config(['--server', 'box']);
-  t.equal(await table.ended, 0);
-  t.strictSame(table.stdout.text().split('\n'), [
-    'SETTING     VALUE                     FROM',
-    'host        http://box:11434          --server',
-    'logLevel    warn                      the terminal',
-    'chatModel',
-    'servers     none',
-    'mcpServers  {"files":"npx\\u001b[2J"}  the file',
-    'timeouts    none                      OLLAMA_HOST',
-    '',
-  ]);
-  t.equal(
-    table.stderr.text(),
-    'The file is ~/.config/runner/config.json. Tokens, arguments and headers are not shown.\n',
+  const answers = { 'runner/settings/list': () => ({ path: '/home/me/c.json', settings }) };
+  const { out, error } = await runOnce({
+    args: ['config', '--server', 'box'],
+    env: { HOME: '/home/me' },
+    answers,
+  });
+  t.strictSame(
+    out.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['SETTING', 'VALUE', 'FROM'],
+      ['host', 'http://box:11434', '--server'],
+      ['logLevel', 'warn', 'the terminal'],
+      ['mcpServers', '{"files":"npx\\u001b[2J"}', 'the file'],
+      ['timeouts', 'none', 'OLLAMA_HOST'],
+      [''],
+    ],
   );
-  const json = config(['--json'], { OLLAMA_HOST: 'box' });
-  t.equal(await json.ended, 0);
-  t.hasStrict(json.stdout.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
+  t.equal(error, 'The file is ~/c.json. Tokens, arguments and headers are not shown.\n');
+  const json = await runOnce({ args: ['config', '--json'], env: { OLLAMA_HOST: 'box' }, answers });
+  t.hasStrict(json.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
 });

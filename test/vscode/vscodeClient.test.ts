@@ -309,10 +309,10 @@ function manifest(): {
   return JSON.parse(readFileSync('package.json', 'utf8'));
 }
 
-/** A keeper of daemons that start, fail and end on command. */
-function keep() {
+/** What a keeper of daemons reports while these steps happen to it; `end 0` is the end of the first daemon. */
+async function keep(steps: string) {
   const clock = handClock();
-  const starts: { start: () => void; fail: () => void; end: () => void }[] = [];
+  const starts: Record<'start' | 'fail' | 'end', () => void>[] = [];
   const seen: string[] = [];
   const keeper = new DaemonKeeper<string>({
     start: (onDidEnd) => {
@@ -327,102 +327,66 @@ function keep() {
     onDidWait: (milliseconds) => seen.push(`wait ${milliseconds}`),
     clock,
   });
-  const settled = () => new Promise(setImmediate);
-  const begin = async (step: 'start' | 'fail' | 'end', index = starts.length - 1) => {
-    starts[index]?.[step]();
-    await settled();
+  const waiting: string[] = [];
+  const does: Readonly<Record<string, () => unknown>> = {
+    turn: () => clock.turn(),
+    minute: () => clock.pass(60_000),
+    now: () => seen.push(keeper.startNow() ? 'now' : 'not now'),
+    leave: () => keeper.dispose(),
+    ask: () =>
+      void keeper.daemon.then(
+        (name) => waiting.push(name),
+        ({ message }) => waiting.push(message),
+      ),
+    running: () => seen.push(keeper.running ?? 'none'),
   };
-  return { keeper, clock, starts, seen, begin, settled };
+  const settled = () => new Promise(setImmediate);
+  await settled();
+  for (const step of steps.split(', ')) {
+    const [what = '', index = starts.length - 1] = step.split(' ');
+    const run = does[what] ?? starts[Number(index)]?.[what as 'start' | 'fail' | 'end'];
+    run?.();
+    await settled();
+  }
+  return [...seen, ...(clock.next === undefined ? ['nothing waits'] : []), ...waiting].join(', ');
 }
 
-t.test('a daemon that ends is restarted after growing waits', async (t) => {
-  const { keeper, clock, seen, begin, settled } = keep();
-  await settled();
-  t.equal(keeper.running, undefined);
-  await begin('start');
-  t.equal(keeper.running, 'd1');
-  await begin('end');
-  t.equal(keeper.running, undefined);
-  const next = keeper.daemon;
-  clock.turn();
-  await settled();
-  await begin('start');
-  t.equal(await next, 'd2', 'who asks meanwhile gets the next one');
-  await begin('end', 0);
-  t.equal(keeper.running, 'd2', 'the end of an earlier one is none of this one');
-  await begin('end');
-  clock.turn();
-  await settled();
-  await begin('start');
-  clock.pass(60_000);
-  await begin('end');
-  t.strictSame(
-    seen.filter((event) => event.startsWith('wait')),
-    ['wait 250', 'wait 1000', 'wait 250'],
-    'one that lived a minute begins anew',
-  );
-});
-
 t.test(
-  'a daemon that does not start keeps no caller waiting, and starts at once when asked to',
+  'a daemon that ends is restarted after growing waits, and callers wait for the next one',
   async (t) => {
-    const { keeper, clock, starts, seen, begin, settled } = keep();
-    await settled();
-    t.notOk(keeper.startNow(), 'it is only starting');
-    await begin('fail');
-    await t.rejects(keeper.daemon, { message: 'd1' });
-    clock.turn();
-    await settled();
-    await t.rejects(keeper.daemon, { message: 'd1' }, 'nor while it is tried again');
-    await begin('fail');
-    t.ok(keeper.startNow());
-    t.equal(clock.next, undefined, 'and not once more later');
-    await settled();
-    await begin('start');
-    t.equal(await keeper.daemon, 'd3');
-    t.equal(starts.length, 3);
-    t.strictSame(seen, ['failed d1', 'wait 250', 'failed d2', 'wait 1000', 'started']);
-    await begin('end');
-    clock.turn();
-    await settled();
-    await begin('start');
-    t.notOk(keeper.startNow(), 'it runs');
-    await begin('end');
-    t.strictSame(
-      seen.filter((event) => event.startsWith('wait')),
-      ['wait 250', 'wait 1000', 'wait 250', 'wait 1000'],
-      'the waits begin anew where it was asked to start',
-    );
+    const cases: readonly (readonly [steps: string, want: string])[] = [
+      [
+        'running, start, running, end, running, ask, turn, start, end 0, running',
+        'none, started, d1, wait 250, none, started, d2, nothing waits, d2',
+      ],
+      // One that lived a minute begins anew.
+      [
+        'start, end, turn, start, end, turn, start, minute, end',
+        'started, wait 250, started, wait 1000, started, wait 250',
+      ],
+      // A daemon that does not start keeps no caller waiting, nor while it is tried again.
+      ['now, fail, ask, turn, ask', 'not now, failed d1, wait 250, nothing waits, d1, d1'],
+      // It starts at once when asked to, and not once more later.
+      [
+        'fail, turn, fail, now, start, ask',
+        'failed d1, wait 250, failed d2, wait 1000, now, started, nothing waits, d3',
+      ],
+      ['start, now, end', 'started, not now, wait 250'],
+      [
+        Array(7).fill('fail, turn').join(', '),
+        [250, 1_000, 4_000, 15_000, 60_000, 60_000, 60_000]
+          .map((wait, index) => `failed d${index + 1}, wait ${wait}`)
+          .concat('nothing waits')
+          .join(', '),
+      ],
+      // It ends with the window, once.
+      ['start, leave, running, leave, ask', 'started, stop d1, none, nothing waits, Runner is shut down.'],
+      ['start, end, leave', 'started, wait 250, nothing waits'],
+      ['leave, start', 'stop d1, nothing waits'],
+    ];
+    for (const [steps, want] of cases) t.equal(await keep(steps), want, steps);
   },
 );
-
-t.test('a daemon ends with the window', async (t) => {
-  const { keeper, seen, begin, settled } = keep();
-  await settled();
-  await begin('start');
-  keeper.dispose();
-  t.equal(keeper.running, undefined);
-  await t.rejects(keeper.daemon, { message: 'Runner is shut down.' });
-  await settled();
-  t.strictSame(seen, ['started', 'stop d1']);
-
-  keeper.dispose();
-  await settled();
-  t.strictSame(seen, ['started', 'stop d1'], 'once');
-
-  const waiting = keep();
-  await waiting.settled();
-  await waiting.begin('start');
-  await waiting.begin('end');
-  waiting.keeper.dispose();
-  t.equal(waiting.clock.next, undefined, 'one that ended is not started again');
-
-  const late = keep();
-  await late.settled();
-  late.keeper.dispose();
-  await late.begin('start');
-  t.strictSame(late.seen, ['stop d1'], 'also one that starts only then');
-});
 
 t.test('a setting of the wrong type is recognised by the schema in the manifest', async (t) => {
   const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
