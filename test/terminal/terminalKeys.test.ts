@@ -127,9 +127,7 @@ t.test('a list that is longer than the screen moves with the choice', async (t) 
       .replaceAll('› ', '›');
   const screens: readonly (readonly [rows: number, count: number, keys: string, shows: string])[] = [
     [24, 12, '', '›0123456789'],
-    [24, 10, '\u001b[6~', '012345678›9'],
     [24, 12, '\u001b[6~', '23456789›1011'],
-    [24, 12, '\u000e'.repeat(8), '01234567›89'],
     [24, 12, '\u000e'.repeat(9), '12345678›910'],
     [24, 12, `${'\u000e'.repeat(9)}\u0010`, '01234567›89'],
     [24, 12, '\u001b[6~\u001b[5~', '›0123456789'],

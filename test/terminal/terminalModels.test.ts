@@ -173,14 +173,6 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.equal(list.error, '', 'nothing beside the table for a program');
   const screen = await run(['models'], { isScreen: true });
   t.equal(screen.error, '\u001b[2mServed by llama.cpp b1\u001b[22m\n');
-  const { status } = llama as { readonly status: object };
-  const nameless = { isScreen: true, status: { ...status, version: undefined } };
-  for (const command of ['models', 'ps']) {
-    t.equal((await run([command], nameless)).error, '\u001b[2mServed by llama.cpp\u001b[22m\n');
-    const empty = await run([command], { isScreen: true, models: [] });
-    t.match(empty.error, 'No model is ');
-    t.notMatch(empty.error, 'Served', 'nothing is served');
-  }
   const installed = { models: [model('apart'), one] };
   const loaded = (await run(['ps'], installed)).out;
   t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);

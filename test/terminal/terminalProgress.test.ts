@@ -60,11 +60,6 @@ t.test('how progress is drawn', async (t) => {
       want: ['Pulling m · Do…', 'a1     100 %', 'a2      50 %', /^a3/, /^a4/, 'total   50 %'],
     },
     {
-      name: 'as high as the parts',
-      size: { columns: 44, rows: 7 },
-      want: ['Pulling m · Downloading', /^a1/, /^a2/, /^a3/, /^a4/, /^total/],
-    },
-    {
       name: 'short: the finished parts are one line',
       size: { columns: 44, rows: 6 },
       want: ['Pulling m · Downloading', '… 2 finished', /^a2/, /^a4/, /^total/],
@@ -75,7 +70,6 @@ t.test('how progress is drawn', async (t) => {
       want: ['Pulling m · Downloading', '… 2 finished, 1 more under way', /^a2/, /^total/],
     },
     { name: 'three rows', size: { columns: 44, rows: 3 }, want: ['Pulling m · Downloading', /^total/] },
-    { name: 'two rows', size: { columns: 44, rows: 2 }, want: [/^total/] },
     { name: 'one row', size: { columns: 44, rows: 1 }, want: [/^total/] },
   ];
   for (const { name, size, want } of cases) {
