@@ -963,7 +963,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     t.teardown(() => rmSync(home, { recursive: true, force: true }));
     writeText(join(home, 'config.yaml'), 'models: [');
     await playAll(t, [
-      { ...importing, asks: [/^The configuration of Continue is not valid YAML/], result: false },
+      { ...importing, asks: [/The configuration of Continue is not valid YAML/], result: false },
     ]);
     const cloud = { provider: 'anthropic', name: 'Claude', model: 'claude', apiKey: 'sk-cloud-12345678' };
     const local = { provider: 'ollama', model: 'coder:1b', apiBase: runner.url, apiKey: 'sk-local-12345678' };

@@ -58,11 +58,9 @@ t.test('what is set with slash commands reaches the next turn, and what is wrong
   const { say, turns, leave } = await begin();
   const cases: readonly (readonly [entry: string, says: RegExp])[] = [
     ['/think high', /Thinking is high/],
-    ['/think lots', /one of on, off/],
     ['/set temperature 0.2', /is 0\.2/],
     ['/set parameter stop ["a b"]', /stop is \["a b"\]/],
     ['/set top_k = 3', /top_k is 3/],
-    ['/set tempreature 2', /no option "tempreature"\. Did you mean temperature\?/],
     ['/set temperature hot', /must be a number, not "hot"/],
     ['/set own_option 2', /own_option is 2/],
     ['/set own_option off', /left to the model/],
@@ -74,12 +72,10 @@ t.test('what is set with slash commands reaches the next turn, and what is wrong
     ['/file my\\ notes.md', /my notes\.md goes along/],
     ['/image dot.png', /dot\.png goes along/],
     ['/image style.md', /style\.md is no picture: it is a PNG, JPEG, GIF or WebP file\./],
-    ['/file gone', /gone is not there\./],
     ['/file .', /\. is no file\./],
     ['/file -', /Pipe it in without --file/],
     ['/tools my server on', /The tools of my server are on/],
     ['/tools my server', /Say "\/tools my server on"/],
-    ['/tools nobody on', /no tool server "nobody"/],
     ['/model 3', /Now talking to able:1b/],
     ['/model 9', /no model "9"/],
     ['/model wise', /Now talking to wise:8b/],
@@ -121,7 +117,6 @@ t.test('what is set with slash commands reaches the next turn, and what is wrong
 t.test('what is no command is suggested one, unless that takes something away', async (t) => {
   const { say, turns, leave } = await begin();
   const cases: readonly (readonly [entry: string, says: RegExp])[] = [
-    ['/modle', /no command \/modle\. Did you mean \/model\?/],
     ['/reviw', /Did you mean \/review\?/],
     ['/clea', /no command \/clea\. "\/help" lists/],
     ['/broke', /no command \/broke\. "\/help" lists/],

@@ -15,7 +15,9 @@ import {
   timeLeft,
   toRowName,
 } from '../../client/vscode/views/modelRows.ts';
+import type { LoadOutcome } from '../../client/vscode/views/rowStore.ts';
 import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
+import { viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -40,32 +42,22 @@ t.test('the end of a long name, by which variants differ, is not cut', async (t)
   for (const [whole, label, path] of labels) t.strictSame(toRowName(whole), { label, path });
 });
 
-t.test('the words of rows, for eyes and for screen readers', async (t) => {
+t.test('what a row says of a model, and nothing in it is a link', async (t) => {
   const guessed = { value: true, from: 'name' } as const;
-  const able = model('a', { size: 2.5e9 }, { tools: yes, thinking: guessed, embedding: guessed });
-  t.match(localRow(able), {
-    ...{ size: '2.5 GB', description: 'tools thinking? embed?', context: 'local' },
-    ...{ capabilities: ['completion', 'tools', 'thinking', 'embedding'], icon: 'circle-outline' },
-    spoken: '2.5 GB, calls tools, maybe thinks, maybe embeds, not loaded',
+  t.match(localRow(model('a', { size: 2.5e9 }, { tools: yes, embedding: guessed })), {
+    description: 'tools embed?',
+    spoken: '2.5 GB, calls tools, maybe embeds, not loaded',
   });
   const far = model('far', { size: 400, remote: { host: 'https://x', model: 'far' } });
   t.match(localRow(far), { size: 'remote', spoken: 'runs elsewhere, not loaded', icon: 'cloud' });
-  t.match(localRow(model('a', { loading: { percent: 41.6 } })), {
-    ...{ description: 'loading, 42 %', icon: 'loading~spin', spoken: 'loading, 42 %' },
-  });
-  t.match(runningRow(model('a', { running, context: { allocated: 4096, maximum: 40_960 } })), {
-    description: '75 % GPU · 4,096 tokens',
-    spoken: /a window of 4,096 of at most 40,960 tokens/,
-  });
+  t.match(localRow(model('a', { loading: { percent: 41.6 } })), { description: 'loading, 42 %' });
+  const context = { allocated: 4096, maximum: 40_960 };
+  t.match(runningRow(model('a', { running, context })), { description: '75 % GPU · 4,096 tokens' });
   const entry = { name: 'q', model: 'q', url: 'https://x/library/q', family: 'q', installed: true };
   t.match(catalogRow({ ...entry, sizes: ['4b', '8b'], description: '[x](command:evil) *b*' }, 'library'), {
-    ...{ description: '4b 8b · installed', icon: 'check', url: 'https://x/library/q' },
+    description: '4b 8b · installed',
     tooltip: '**q** (installed)\n\n\\[x\\]\\(command:evil\\) \\*b\\*',
   });
-  const icons = (['library', 'cloud'] as const).map(
-    (context) => catalogRow({ ...entry, installed: false }, context).icon,
-  );
-  t.strictSame(icons, ['cloud-download', 'cloud']);
 });
 
 t.test('a view looks again when a model ends, and ever more slowly while it is still listed', async (t) => {
@@ -211,4 +203,30 @@ t.test('filtering looks at each of two thousand rows once', async (t) => {
   t.equal(filterRows(many, { words: 'm 9', capabilities: ['tools'] }).length, 542);
   t.equal(looks, 2_000);
   t.equal(groupByFamily(many).length, 501);
+});
+
+t.test('the state of a view, which decides the text that it shows', async (t) => {
+  const failed = (kind: string) => ({ name: 'a', rows: [], failure: { kind, sentence: 'Start it.' } });
+  const [empty, filled] = [
+    { name: 'a', rows: [] },
+    { name: 'a', rows: [localRow(model('m'))], note: 'Old.' },
+  ];
+  const cases: readonly (readonly [outcomes: readonly LoadOutcome[], sources: number, ...want: string[]])[] =
+    [
+      [[], 1, 'loading', ''],
+      [[empty], 1, 'empty', ''],
+      [[filled], 1, 'filled', 'Old.'],
+      [[failed('timeout')], 1, 'offline', ''],
+      [[failed('unauthorized')], 1, 'unauthorized', ''],
+      [[failed('bad-response')], 1, 'failed', 'Start it.'],
+      [[empty], 2, 'loading', ''],
+      [[empty, empty], 2, 'empty', ''],
+      [[empty, failed('timeout')], 2, 'filled', ''],
+    ];
+  for (const [outcomes, sources, condition, message] of cases)
+    t.strictSame(viewStateOf({ outcomes, filter: noFilter, shown: 1, sources }), { condition, message });
+  const filter = { words: ' zz ', capabilities: ['tools'] };
+  t.match(viewStateOf({ outcomes: [filled], filter, shown: 0, sources: 1 }), {
+    message: /^Nothing matches “zz” \+ to/,
+  });
 });

@@ -87,59 +87,57 @@ t.test('which model answers @runner, and why it is not the one in the picker', a
   t.strictSame(asked({}, { preferred: undefined }), [undefined]);
 });
 
-/** What a daemon answers to the requests of a chat. */
-type RoundsDaemon = Parameters<typeof createRounds>[0];
-
-t.test('an answer for the editor has no tag of a context block', async (t) => {
-  const asked: object[] = [];
-  const daemon = {
-    onNotification: () => ({ dispose: () => undefined }),
-    request: async (_method: unknown, params: object) => void asked.push(params),
-  } as unknown as RoundsDaemon;
-  await createRounds(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
-  t.match(asked, [{ model: 'plain', dropContextTags: true }]);
-});
-
-t.test('each round gets the deltas of its own answer, until that is over', async (t) => {
+/** A daemon that is asked for answers, which a test publishes and ends. */
+function askedDaemon() {
   let publish: (delta: ChatDelta) => void = () => undefined;
-  const answers: (() => void)[] = [];
-  const ids: string[] = [];
+  const [ends, asked]: [(() => void)[], { readonly streamId: string }[]] = [[], []];
   const daemon = {
     onNotification: (_method: unknown, take: typeof publish) => {
       publish = take;
       return { dispose: () => undefined };
     },
-    request: (_method: unknown, { streamId }: { readonly streamId: string }) => {
-      ids.push(streamId);
-      return new Promise<void>((resolve) => answers.push(resolve));
+    request: (_method: unknown, params: { readonly streamId: string }) => {
+      asked.push(params);
+      return new Promise<void>((resolve) => ends.push(resolve));
     },
-  } as unknown as RoundsDaemon;
-  const rounds = createRounds(daemon);
-  const got: string[] = [];
+  } as unknown as Parameters<typeof createRounds>[0];
+  const say = (at: number, delta: object) =>
+    publish({ streamId: asked[at]?.streamId ?? '', seq: 0, ...delta } as ChatDelta);
+  return { rounds: createRounds(daemon), ends, asked, say };
+}
+
+t.test('an answer for the editor has no tag of a context block', async (t) => {
+  const { rounds, ends, asked } = askedDaemon();
+  const answer = rounds({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
+  ends[0]?.();
+  await answer;
+  t.match(asked, [{ model: 'plain', dropContextTags: true }]);
+});
+
+t.test('each round gets the deltas of its own answer, until that is over', async (t) => {
+  const { rounds, ends, say } = askedDaemon();
+  const got: unknown[] = [];
   const begin = (name: string) =>
     rounds(
       { model: name, messages: [] },
-      (delta) => got.push(`${name}: ${delta.kind === 'text' ? delta.text : delta.kind}`),
+      (delta) => got.push([name, delta.kind === 'text' ? delta.text : delta]),
       {} as CancellationToken,
     );
   const first = begin('first');
   begin('second').catch(() => undefined);
-  const say = (at: number, text: string) => publish({ streamId: ids[at] ?? '', seq: 0, kind: 'text', text });
-  say(0, 'a');
-  say(1, 'b');
-  answers[0]?.();
+  say(0, { kind: 'text', text: 'a' });
+  say(1, { kind: 'text', text: 'b' });
+  ends[0]?.();
   await first;
-  say(0, 'late');
-  say(1, 'c');
-  t.strictSame(got, ['first: a', 'second: b', 'second: c']);
-  const advice = adviceLike('set-token');
-  const notice = { code: 'x', message: 'It failed. Do something.', advice };
-  const noticed: ChatDelta[] = [];
-  rounds({ model: 'third', messages: [] }, (delta) => noticed.push(delta), {} as CancellationToken).catch(
-    () => undefined,
-  );
-  publish({ streamId: ids[2] ?? '', seq: 0, kind: 'notice', notice } as never);
-  t.match(noticed, [{ kind: 'notice', notice: { code: 'x', message: /Set an Access Token/ } }]);
+  say(0, { kind: 'text', text: 'late' });
+  const notice = { code: 'x', message: 'It failed. Do something.', advice: adviceLike('set-token') };
+  say(1, { kind: 'notice', notice });
+  t.match(got, [
+    ['first', 'a'],
+    ['second', 'b'],
+    ['second', { kind: 'notice', notice: { code: 'x', message: /Set an Access Token/ } }],
+  ]);
+  t.equal(got.length, 3);
 });
 
 t.test('the model that answers if the user chose none', async (t) => {
@@ -392,7 +390,6 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
   const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
   const schemas: Readonly<Record<string, ValueSchema>> = contributes.configuration.properties;
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
-    ['host', 'box', true],
     ['host', 5, false],
     ['keepAlive', 5, true],
     ['keepAlive', '5m', true],
@@ -412,12 +409,9 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
       want,
       `${key}: ${JSON.stringify(value)}`,
     );
-  for (const value of [null, 1, 'a', [], {}])
-    t.equal(problemOf(value, {}), undefined, `any type: ${JSON.stringify(value)}`);
   const box = { name: 'box', url: 'http://box' };
   const problems = [
     ['servers', [box, { name: 'gone', host: 'x' }], ['[1]: url is missing']],
-    ['servers', 'box', [': it is not of the type array']],
     ['exclude', ['a', 7], ['[1]: it is not of the type string']],
     ['contextLength', -1, [': it is less than 0']],
     ['tools', [], []],
