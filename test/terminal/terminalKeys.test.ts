@@ -189,23 +189,6 @@ t.test('Enter before the search has ended takes the first that it finds', async 
   await run.leave(t);
 });
 
-t.test('without a terminal, --resume lists and says how to name one', async (t) => {
-  const run = start({ args: ['chat', '--resume'], input: '', isScreen: false });
-  t.equal(await run.ended, 2);
-  t.match(run.stdout.text(), /^ID .*\n20261122-aaaaaaa0 /);
-  t.match(run.stderr.text(), /"--resume" lets you choose at a terminal\. .* --session ID/);
-  const json = start({ args: ['chat', 'go', '--resume', '--json'] });
-  t.equal(await json.ended, 2);
-  t.hasStrict(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
-  const none = start({
-    ...{ args: ['chat', '--resume'], input: '', isScreen: false },
-    answers: { 'runner/sessions/list': () => ({ sessions: [] }) },
-  });
-  t.equal(await none.ended, 2);
-  t.equal(none.stderr.text(), 'No conversation is kept yet.\n');
-  t.equal(none.stdout.text(), '');
-});
-
 t.test('/resume changes to another conversation, and the line goes on', async (t) => {
   const run = start();
   await run.stdout.until(/m:1b › $/);

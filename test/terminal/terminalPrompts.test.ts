@@ -206,21 +206,19 @@ t.test('a schema file that cannot be one is refused in a sentence', async (t) =>
     ['list.json', 'list.json is no JSON Schema: that is an object.\n'],
   ] as const;
   for (const [file, says] of cases) {
-    const run = start({ args: ['chat', 'go', '--format', file], input: '' });
-    t.equal(await run.ended, 2);
-    t.equal(run.stderr.text(), says);
-    t.strictSame(run.asked, []);
+    const refused = start({ args: ['chat', 'go', '--format', file], input: '' });
+    t.strictSame([await refused.ended, refused.stderr.text(), refused.asked], [2, says, []]);
   }
   const problem = '/type is none of object';
-  const chat = async () => {
-    throw new ResponseError(-32602, `The parameter "format" is not valid: ${problem}.`, {
-      path: 'format',
-      problem,
-    });
-  };
-  const run = start({ args: ['chat', 'go', '--format', 'schema.json'], input: '', chat });
-  t.equal(await run.ended, 2);
-  t.equal(run.stderr.text(), `schema.json is no JSON Schema: ${problem}.\n`);
+  const message = `The parameter "format" is not valid: ${problem}.`;
+  const chat = async () => new ResponseError(-32602, message, { path: 'format', problem });
+  const { code, error } = await runOnce({
+    args: ['chat', 'go', '--format', 'schema.json'],
+    cwd,
+    models,
+    chat,
+  });
+  t.strictSame([code, error], [2, `schema.json is no JSON Schema: ${problem}.\n`]);
 });
 
 /** What the daemon keeps of a conversation. */

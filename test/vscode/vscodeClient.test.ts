@@ -16,13 +16,7 @@ import {
 
 import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
-import {
-  findNamedModel,
-  namesCodebase,
-  withoutCodebase,
-  withPrompt,
-  withRetryMark,
-} from '../../client/vscode/chat/prompt.ts';
+import { namesCodebase, withoutCodebase, withRetryMark } from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import {
@@ -472,26 +466,18 @@ t.test('the address of the document service', async (t) => {
   for (const [text, want] of cases) t.match(toDocsAddress(text), want, JSON.stringify(text));
 });
 
-t.test(
-  'the commands of @runner have prompts, and commit messages are taken out of what models make of them',
-  async (t) => {
-    t.equal(withPrompt(undefined, 'hello'), 'hello');
-    t.equal(withPrompt('model', 'hello'), 'hello');
-    t.equal(withPrompt('toString', 'hello'), 'hello', 'only what the table has');
-    t.match(withPrompt('fix', 'it hangs'), /^Find what is wrong[\s\S]*\n\nit hangs$/);
-    t.notMatch(withPrompt('explain', ' '), /\n\n\s*$/, 'without words the prompt stands alone');
-    const cases = [
-      [' Add a test\n', 'Add a test'],
-      ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
-      ['```text\nAdd a test```', 'Add a test'],
-      [' ```\nAdd a test\n``` ', 'Add a test'],
-      ['```\n\n Add a test\n\n```', 'Add a test'],
-      ['"Add a test"', 'Add a test'],
-      ['Use "a" and "b"', 'Use "a" and "b"'],
-    ] as const;
-    for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
-  },
-);
+t.test('commit messages are taken out of what models make of them', async (t) => {
+  const cases = [
+    [' Add a test\n', 'Add a test'],
+    ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
+    ['```text\nAdd a test```', 'Add a test'],
+    [' ```\nAdd a test\n``` ', 'Add a test'],
+    ['```\n\n Add a test\n\n```', 'Add a test'],
+    ['"Add a test"', 'Add a test'],
+    ['Use "a" and "b"', 'Use "a" and "b"'],
+  ] as const;
+  for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
+});
 
 t.test(
   'a commit message is shown while it is written; without one, the box gets its text back',
@@ -524,22 +510,6 @@ t.test(
     }
   },
 );
-
-t.test('the model that /model names', async (t) => {
-  const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
-  const cases = [
-    ['both', 'default/both:latest'],
-    ['Both:latest', 'default/both:latest'],
-    ['far:8b', 'box/far:8b'],
-    ['box/far:8b', 'box/far:8b'],
-    ['box/both', 'box/both'],
-    ['far', undefined],
-  ] as const;
-  for (const [name, want] of cases) {
-    const found = findNamedModel(name, models);
-    t.equal(found && `${found.server}/${found.name}`, want, name);
-  }
-});
 
 t.test(
   'the request for a commit message has the changes file by file, with all of their names',

@@ -87,7 +87,6 @@ t.test("the settings for the editor's own chat", async (t) => {
     window,
   ]);
   t.strictSame(planned({ 'runner.contextLength': 0 }, {}), [window], 'an editor without these settings');
-  t.strictSame(planned({ 'inlineChat.defaultModel': '' }, {}), [inline, window]);
   const small = { 'runner.contextLength': 40_959 };
   t.strictSame(planned({ 'runner.contextLength': 0 }, small), [window], 'a task would not fit');
   t.strictSame(planned({ 'runner.contextLength': 0 }, { 'runner.contextLength': 40_960 }), []);
