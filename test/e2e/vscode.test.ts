@@ -5,6 +5,5 @@ import './vscodeModels.test.ts';
 import './vscodeCommands.test.ts';
 import './vscodeChat.test.ts';
 import './vscodeQuestion.test.ts';
-import './vscodeImport.test.ts';
 import './vscodeDocuments.test.ts';
 import './vscodeEngine.test.ts';

@@ -892,7 +892,7 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
     );
   });
 
-  await t.test('what was set in Continue, from a file that the user names', async (t) => {
+  await t.test('what was set in Continue is taken over, as far as the user leaves it ticked', async (t) => {
     const config = {
       models: [
         { provider: 'ollama', model: 'qwen3:8b', apiBase: runner.url },
@@ -959,6 +959,30 @@ t.test('what each command asks, and what comes of the answers', parts, async (t)
         asks: [none, open, `There is nothing in ${path} to set. Left out: rules.`],
       },
     ]);
+    const home = join(editor.data, '..', 'home', '.continue');
+    t.teardown(() => rmSync(home, { recursive: true, force: true }));
+    writeText(join(home, 'config.yaml'), 'models: [');
+    await playAll(t, [
+      { ...importing, asks: [/The configuration of Continue is not valid YAML/], result: false },
+    ]);
+    const cloud = { provider: 'anthropic', name: 'Claude', model: 'claude', apiKey: 'sk-cloud-12345678' };
+    const local = { provider: 'ollama', model: 'coder:1b', apiBase: runner.url, apiKey: 'sk-local-12345678' };
+    writeText(join(home, 'config.yaml'), `models: ${JSON.stringify([local, cloud])}\n`);
+    await playAll(t, [
+      {
+        ...importing,
+        answers: [`Token for ${runner.url}`],
+        asks: [
+          /^Import from .*config\.yaml \| runner\.chatModel coder:1b, now qwen3:8b, Token for/,
+          'Set 1 of 2 from Continue. Left out: Claude (anthropic).',
+        ],
+        sets: ['chatModel', 'qwen3:8b'],
+      },
+    ]);
+    await runner.waitFor(({ headers }) => headers.authorization === 'Bearer sk-local-12345678');
+    const said = await editor.evaluate(({ seen }) => JSON.stringify([seen.log, seen.notifications]));
+    t.notMatch(said, /sk-/, 'no key is in the log or in a notification');
+    await playAll(t, [{ run: 'clearAccessToken', answers: ['default'], asks: [/^Clear the Token/] }]);
     await editor.evaluate(setAll, { chatModel: null, servers: [{ name: 'box', url: box.url }] });
   });
 

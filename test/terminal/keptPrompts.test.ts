@@ -1,30 +1,16 @@
-import t, { type Test } from 'tap';
-import type { ChatParams, ChatResult } from '../../protocol/messages/chat.ts';
-import type { Model } from '../../protocol/messages/models.ts';
+import t from 'tap';
 import type { GetPromptParams, GetPromptResult, ListPromptsResult } from '../../protocol/messages/prompts.ts';
-import { startTerminal, type TerminalOptions } from './terminalPeer.ts';
-
-const yes = { value: true, from: 'server' } as const;
-const no = { value: false, from: 'server' } as const;
-const capabilities = { completion: yes, tools: no, vision: no, thinking: no, insert: no, embedding: no };
-const model: Model = { name: 'm:1b', server: 'default', family: 'm', capabilities, context: {} };
-
-const answer: ChatResult = {
-  finishReason: 'stop',
-  message: { role: 'assistant', content: 'Done.' },
-  usage: { promptTokens: 3, completionTokens: 20 },
-  notices: [],
-};
+import { modelLike } from '../support/modelLike.ts';
+import { converse, resultOf, runOnce, type TerminalOptions, type Turn } from './terminalPeer.ts';
 
 /** A conversation with a daemon that answers `runner/prompts/get` so. */
-function converse(get: (params: GetPromptParams) => GetPromptResult, options: TerminalOptions = {}) {
-  const asked: ChatParams[] = [];
+async function begin(
+  get: (params: GetPromptParams) => GetPromptResult,
+  answers: TerminalOptions['answers'] = {},
+) {
   const got: GetPromptParams[] = [];
-  const allowed: unknown[] = [];
   const looked: string[] = [];
-  const run = startTerminal({
-    isScreen: true,
-    models: [model],
+  const run = await converse({
     answers: {
       'runner/prompts/get': ({ params }) => {
         got.push(params as unknown as GetPromptParams);
@@ -34,55 +20,33 @@ function converse(get: (params: GetPromptParams) => GetPromptResult, options: Te
         looked.push(JSON.stringify(params));
         return { mentions: [] };
       },
-      'runner/prompts/allow': ({ params }) => {
-        allowed.push(params);
-        return {};
-      },
+      ...answers,
     },
-    chat: async ({ params }) => {
-      asked.push(params);
-      return answer;
-    },
-    ...options,
   });
-  const leave = async (t: Test) => {
-    run.type('\u0004');
-    t.equal(await run.ended, 0);
-  };
-  return { ...run, asked, got, allowed, looked, leave };
+  return { ...run, got, looked };
 }
 
 t.test('a prompt is sent as it is, to its model and with its tools for this turn alone', async (t) => {
   const text = 'Look at @secret.md and https://example.org';
-  const run = converse(({ name }) =>
+  const { say, turns, got, looked, ...run } = await begin(({ name }) =>
     name === 'review'
       ? { kind: 'prompt', name, text, model: 'big:9b', tools: ['files'] }
       : { kind: 'none', near: [] },
   );
-  await run.stdout.until(/m:1b ›/);
-  run.type('/review of @a.ts\r');
-  await run.stdout.until(
-    /The prompt \/review goes to big:9b with the tools of files\.[\s\S]*20 tokens[\s\S]*m:1b ›/,
-  );
-  run.type('hello\r');
-  await run.stdout.until(/(?:20 tokens[\s\S]*){2}m:1b ›/);
-  t.hasStrict(
-    run.got,
-    [{ name: 'review', text: 'of @a.ts', cwd: '/projects/here' }],
-    'what is no command is not looked up',
-  );
-  t.hasStrict(run.asked, [
+  t.match(await say('/review of @a.ts'), /The prompt \/review goes to big:9b with the tools of files\./);
+  await say('hello');
+  const want = [{ name: 'review', text: 'of @a.ts', cwd: '/projects/here' }];
+  t.hasStrict(got, want, 'what is no command is not looked up');
+  t.hasStrict(turns, [
     { model: 'big:9b', hostedTools: ['files'], messages: [{ role: 'user', content: text }] },
-    { model: 'm:1b', messages: [{ content: text }, { content: 'Done.' }, { content: 'hello' }] },
+    { model: 'm:1b', messages: [{ content: text }, { content: 'ok 1' }, { content: 'hello' }] },
   ]);
-  t.notOk(run.asked[1]?.hostedTools);
-  t.match(run.looked, [/of @a\.ts/], 'files are named by what was typed');
-  t.notMatch(run.looked.join(), /secret/, 'and not by the text of the prompt');
-  run.type('/undo\r');
-  await run.stdout.until(/Took back[\s\S]*m:1b ›/);
-  run.type('/retry\r');
-  await run.stdout.until(/Asking again[\s\S]*20 tokens[\s\S]*m:1b ›/);
-  t.hasStrict(run.asked[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
+  t.notOk(turns[1]?.hostedTools);
+  t.match(looked, [/of @a\.ts/], 'files are named by what was typed');
+  t.notMatch(looked.join(), /secret/, 'and not by the text of the prompt');
+  t.match(await say('/undo'), /Took back/);
+  t.match(await say('/retry'), /Asking again/);
+  t.hasStrict(turns[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
   run.type('/edit\r');
   await run.stdout.until(/› \/review of @a\.ts$/);
   run.type('\u0015');
@@ -90,40 +54,31 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
 });
 
 t.test('commands come first, and what is neither stays what it was', async (t) => {
-  const run = converse(() => ({ kind: 'none', near: [] }));
-  await run.stdout.until(/m:1b ›/);
-  run.type('/stats\r');
-  await run.stdout.until(/There is no answer yet\./);
-  t.strictSame(run.got, [], 'a command of the terminal is no prompt');
-  run.type('/nope\r');
-  await run.stdout.until(/There is no command \/nope\./);
+  const { say, turns, got, ...run } = await begin(() => ({ kind: 'none', near: [] }));
+  t.match(await say('/stats'), /There is no answer yet\./);
+  t.strictSame(got, [], 'a command of the terminal is no prompt');
+  t.match(await say('/nope'), /There is no command \/nope\./);
   run.type('\u001b[200~/Users\nhave paths\u001b[201~\r');
   await run.pause();
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.hasStrict(run.asked, [{ messages: [{ content: '/Users\nhave paths' }] }]);
+  t.hasStrict(turns, [{ messages: [{ content: '/Users\nhave paths' }] }]);
   await run.leave(t);
 });
 
 t.test('missing arguments are asked for, and Ctrl-C at the question sends nothing', async (t) => {
   const missing = [{ name: 'file', description: 'Which\u001b[2J file', required: true }];
-  const run = converse(({ name, values }) =>
+  const { say, turns, ...run } = await begin(({ name, values }) =>
     values?.['file'] === undefined
       ? { kind: 'missing', missing, values: { file: '', focus: 'errors' }, message: 'It needs a file.' }
       : { kind: 'prompt', name, text: `Review ${values['file']} for ${values['focus']}.` },
   );
-  await run.stdout.until(/m:1b ›/);
-  run.type('/review focus=errors\r');
-  await run.stdout.until(/file \(Which␛\[2J file\): $/);
-  run.type(' \r');
-  await run.stdout.until(/(?:file \(Which[\s\S]*){2}: $/);
-  run.type('src/a b.ts\r');
-  await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.hasStrict(run.asked[0]?.messages, [{ content: 'Review src/a b.ts for errors.' }]);
-  run.type('/review\r');
-  await run.stdout.until(/20 tokens[\s\S]*file \(Which[^›]*$/);
+  for (const entry of ['/review focus=errors', ' ']) t.match(await say(entry), /file \(Which␛\[2J file\): $/);
+  await say('src/a b.ts');
+  t.hasStrict(turns[0]?.messages, [{ content: 'Review src/a b.ts for errors.' }]);
+  await say('/review');
   run.type('\u0003');
-  await run.stdout.until(/Nothing was sent\.[\s\S]*m:1b ›/);
-  t.equal(run.asked.length, 1);
+  await run.stdout.until(/Nothing was sent\.[\s\S]*m:1b › $/);
+  t.equal(turns.length, 1);
   await run.leave(t);
 });
 
@@ -134,40 +89,30 @@ t.test('the prompts of a workspace are used after one question', async (t) => {
     isAllowed
       ? { kind: 'prompt', name, text: 'Fix it.' }
       : { kind: 'unasked', folder, message: 'Not allowed yet.' };
-  const run = converse(get, {
-    answers: {
-      'runner/prompts/get': ({ params }) => get(params as unknown as GetPromptParams),
-      'runner/prompts/allow': ({ params }) => {
-        isAllowed = params['allowed'] === true;
-        return {};
-      },
+  const { say, turns, ...run } = await begin(get, {
+    'runner/prompts/allow': ({ params }) => {
+      isAllowed = params['allowed'] === true;
+      return {};
     },
   });
-  await run.stdout.until(/m:1b ›/);
-  run.type('/fix\r');
-  await run.stdout.until(/␛\[2Jhere\/\.runner\/prompts has 2 prompts[\s\S]*\[y\/N\] $/);
-  run.type('\r');
-  await run.stdout.until(/They do not count\.[\s\S]*m:1b ›/);
-  run.type('/fix\r');
-  await run.stdout.until(/do not count[\s\S]*\[y\/N\] $/);
+  t.match(await say('/fix'), /␛\[2Jhere\/\.runner\/prompts has 2 prompts.*\[y\/N\] $/);
+  t.match(await say(''), /They do not count\./);
+  t.match(await say('/fix'), /\[y\/N\] $/);
   run.type('\u0003');
-  await run.stdout.until(/do not count[\s\S]*\[y\/N\] [\s\S]*m:1b ›/);
+  await run.stdout.until(/do not count[\s\S]*\[y\/N\] [\s\S]*m:1b › $/);
   t.notMatch(run.stdout.plain(), 'Not allowed yet', 'whoever leaves the question knows it');
-  run.type('/fix\r');
-  await run.stdout.until(/do not count[\s\S]*(?:\[y\/N\] [\s\S]*){2}$/);
-  run.type('y\r');
-  await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
-  t.hasStrict(run.asked, [{ messages: [{ content: 'Fix it.' }] }]);
+  t.match(await say('/fix'), /\[y\/N\] $/);
+  await say('y');
+  t.hasStrict(turns, [{ messages: [{ content: 'Fix it.' }] }]);
   await run.leave(t);
 });
 
 t.test('a prompt that cannot be used says why', async (t) => {
-  const run = converse(() => ({ kind: 'unusable', message: 'The prompt /x cannot\u001b[2J be used.' }));
-  await run.stdout.until(/m:1b ›/);
-  run.type('/x\r');
-  await run.stdout.until(/The prompt \/x cannot␛\[2J be used\.[\s\S]*m:1b ›/);
-  t.strictSame(run.asked, []);
-  await run.leave(t);
+  const message = 'The prompt /x cannot\u001b[2J be used.';
+  const { say, turns, leave } = await begin(() => ({ kind: 'unusable', message }));
+  t.match(await say('/x'), /The prompt \/x cannot␛\[2J be used\./);
+  t.strictSame(turns, []);
+  await leave(t);
 });
 
 t.test('runner prompts lists them, with what is wrong', async (t) => {
@@ -186,7 +131,7 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
   };
   const asked: unknown[] = [];
   const start = (args: readonly string[], result: ListPromptsResult = listed) =>
-    startTerminal({
+    runOnce({
       args: ['prompts', ...args],
       env: { HOME: '/home/me' },
       answers: {
@@ -200,12 +145,12 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
         },
       },
     });
-  const run = start([]);
-  t.equal(await run.ended, 1);
+  const { code, out } = await start([]);
   t.hasStrict(asked, [{ cwd: '/projects/here' }]);
   t.hasStrict((asked[0] as { commands: string[] }).commands, ['model', 'think']);
+  t.equal(code, 1);
   t.equal(
-    run.stdout.text(),
+    out,
     [
       'PROMPT        FROM       ABOUT',
       '/model        you        hidden: /model is a command',
@@ -217,25 +162,16 @@ t.test('runner prompts lists them, with what is wrong', async (t) => {
       '',
     ].join('\n'),
   );
-  const json = start(['--json']);
-  t.equal(await json.ended, 1);
-  t.strictSame(json.stdout.events(), [
-    ...listed.prompts,
-    { folder: listed.folder },
-    { problem: listed.problems[0] },
-  ]);
-  const none = start([], { prompts: [], problems: [] });
-  t.equal(await none.ended, 0);
-  t.match(none.stderr.text(), /no prompt yet.*~\/\.config\/runner\/prompts\/review\.md/s);
+  const none = { prompts: [], problems: [] };
+  t.match(await start([], none), {
+    code: 0,
+    error: /no prompt yet.*~\/\.config\/runner\/prompts\/review\.md/s,
+  });
   asked.length = 0;
-  const allow = start(['allow']);
-  t.equal(await allow.ended, 0);
-  t.match(allow.stdout.text(), /prompts count from now on/);
+  t.match(await start(['allow']), { code: 0, out: /prompts count from now on/ });
   t.hasStrict(asked, [{ cwd: '/projects/here', allowed: true }]);
-  const refuse = start(['refuse'], { prompts: [], problems: [] });
-  t.equal(await refuse.ended, 2);
-  t.match(refuse.stderr.text(), /there is no\s+\.runner\/prompts here/);
-  t.equal(await start(['delete']).ended, 2);
+  t.match(await start(['refuse'], none), { code: 2, error: /there is no\s+\.runner\/prompts here/ });
+  t.equal((await start(['delete'])).code, 2);
 });
 
 t.test('a script sends a prompt by its name, with what is piped', async (t) => {
@@ -245,12 +181,18 @@ t.test('a script sends a prompt by its name, with what is piped', async (t) => {
     ['/etc x', { kind: 'none', near: [] }, '/etc x\n\na diff'],
     ['/fix', { kind: 'missing', missing: [], values: {}, message: 'It needs a value.' }, undefined],
   ] as const) {
-    const { asked, ...run } = converse(() => found as GetPromptResult, {
-      ...{ args: ['chat', typed], input: piped, isScreen: false },
+    const asked: Turn['params'][] = [];
+    const run = await runOnce({
+      ...{ args: ['chat', typed], input: piped, models: [modelLike('m:1b')] },
+      answers: { 'runner/prompts/get': () => found, 'runner/files/find': () => ({ mentions: [] }) },
+      chat: async ({ params }) => {
+        asked.push(params);
+        return resultOf('Done.');
+      },
     });
-    t.equal(await run.ended, want === undefined ? 2 : 0, typed);
+    t.equal(run.code, want === undefined ? 2 : 0, typed);
     t.equal(asked[0]?.messages[0]?.content, want, typed);
     t.strictSame(asked[0]?.hostedTools, found.kind === 'prompt' ? [] : undefined);
-    if (want === undefined) t.match(run.stderr.text(), /^It needs a value\.$/m);
+    if (want === undefined) t.match(run.error, /^It needs a value\.$/m);
   }
 });

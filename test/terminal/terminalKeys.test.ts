@@ -4,31 +4,11 @@ import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { editText } from '../../client/terminal/cli/textEditor.ts';
-import { HistorySearch } from '../../client/terminal/conversation/historySearch.ts';
-import { type Key, type KeyTarget, LineKeys } from '../../client/terminal/conversation/lineKeys.ts';
-import {
-  entryOfLines,
-  isOpenEntry,
-  lineEnd,
-  linesOfEntry,
-  textOfEntry,
-} from '../../client/terminal/conversation/multilineEntry.ts';
-import type { ChatResult } from '../../protocol/messages/chat.ts';
-import type { Model } from '../../protocol/messages/models.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
+import { modelLike } from '../support/modelLike.ts';
 import { where } from '../support/systems.ts';
-import { type Asked, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
+import { type Asked, resultOf, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
-
-const yes = { value: true, from: 'server' } as const;
-const no = { value: false, from: 'server' } as const;
-const capabilities = { completion: yes, tools: no, vision: no, thinking: no, insert: no, embedding: no };
-const model: Model = { name: 'm:1b', server: 'default', family: 'm', capabilities, context: {} };
-
-function resultOf(content: string): ChatResult {
-  const usage = { promptTokens: 3, completionTokens: 20 };
-  return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [] };
-}
 
 const at = '2026-11-22T05:00:00Z';
 const kept = ['Rivers', 'Lakes', 'Long rivers', 'Sea\u001b[2J'].map(
@@ -64,7 +44,7 @@ function start(options: TerminalOptions = {}) {
   const unknown = new ResponseError(-32602, 'There is none.', { path: 'id' });
   const run = startTerminal({
     isScreen: true,
-    models: [model],
+    models: [modelLike('m:1b')],
     env: { HOME: '/home/me' },
     answers: Object.fromEntries([
       answer('create', () => ({ session: { ...kept[0], title: '', turns: 0 } })),
@@ -147,9 +127,7 @@ t.test('a list that is longer than the screen moves with the choice', async (t) 
       .replaceAll('› ', '›');
   const screens: readonly (readonly [rows: number, count: number, keys: string, shows: string])[] = [
     [24, 12, '', '›0123456789'],
-    [24, 10, '\u001b[6~', '012345678›9'],
     [24, 12, '\u001b[6~', '23456789›1011'],
-    [24, 12, '\u000e'.repeat(8), '01234567›89'],
     [24, 12, '\u000e'.repeat(9), '12345678›910'],
     [24, 12, `${'\u000e'.repeat(9)}\u0010`, '01234567›89'],
     [24, 12, '\u001b[6~\u001b[5~', '›0123456789'],
@@ -211,23 +189,6 @@ t.test('Enter before the search has ended takes the first that it finds', async 
   await run.leave(t);
 });
 
-t.test('without a terminal, --resume lists and says how to name one', async (t) => {
-  const run = start({ args: ['chat', '--resume'], input: '', isScreen: false });
-  t.equal(await run.ended, 2);
-  t.match(run.stdout.text(), /^ID .*\n20261122-aaaaaaa0 /);
-  t.match(run.stderr.text(), /"--resume" lets you choose at a terminal\. .* --session ID/);
-  const json = start({ args: ['chat', 'go', '--resume', '--json'] });
-  t.equal(await json.ended, 2);
-  t.hasStrict(json.stdout.events(), [kept[0], kept[1], kept[2], kept[3], { event: 'error', kind: 'usage' }]);
-  const none = start({
-    ...{ args: ['chat', '--resume'], input: '', isScreen: false },
-    answers: { 'runner/sessions/list': () => ({ sessions: [] }) },
-  });
-  t.equal(await none.ended, 2);
-  t.equal(none.stderr.text(), 'No conversation is kept yet.\n');
-  t.equal(none.stdout.text(), '');
-});
-
 t.test('/resume changes to another conversation, and the line goes on', async (t) => {
   const run = start();
   await run.stdout.until(/m:1b › $/);
@@ -277,154 +238,12 @@ t.test('a conversation is forked, and the other one stays', async (t) => {
   t.hasStrict(flag.turns, [{ session: '20261123-forked00', messages: [...said, { content: 'So?' }] }]);
 });
 
-/** A line with `|` before the character at the cursor. */
-function lineOf(marked: string) {
-  const cursor = marked.indexOf('|');
-  return { text: marked.slice(0, cursor) + marked.slice(cursor + 1), cursor };
-}
-
-t.test('an entry of several lines', async (t) => {
-  const cases: readonly (readonly [lines: readonly string[], text: string | undefined])[] = [
-    [['one'], 'one'],
-    [['one\\'], undefined],
-    [['one\\', 'two'], 'one\ntwo'],
-    [['"""'], undefined],
-    [['"""a', 'b'], undefined],
-    [[' """a'], undefined],
-    [['one\\ '], 'one\\ '],
-    [['""""""'], ''],
-    [[' """a""" '], 'a'],
-    [['"""', 'a', 'b', '"""'], 'a\nb'],
-    [['"""', ' /a', '"""'], '//a'],
-    [['say """'], 'say """'],
-  ];
-  for (const [lines, text] of cases) {
-    t.equal(isOpenEntry(lines), text === undefined, lines.join('|'));
-    if (text !== undefined) t.equal(textOfEntry(lines), text, lines.join('|'));
-  }
-  t.equal(entryOfLines(['one\\', 'two']), `one${lineEnd}two`);
-  t.strictSame(linesOfEntry(`one${lineEnd}two`), ['one', 'two']);
-});
-
-t.test('a search in the history', async (t) => {
-  const search = new HistorySearch(['deploy it', 'Why Rivers?', 'rivers of Europe', 'hello']);
-  t.equal(search.found, undefined);
-  search.type('r');
-  search.type('iv');
-  t.equal(search.found, 'Why Rivers?', 'small letters find large ones');
-  search.older();
-  t.equal(search.found, 'rivers of Europe');
-  search.older();
-  t.ok(search.isFailing);
-  t.equal(search.found, 'rivers of Europe', 'what was found stays');
-  search.erase();
-  t.equal(search.found, 'Why Rivers?');
-  search.type('vX');
-  t.ok(search.isFailing);
-  const exact = new HistorySearch(['rivers of Europe', 'Why Rivers?']);
-  exact.type('Riv');
-  t.equal(exact.found, 'Why Rivers?', 'a large letter finds a large one');
-  exact.older();
-  t.ok(exact.isFailing);
-});
-
-/** What the keys do to a line, with `|` before its cursor. Each key is one of these names, or what it types. */
-function keysAfter(before: string, keys: readonly string[]) {
-  const named: Readonly<Record<string, Key>> = {
-    esc: { name: 'escape', sequence: '\u001b' },
-    enter: { name: 'return', sequence: '\r' },
-    keypadEnter: { name: 'enter', sequence: '\n' },
-    altEnter: { name: 'return', meta: true, sequence: '\u001b\r' },
-    altKeypadEnter: { name: 'enter', meta: true, sequence: '\u001b\n' },
-    shiftEnter: { sequence: '\u001b[13;2u' },
-    otherShiftEnter: { sequence: '\u001b[27;2;13~' },
-    back: { name: 'backspace', sequence: '\u007f' },
-    left: { name: 'left', sequence: '\u001b[D' },
-    altB: { name: 'b', meta: true, sequence: '\u001bb' },
-    ...Object.fromEntries([...'acegrx'].map((name) => [`^${name}`, { name, ctrl: true, sequence: '' }])),
-  };
-  const calls: string[] = [];
-  let line = lineOf(before);
-  const shownLine = () => `${line.text.slice(0, line.cursor)}|${line.text.slice(line.cursor)}`;
-  const target: KeyTarget = {
-    isTyping: true,
-    get line() {
-      return line;
-    },
-    history: ['deploy it', 'Which rivers', 'rivers'],
-    replace(next) {
-      line = next;
-      calls.push(shownLine());
-    },
-    showPrompt: (prompt) => void calls.push(prompt ?? 'the usual prompt'),
-    openEditor: () => void calls.push('the editor'),
-  };
-  const lineKeys = new LineKeys(target);
-  for (const key of keys) {
-    const given = named[key] ?? { name: key, sequence: key };
-    const text = key in named ? (key.startsWith('^') || given.meta ? '' : (given.sequence ?? '')) : key;
-    if (!lineKeys.takes(text, given)) calls.push(`${key} is left`);
-  }
-  return calls;
-}
-
-t.test('what the keys of a prompt do', async (t) => {
-  const cases: readonly (readonly [before: string, keys: readonly string[], calls: readonly string[]])[] = [
-    ['a|', ['b', 'enter', 'left', 'esc'], ['b is left', 'enter is left', 'left is left', 'esc is left']],
-    ['a|c', ['b', 'left', 'back'], ['ab|c', 'left is left', 'back is left']],
-    ['a|c', ['altEnter'], ['a␤|c']],
-    ['a|', ['altKeypadEnter', 'shiftEnter', 'otherShiftEnter'], ['a␤|', 'a␤␤|', 'a␤␤␤|']],
-    ['a|', ['^x', '^e'], ['the editor']],
-    ['a|', ['^e', '^x', 'b', '^e'], ['^e is left', 'b is left', '^e is left']],
-    ['a|', ['^x', '^x', 'e'], ['e is left']],
-    [
-      'a|',
-      ['^r', '^r', 'x'],
-      ['search "": ', 'a|', 'search "": ', 'a|', 'nothing older has "x": ', 'deploy it|'],
-    ],
-    [
-      'a|',
-      ['^r', 'r', 'i', '^r', '^r', 'back', 'esc', 'b'],
-      [
-        ...['search "": ', 'a|', 'search "r": ', 'Which rivers|', 'search "ri": ', 'Which rivers|'],
-        ...[
-          'search "ri": ',
-          'rivers|',
-          'nothing older has "ri": ',
-          'rivers|',
-          'search "r": ',
-          'Which rivers|',
-        ],
-        ...['the usual prompt', 'b is left'],
-      ],
-    ],
-    ['a|', ['^r', 'd', '^g'], ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'a|']],
-    [
-      'a|',
-      ['^r', '^c', '^r', '^a'],
-      ['search "": ', 'a|', 'the usual prompt', 'a|', 'search "": ', 'a|', 'the usual prompt', '^a is left'],
-    ],
-    [
-      'a|',
-      ['^r', 'd', 'enter'],
-      ['search "": ', 'a|', 'search "d": ', 'deploy it|', 'the usual prompt', 'enter is left'],
-    ],
-    [
-      'a|',
-      ['^r', 'keypadEnter', 'left'],
-      ['search "": ', 'a|', 'the usual prompt', 'keypadEnter is left', 'left is left'],
-    ],
-  ];
-  for (const [before, keys, calls] of cases)
-    t.strictSame(keysAfter(before, keys), calls, `${before} ${keys.join(' ')}`);
-});
-
 const state = mkdtempSync(join(tmpdir(), 'runner-keys-'));
 t.teardown(() => rmSync(state, { recursive: true, force: true }));
 
 t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) => {
   mkdirSync(join(state, 'runner'), { recursive: true });
-  writeFileSync(join(state, 'runner', 'history'), 'which rivers\nwhich lakes\n');
+  writeFileSync(join(state, 'runner', 'history'), 'Why Rivers\nwhich rivers\nwhich lakes\n');
   const run = start({ env: { XDG_STATE_HOME: state } });
   await run.stdout.until(/m:1b › $/);
   run.type('draft\u0012');
@@ -441,11 +260,22 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
   await run.stdout.until(/m:1b › which lakes$/);
   run.type('!\r');
   await run.stdout.until(/20 tokens[^›]*› $/);
-  run.type('\u0012rivers\r');
+  run.type('\u0012riv');
+  await run.stdout.until(/search "riv": which rivers$/);
+  run.type('x');
+  await run.stdout.until(/nothing older has "rivx": which rivers$/);
+  run.type('\u007f');
+  await run.stdout.until(/search "riv": which rivers$/);
+  run.type('\u0003');
+  await run.stdout.until(/m:1b › $/);
+  run.type('\u0012Riv');
+  await run.stdout.until(/search "Riv": Why Rivers$/);
+  run.type('\r');
   await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
   t.strictSame(
     run.turns.map(({ messages }) => messages.at(-1)?.content),
-    ['which lakes!', 'which rivers'],
+    ['which lakes!', 'Why Rivers'],
+    'a large letter finds only a large one',
   );
   await run.leave(t);
 });

@@ -5,16 +5,13 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { completionScripts } from '../../client/terminal/cli/shellCompletion.ts';
-import { describeDiagnostics } from '../../client/terminal/commands/create.ts';
-import { describeLoaded } from '../../client/terminal/commands/loading.ts';
 import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';
-import { createStyle } from '../../client/terminal/screen/output.ts';
 import { formatShare } from '../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
+import { modelLike, no, yes } from '../support/modelLike.ts';
 import { where } from '../support/systems.ts';
-import { type Asked, startTerminal } from './terminalPeer.ts';
+import { type Asked, resultOf, runOnce, startTerminal, type TerminalOptions } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
 process.env['TZ'] = 'UTC';
@@ -22,14 +19,10 @@ process.env['TZ'] = 'UTC';
 const folder = mkdtempSync(join(tmpdir(), 'runner-terminal-models-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-const yes = { value: true, from: 'server' } as const;
-const no = { value: false, from: 'server' } as const;
-const capabilities = { completion: yes, tools: yes, vision: no, thinking: no, insert: no, embedding: no };
 const running = { expiresAt: '2026-11-21T13:05:00Z', size: 4.1e9, sizeVram: 4.1e9 };
-const today = new Date('2026-11-21T12:00:00Z');
 
 function model(name: string, more: Partial<Model> = {}): Model {
-  return { name, server: 'default', family: 'qwen', capabilities, context: {}, ...more };
+  return modelLike(name, { family: 'qwen', ...more }, { tools: yes });
 }
 
 const models = [model('qwen3:4b', { size: 2.5e9 }), model('m:1b', { size: 1e9, running })];
@@ -109,45 +102,28 @@ t.test('the command line of the commands about models', async (t) => {
     { args: ['create', 'm', '-f', 'a', '-f', 'b'], says: /from one Modelfile/ },
   ];
   for (const { args, says } of cases) {
-    const run = startTerminal({ args, input: '' });
-    t.equal(await run.ended, 2, args.join(' '));
-    t.match(run.stderr.text(), says);
-    t.equal(run.started.length, 0, 'no daemon was asked');
+    const { code, error, started } = await runOnce({ args });
+    t.strictSame([code, started.length], [2, 0], `no daemon is asked: ${args.join(' ')}`);
+    t.match(error, says);
   }
-  const json = startTerminal({ args: ['rm', 'm', '--json'], isScreen: true });
-  t.equal(await json.ended, 2, 'with --json nothing is asked');
+  t.equal(
+    (await runOnce({ args: ['rm', 'm', '--json'], isScreen: true })).code,
+    2,
+    'with --json nothing is asked',
+  );
 });
 
-t.test('the help lists every command, aligned', async (t) => {
-  const run = startTerminal({ args: ['--help'], input: '' });
-  t.equal(await run.ended, 0);
-  const rows = run.stdout.text().match(/^ {2}runner \S.*$/gm) ?? [];
-  t.equal(rows.length, 21);
-  t.equal(new Set(rows.map((row) => row.search(/ {2}(?=\S+( \S+)*$)/))).size, 1, 'one column of summaries');
-  t.notMatch(run.stdout.text(), '__complete');
+t.test('the help of a command, by any of its names, and the version', async (t) => {
   for (const args of [
     ['ls', '--help'],
     ['help', 'models'],
     ['models', '-h'],
   ]) {
-    const one = startTerminal({ args, input: '' });
-    t.equal(await one.ended, 0);
-    t.match(one.stdout.text(), /^runner models\n.*The same: runner ls, runner list\n.*--server URL/s);
+    const { code, out } = await runOnce({ args });
+    t.equal(code, 0);
+    t.match(out, /^runner models\n.*The same: runner ls, runner list\n.*--server URL/s);
   }
-  const chat = startTerminal({ args: ['chat', '--help'], input: '' });
-  await chat.ended;
-  const flagRows = chat.stdout.text().match(/^ {2}(?:-\w,| {3}) --.*$/gm) ?? [];
-  t.equal(new Set(flagRows.map((row) => row.search(/(?<= {2})\S+( \S+)*$/))).size, 1, 'and one of flags');
-  t.match(chat.stdout.text(), /-m, --model M {2,}\S.*--think \[LEVEL\] {2,}\S.*Examples\n {2}runner chat/s);
-  const version = startTerminal({ args: ['-v'], input: '' });
-  t.equal(await version.ended, 0);
-  t.equal(version.stdout.text(), '0.0.0\n');
-  t.ok(
-    run.stdout
-      .text()
-      .split('\n')
-      .every((line) => line.length <= 110),
-  );
+  t.match(await runOnce({ args: ['-v'] }), { code: 0, out: '0.0.0\n' });
 });
 
 const shown: ShowModelResult = {
@@ -163,71 +139,17 @@ const shown: ShowModelResult = {
   license: 'Apache',
 };
 
-t.test('show', async (t) => {
-  const answers = { 'runner/models/show': () => shown };
-  const piped = startTerminal({ args: ['show', 'qwen3:4b'], input: '', answers });
-  t.equal(await piped.ended, 0);
-  t.equal(
-    piped.stdout.text(),
-    `qwen3:4b
-  family      qwen, qwen3
-  size        2.5 GB
-  parameters  4.0B, Q4_K_M
-  can         chat tools
-  context     4096 of 131072 tokens
-  loaded      4.1 GB, on the GPU, until 13:05
-
-Parameters
-  temperature  0.6
-  stop         <|im_start|>
-  stop         <|im_end|>␛[31m
-
-System
-  Be brief.␛]0;title␇
-
-Template
-${Array.from({ length: 12 }, (_, n) => `  line ${n}\t${'x'.repeat(90)}\n`).join('')}
-License
-  Apache
-`,
-  );
-  const screen = startTerminal({ args: ['show', 'qwen3:4b'], isScreen: true, columns: 40, answers });
+t.test('show cuts a template to the screen, and no field drives the terminal', async (t) => {
+  const show = { args: ['show', 'qwen3:4b'], answers: { 'runner/models/show': () => shown } };
+  const piped = await runOnce(show);
+  t.match(piped.out, /<\|im_end\|>␛\[31m\n\nSystem\n {2}Be brief\.␛\]0;title␇\n/);
+  t.match(piped.out, `line 11\t${'x'.repeat(90)}\n`, 'a program gets all of it');
+  const screen = startTerminal({ ...show, isScreen: true, columns: 40 });
   t.equal(await screen.ended, 0);
   t.match(screen.stdout.plain(), /Template\n {2}line 0 {2}x{28}…\n/);
   t.match(screen.stdout.plain(), / {2}line 7 .*…\n {2}… 4 more lines\n\nLicense/);
-  t.ok(
-    screen.stdout
-      .plain()
-      .split('\n')
-      .every((line) => columnsOf(line) < 46),
-  );
-  for (const [lines, rest] of [
-    [9, /\n {2}line 8\n$/],
-    [10, /\n {2}line 7\n {2}… 2 more lines\n$/],
-  ] as const) {
-    const template = `\n${Array.from({ length: lines }, (_, at) => `line ${at}\n`).join('')}`;
-    const long = startTerminal({
-      ...{ args: ['show', 'x'], isScreen: true },
-      answers: { 'runner/models/show': () => ({ model: models[0], template }) },
-    });
-    t.equal(await long.ended, 0);
-    t.match(long.stdout.plain(), /\n\nTemplate\n {2}line 0\n/);
-    t.match(long.stdout.plain(), rest, `${lines} lines`);
-  }
-  const json = startTerminal({ args: ['show', 'qwen3:4b', '--json'], input: '', answers });
-  t.equal(await json.ended, 0);
-  t.strictSame(json.stdout.events(), [shown]);
-  const remote = model('gpt-oss:120b-cloud', { remote: { host: 'https://x', model: 'gpt-oss:120b' } });
-  const far = startTerminal({
-    args: ['show', 'x'],
-    input: '',
-    answers: { 'runner/models/show': () => ({ model: remote }) },
-  });
-  t.equal(await far.ended, 0);
-  t.equal(
-    far.stdout.text(),
-    'gpt-oss:120b-cloud\n  family   qwen\n  can      chat tools\n  runs at  https://x as gpt-oss:120b\n',
-  );
+  const lines = screen.stdout.plain().split('\n');
+  t.ok(lines.every((line) => columnsOf(line) < 46));
 });
 
 t.test('a server that is no Ollama: its product, its windows, and what it cannot do', async (t) => {
@@ -245,49 +167,38 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
     loading: { percent: 41.6 },
   });
   const llama = by(['chat', 'complete', 'count']);
-  const run = async (args: readonly string[], more: object) => {
-    const started = startTerminal({ args, input: '', models: [one], ...llama, ...more });
-    return { code: await started.ended, out: started.stdout, error: started.stderr };
-  };
+  const run = (args: readonly string[], more: object) => runOnce({ args, models: [one], ...llama, ...more });
   const list = await run(['models'], {});
-  t.match(list.out.text(), /\nsmol .* 4096 assumed .* loading, 42 %\n$/);
-  t.equal(list.error.text(), '', 'nothing beside the table for a program');
+  t.match(list.out, /\nsmol .* 4096 assumed .* loading, 42 %\n$/);
+  t.equal(list.error, '', 'nothing beside the table for a program');
   const screen = await run(['models'], { isScreen: true });
-  t.equal(screen.error.text(), '\u001b[2mServed by llama.cpp b1\u001b[22m\n');
-  const { status } = llama as { readonly status: object };
-  const nameless = { isScreen: true, status: { ...status, version: undefined } };
-  for (const command of ['models', 'ps']) {
-    t.equal((await run([command], nameless)).error.text(), '\u001b[2mServed by llama.cpp\u001b[22m\n');
-    const empty = await run([command], { isScreen: true, models: [] });
-    t.match(empty.error.plain(), /^No model is /);
-    t.notMatch(empty.error.plain(), 'Served', 'nothing is served');
-  }
+  t.equal(screen.error, '\u001b[2mServed by llama.cpp b1\u001b[22m\n');
   const installed = { models: [model('apart'), one] };
-  const loaded = (await run(['ps'], installed)).out.text();
+  const loaded = (await run(['ps'], installed)).out;
   t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
   t.notMatch(loaded, 'apart', 'only what is loaded');
-  t.hasStrict((await run(['models', '--json'], {})).out.events(), [
+  t.hasStrict((await run(['models', '--json'], {})).events(), [
     { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
   ]);
   const answers = { 'runner/models/show': () => ({ model: one }) };
-  const page = (await run(['show', 'smol'], { answers })).out.text();
+  const page = (await run(['show', 'smol'], { answers })).out;
   const learnt = 'tools as configured, vision by its name, no insert as configured, context assumed';
   t.match(page, new RegExp(`context +4096 tokens\n +learnt +${learnt}\n`));
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
-  t.hasStrict((await run(['show', 'smol', '--json'], { answers })).out.events(), [{ product: 'llama.cpp' }]);
+  t.hasStrict((await run(['show', 'smol', '--json'], { answers })).events(), [{ product: 'llama.cpp' }]);
   const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });
   const show = { answers: { 'runner/models/show': () => ({ model: stays }) } };
   for (const [can, ps, shown] of [
     [['chat'], /\nsmol *\n$/, /loaded +yes\n/],
     [['chat', 'unload'], /\nsmol +until it is stopped\n$/, /loaded +yes, until it is stopped\n/],
   ] as const) {
-    t.match((await run(['ps'], { models: [stays], ...by(can) })).out.text(), ps, can.join());
-    t.match((await run(['show', 'smol'], { ...show, ...by(can) })).out.text(), shown, can.join());
+    t.match((await run(['ps'], { models: [stays], ...by(can) })).out, ps, can.join());
+    t.match((await run(['show', 'smol'], { ...show, ...by(can) })).out, shown, can.join());
   }
   const none = { models: [] };
-  t.match((await run(['models'], none)).error.text(), /^No model is installed\. Load one in the program/);
-  t.equal((await run(['ps'], none)).error.text(), 'No model is loaded. The first question loads one.\n');
-  t.match((await run(['chat', 'hi'], none)).error.text(), /no model yet\. Load one in the program/);
+  t.match((await run(['models'], none)).error, /^No model is installed\. Load one in the program/);
+  t.equal((await run(['ps'], none)).error, 'No model is loaded. The first question loads one.\n');
+  t.match((await run(['chat', 'hi'], none)).error, /no model yet\. Load one in the program/);
   const asked = startTerminal({ args: ['rm', 'smol'], isScreen: true, models: [one], ...llama });
   t.equal(await asked.ended, 1);
   t.match(
@@ -295,96 +206,38 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
     /^llama\.cpp cannot delete models\. Start llama-server/,
     'no question before it',
   );
-  const ollama = startTerminal({
-    args: ['rm', 'smol'],
-    isScreen: true,
-    models: [one],
-    ...by(['delete'], 'ollama'),
-  });
-  await ollama.stderr.until(/Delete smol\?.*\[y\/N\] /);
-  ollama.type('n\r');
-  t.equal(await ollama.ended, 1);
 });
 
 t.test('models: the current list, or the last known one', async (t) => {
-  const asked: unknown[] = [];
-  const list = (result: object) => ({
-    'runner/models/list': ({ params }: Asked) => {
+  for (const stale of [false, true]) {
+    const asked: unknown[] = [];
+    const list = ({ params }: Asked) => {
       asked.push(params);
-      return result;
-    },
-  });
-  const cases = [
-    {
-      name: 'none',
-      result: { models: [] },
-      args: [],
-      out: /^$/,
-      error: 'No model is installed. Pull one, for example with "runner pull qwen3:4b".\n',
-    },
-    { name: 'none, as JSON', result: { models: [] }, args: ['--json'], out: /^$/, error: '' },
-    {
-      name: 'a table',
-      result: { models: models.slice(1) },
-      args: [],
-      out: /^MODEL .*\nm:1b .* 4\.1 GB, on the GPU\n$/,
-      error: '',
-    },
-    {
-      name: 'an old list',
-      result: { models: models.slice(0, 1), stale: true },
-      args: ['--json'],
-      out: /^\{"name":"qwen3:4b".*\}\n$/,
-      error: 'The runner does not answer; this is the last known list.\n',
-    },
-  ];
-  for (const { name, result, args, out, error } of cases) {
-    const run = startTerminal({ args: ['models', ...args], input: '', answers: list(result) });
-    t.equal(await run.ended, 0, name);
-    t.match(run.stdout.text(), out, name);
-    t.equal(run.stderr.text(), error, name);
+      return { models, stale };
+    };
+    const { code, out, error } = await runOnce({ args: ['models'], answers: { 'runner/models/list': list } });
+    t.equal(code, 0);
+    t.match(out, /^MODEL .*\nqwen3:4b .*\nm:1b .* 4\.1 GB, on the GPU\n$/);
+    t.equal(error, stale ? 'The runner does not answer; this is the last known list.\n' : '');
+    t.strictSame(asked, [{ refresh: true, everywhere: true }]);
   }
-  t.strictSame(asked, Array(cases.length).fill({ refresh: true, everywhere: true }));
-});
-
-t.test('ps: the models in memory', async (t) => {
-  const loaded = models.filter(({ running }) => running).slice(0, 1);
-  for (const { name, listed, args, out, error } of [
-    {
-      ...{ name: 'nothing', listed: [], args: [], out: /^$/ },
-      error: /^No model is loaded\. The first question loads one, and so does "runner run M"\.\n$/,
-    },
-    { name: 'one', listed: loaded, args: [], out: /^MODEL .*\n\S+ .*\n$/, error: /^$/ },
-    { name: 'as JSON', listed: loaded, args: ['--json'], out: /^\{"name".*\}\n$/, error: /^$/ },
-  ]) {
-    const answers = { 'runner/models/list': () => ({ models: listed }) };
-    const run = startTerminal({ args: ['ps', ...args], input: '', answers });
-    t.equal(await run.ended, 0, name);
-    t.match(run.stdout.text(), out, name);
-    t.match(run.stderr.text(), error, name);
-  }
-  t.equal(loaded.length, 1);
 });
 
 t.test('an unknown model is reported with similar names', async (t) => {
-  const embeds = model('embed:1b', { capabilities: { ...capabilities, completion: no, embedding: yes } });
+  const embeds = modelLike('embed:1b', {}, { completion: no, embedding: yes });
   for (const [command, method] of [
     ['show', 'show'],
     ['run', 'run'],
     ['stop', 'stop'],
     ['rm', 'delete'],
   ]) {
-    const run = startTerminal({
+    const { code, error } = await runOnce({
       args: [`${command}`, 'qwen3', ...(command === 'rm' ? ['--yes'] : [])],
-      input: '',
       models: [...models, embeds],
       answers: { [`runner/models/${method}`]: notFound },
     });
-    t.equal(await run.ended, 1, `${command}`);
-    t.match(
-      run.stderr.text(),
-      /There is no model "qwen3"\. Did you mean qwen3:4b\? Installed: qwen3:4b, m:1b, embed:1b\.\n$/,
-    );
+    t.equal(code, 1, `${command}`);
+    t.match(error, /"qwen3"\. Did you mean qwen3:4b\? Installed: qwen3:4b, m:1b, embed:1b\.\n$/);
   }
 });
 
@@ -410,24 +263,20 @@ t.test('library', async (t) => {
   };
   const answers = { 'runner/models/library': answer, 'runner/models/cloud': answer };
   const env = { XDG_CACHE_HOME: '/var/cache/me' };
-  const piped = startTerminal({ args: ['library', ' small', 'ones '], input: '', answers, env });
-  t.equal(await piped.ended, 0);
-  t.strictSame(asked, { query: 'small ones' });
+  const piped = await runOnce({ args: ['library', ' small', 'ones '], answers, env });
+  t.strictSame([asked, piped.code], [{ query: 'small ones' }, 0]);
   t.equal(piped.started[0]?.options.cacheDir, join('/var/cache/me', 'runner'));
   t.match(
-    piped.stdout.text(),
+    piped.out,
     /^NAME +CAN +SIZES +DESCRIPTION\nqwen3 \* {2}tools thinking {2}4b 8b {2}Small.*much␛\[2J\.\nb:cloud\n$/,
   );
-  t.equal(
-    piped.stderr.text(),
-    'This is the list of 2026-11-20 09:30; the catalog does not answer.\n* is installed.\n',
+  t.match(
+    piped.error,
+    /^This is the list of 2026-11-20 09:30; the catalog does not answer\.\n\* is installed/,
   );
   const screen = startTerminal({
-    args: ['library', '--cloud', '--refresh'],
-    isScreen: true,
-    columns: 50,
-    answers,
-    env: { HOME: '/home/me' },
+    ...{ args: ['library', '--cloud', '--refresh'], answers, env: { HOME: '/home/me' } },
+    ...{ isScreen: true, columns: 50 },
   });
   t.equal(await screen.ended, 0);
   t.strictSame(asked, { refresh: true });
@@ -435,60 +284,41 @@ t.test('library', async (t) => {
   const lines = screen.stdout.plain().split('\n');
   t.ok(lines.every((line) => columnsOf(line) <= 50));
   t.match(lines[1], /…$/);
-  const json = startTerminal({ args: ['library', '--json'], input: '', answers, env: { HOME: '' } });
-  t.equal(await json.ended, 0);
-  t.strictSame(json.stdout.events(), entries);
-  t.equal(json.started[0]?.options.cacheDir, undefined);
-  const none = startTerminal({
-    args: ['library', 'x\u001b'],
-    input: '',
-    answers: { 'runner/models/library': () => ({ entries: [], fetchedAt: '' }) },
-  });
-  t.equal(await none.ended, 0);
-  t.equal(none.stderr.text(), 'The catalog has nothing for "x␛".\n');
+  const none = { 'runner/models/library': () => ({ entries: [], fetchedAt: '' }) };
+  const empty = await runOnce({ args: ['library', 'x\u001b'], answers: none, env: { HOME: '' } });
+  t.match(empty, { code: 0, error: 'The catalog has nothing for "x␛".\n' });
+  t.equal(empty.started[0]?.options.cacheDir, undefined);
 });
 
 t.test('pull in a script prints each tenth and each new message once', async (t) => {
   const answers = { 'runner/models/pull': work(pullReports) };
-  const run = startTerminal({ args: ['pull', 'qwen3:4b'], input: '', answers });
-  t.equal(await run.ended, 0);
-  t.equal(run.stdout.text(), '');
-  t.equal(
-    run.stderr.text(),
-    `Looking up the model
+  t.match(await runOnce({ args: ['pull', 'qwen3:4b'], answers }), {
+    ...{ code: 0, out: '' },
+    error: `Looking up the model
 Downloading 3e4cb1417446: 0.2 of 2.5 GB (8 %)
 Downloading 3e4cb1417446: 0.3 of 2.5 GB (12 %)
 Downloading 3e4cb1417446: 1.5 of 2.5 GB (60 %)
 Checking␛[2J what was downloaded (99 %)
 Pulled qwen3:4b.
 `,
-  );
-  const dumb = startTerminal({
-    args: ['pull', 'm'],
-    isScreen: true,
-    env: { TERM: 'dumb' },
-    answers,
   });
-  t.equal(await dumb.ended, 0);
-  t.notMatch(dumb.stderr.text(), '\u001b');
+  const dumb = await runOnce({ args: ['pull', 'm'], isScreen: true, env: { TERM: 'dumb' }, answers });
+  t.equal(dumb.code, 0);
+  t.notMatch(dumb.error, '\u001b');
 });
 
 t.test('pull with --json', async (t) => {
   const answers = { 'runner/models/pull': work(pullReports) };
-  const run = startTerminal({ args: ['pull', 'm', '--json'], isScreen: true, answers });
-  t.equal(await run.ended, 0);
-  t.strictSame(run.stdout.events(), [
+  const done = await runOnce({ args: ['pull', 'm', '--json'], isScreen: true, answers });
+  t.strictSame(done.events(), [
     ...pullReports.map((report) => ({ event: 'progress', ...report })),
     { event: 'done', model: 'm' },
   ]);
-  t.equal(run.stderr.text(), '');
-  const failed = startTerminal({
-    args: ['pull', 'm', '--json'],
-    input: '',
-    answers: { 'runner/models/pull': failure(-33004, 'model-not-found', 'The registry has no "m".') },
-  });
-  t.equal(await failed.ended, 1);
-  t.hasStrict(failed.stdout.events(), [{ event: 'error', kind: 'model-not-found' }]);
+  t.strictSame([done.code, done.error], [0, '']);
+  const refuse = { 'runner/models/pull': failure(-33004, 'model-not-found', 'The registry has no "m".') };
+  const failed = await runOnce({ args: ['pull', 'm', '--json'], answers: refuse });
+  t.equal(failed.code, 1);
+  t.hasStrict(failed.events(), [{ event: 'error', kind: 'model-not-found' }]);
   const cut = startTerminal({
     args: ['pull', 'm', '--json'],
     input: '',
@@ -624,14 +454,13 @@ t.test('create', async (t) => {
     return work([{ message: 'Reading the Modelfile' }])(asking);
   };
   const answers = { 'runner/models/create': create };
-  const plain = startTerminal({ args: ['create', 'mine'], input: '', answers });
-  t.equal(await plain.ended, 0);
+  t.match(await runOnce({ args: ['create', 'mine'], answers }), {
+    ...{ code: 0, error: 'Reading the Modelfile\nCreated mine.\n' },
+  });
   t.hasStrict(asked, { model: 'mine', path: resolve('Modelfile'), text: undefined });
-  t.equal(plain.stderr.text(), 'Reading the Modelfile\nCreated mine.\n');
-  const piped = startTerminal({ args: ['create', 'mine', '-f', '-', '--json'], input: 'FROM m\n', answers });
-  t.equal(await piped.ended, 0);
+  const piped = await runOnce({ args: ['create', 'mine', '-f', '-', '--json'], input: 'FROM m\n', answers });
   t.hasStrict(asked, { text: 'FROM m\n', path: undefined });
-  t.strictSame(piped.stdout.events(), [
+  t.strictSame(piped.events(), [
     { event: 'progress', message: 'Reading the Modelfile' },
     { event: 'done', model: 'mine' },
   ]);
@@ -642,120 +471,107 @@ t.test('create', async (t) => {
       diagnostics: mistakes,
     }),
   };
-  const failed = startTerminal({ args: ['create', 'mine', '--file', path], input: '', answers: wrong });
-  t.equal(await failed.ended, 1);
-  t.equal(
-    failed.stderr.text(),
-    `${path}:2:1: "PARMA" is not a command.
+  const createFrom = (...more: readonly string[]) =>
+    runOnce({ args: ['create', 'mine', '-f', ...more], input: 'FROM m\nPARMA', answers: wrong });
+  const problem = 'The Modelfile has a mistake.';
+  t.match(await createFrom(path), {
+    code: 1,
+    error: `${path}:2:1: "PARMA" is not a command.
 PARMA temperature␛ 1
 ^~~~~
 ${path}:3:9: warning: It does not end.
 SYSTEM "日本語 x
         ^~~~~~~~
-The Modelfile has a mistake.
+${problem}
 `,
-  );
-  const json = startTerminal({ args: ['create', 'mine', '-f', path, '--json'], input: '', answers: wrong });
-  t.equal(await json.ended, 1);
-  t.strictSame(json.stdout.events(), [
-    {
-      event: 'error',
-      kind: 'invalid-modelfile',
-      message: 'The Modelfile has a mistake.',
-      retryable: false,
-      diagnostics: mistakes,
-    },
-  ]);
-  t.equal(json.stderr.text(), 'The Modelfile has a mistake.\n');
-  const stdin = startTerminal({
-    args: ['create', 'mine', '-f', '-'],
-    input: 'FROM m\nPARMA',
-    answers: wrong,
   });
-  t.equal(await stdin.ended, 1);
-  t.match(stdin.stderr.text(), '<stdin>:2:1: "PARMA" is not a command.\nPARMA\n^~~~~\n');
-  const gone = startTerminal({ args: ['create', 'mine', '-f', 'not/there'], input: '', answers: wrong });
-  t.equal(await gone.ended, 1);
-  t.match(gone.stderr.text(), /^not\/there:2:1: "PARMA" is not a command\.\nnot\/there:3:9/);
+  const json = await createFrom(path, '--json');
+  t.hasStrict(json.events(), [{ event: 'error', kind: 'invalid-modelfile', diagnostics: mistakes }]);
+  t.match(json, { code: 1, error: `${problem}\n` });
+  t.match(await createFrom('-'), {
+    code: 1,
+    error: /^<stdin>:2:1: "PARMA" is not a command\.\nPARMA\n\^~~~~\n/,
+  });
+  t.match(await createFrom('not/there'), { code: 1, error: /^not\/there:2:1: .*\nnot\/there:3:9/ });
+});
+
+t.test('a mistake is shown in a part of its line, and of many the first twenty', async (t) => {
+  const path = join(folder, 'long');
+  const mistake = (start: number, end: number) => ({
+    range: { start: { line: 1, character: start }, end: { line: 1, character: end } },
+    ...{ message: 'Wrong.', severity: 1 },
+  });
+  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
+  const x = (count: number) => 'x'.repeat(count);
+  const cases: readonly (readonly [source: string, start: number, end: number, ...shown: string[]])[] = [
+    [x(59), 50, 53, x(59), below(50, 3)],
+    [x(60), 50, 53, x(40), below(30, 3)],
+    [x(60), 10, 12, `${x(58)}…`, below(10, 2)],
+    [x(59), 55, 70, x(59), below(55, 4)],
+    [x(100), 40, 100, `${x(58)}…`, below(30, 29)],
+    ['abc', 2, 2, 'abc', below(2, 1)],
+  ];
+  const create = async (source: string, diagnostics: readonly object[]) => {
+    writeFileSync(path, `FROM m\r\n${source}`);
+    const fail = failure(-33010, 'invalid-modelfile', 'No.', { diagnostics });
+    const run = startTerminal({
+      ...{ args: ['create', 'mine', '-f', path], isScreen: true, columns: 60 },
+      answers: { 'runner/models/create': fail },
+    });
+    t.equal(await run.ended, 1);
+    return run.stderr.plain().split('\n');
+  };
+  for (const [source, start, end, ...shown] of cases) {
+    const [first, ...lines] = await create(source, [mistake(start, end)]);
+    t.equal(first, `${path}:2:${start + 1}: Wrong.`);
+    t.strictSame(lines.slice(0, 2), shown, `${start} to ${end} of ${source.length}`);
+  }
+  for (const [count, rest] of [
+    [20, undefined],
+    [21, '… and 1 more'],
+  ] as const) {
+    const lines = await create('abc', Array(count).fill(mistake(0, 1)));
+    t.equal(
+      lines.find((line) => line.startsWith('…')),
+      rest,
+    );
+  }
 });
 
 t.test('cp', async (t) => {
   let asked: unknown;
-  const copy = (...names: readonly string[]) =>
-    startTerminal({
-      args: ['cp', ...names],
-      ...{ input: '', models },
-      answers: {
-        'runner/models/create': ({ params }) => {
-          asked = params;
-          return { model: 'mine' };
-        },
-      },
-    });
-  const made = copy('qwen3:4b', 'mine');
-  t.equal(await made.ended, 0);
-  t.equal(made.stderr.text(), 'Created mine.\n', 'and nothing about Modelfiles');
+  const create = ({ params }: Asked) => {
+    asked = params;
+    return { model: 'mine' };
+  };
+  const copy = (name: string) =>
+    runOnce({ args: ['cp', 'qwen3:4b', name], models, answers: { 'runner/models/create': create } });
+  t.match(await copy('mine'), { code: 0, error: 'Created mine.\n' }, 'and nothing about Modelfiles');
   t.strictSame(asked, { server: 'default', model: 'mine', text: 'FROM qwen3:4b\n' });
-  const same = copy('qwen3:4b', 'QWEN3:4b');
-  t.equal(await same.ended, 2);
-  t.match(same.stderr.text(), /"QWEN3:4b" is the name of the model itself\. Give it another\./);
+  t.match(await copy('QWEN3:4b'), {
+    code: 2,
+    error: /"QWEN3:4b" is the name of the model itself\. Give it ano/,
+  });
 });
 
-t.test('mistakes in long lines, and many mistakes', async (t) => {
-  const source = `${'x'.repeat(500)}WRONG${'y'.repeat(500)}`;
-  const mistake = {
-    range: { start: { line: 0, character: 500 }, end: { line: 0, character: 505 } },
-    message: 'Wrong.',
-    severity: 1,
-  } as const;
-  const look = { file: 'M', source, style: createStyle(false), width: 60 };
-  t.equal(
-    describeDiagnostics([mistake], look),
-    `M:1:501: Wrong.\n${'x'.repeat(30)}WRONG${'y'.repeat(23)}…\n${' '.repeat(30)}^~~~~\n`,
-  );
-  const lastOf = (count: number) => {
-    const all = describeDiagnostics(Array<typeof mistake>(count).fill(mistake), look).split('\n');
-    return [all.length, all.at(-2)];
-  };
-  t.strictSame(
-    [20, 21, 25].map(lastOf),
+t.test('how a model is loaded', async (t) => {
+  const cases: readonly (readonly [more: Partial<Model>, says: string])[] = [
+    [{}, 'm is loaded.'],
+    [{ remote: { host: 'x.org', model: 'y' } }, 'm runs at x.org; there is nothing to load.'],
+    [{ running: { ...running, sizeVram: 0 } }, 'm is loaded: 4.1 GB, on the CPU, until 13:05.'],
     [
-      [61, `${' '.repeat(30)}^~~~~`],
-      [62, '… and 1 more'],
-      [62, '… and 5 more'],
+      { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
+      'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
     ],
-    'twenty are shown',
-  );
-  const x = (count: number) => 'x'.repeat(count);
-  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
-  type Case = readonly [source: string, start: number, end: number, shown: readonly string[], width?: number];
-  const cases: readonly Case[] = [
-    [x(59), 50, 53, [x(59), below(50, 3)]],
-    [x(60), 50, 53, [x(40), below(30, 3)]],
-    [x(60), 10, 12, [`${x(58)}…`, below(10, 2)]],
-    [x(59), 55, 70, [x(59), below(55, 4)]],
-    [x(100), 40, 100, [`${x(58)}…`, below(30, 29)]],
-    [x(200), 100, 101, [x(200), below(100, 1)], Number.POSITIVE_INFINITY],
-    [x(201), 100, 101, [x(131), below(30, 1)], Number.POSITIVE_INFINITY],
-    ['abc', 2, 2, ['abc', below(2, 1)]],
-    ['ab', 1, 2, ['…', ' ^'], 1],
-    [' \t', 0, 1, []],
+    [
+      { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
+      'm is loaded: until it is stopped.',
+    ],
   ];
-  for (const [text, start, end, shown, width = 60] of cases) {
-    const range = { start: { line: 1, character: start }, end: { line: 1, character: end } };
-    const [first, ...lines] = describeDiagnostics([{ ...mistake, range }], {
-      ...{ ...look, width },
-      source: `FROM m\r\n${text}`,
-    }).split('\n');
-    t.equal(first, `M:2:${start + 1}: Wrong.`);
-    t.strictSame(lines, [...shown, ''], `${start} to ${end} of ${text.length}`);
+  for (const [more, says] of cases) {
+    const answers = { 'runner/models/run': () => ({ model: model('m', more) }) };
+    t.match(await runOnce({ args: ['run', 'm'], answers }), { code: 0, out: `${says}\n` });
   }
-  const over = { start: { line: 0, character: 4 }, end: { line: 1, character: 2 } };
-  t.equal(
-    describeDiagnostics([{ ...mistake, range: over }], { ...look, source: 'abc def\nghi' }),
-    'M:1:5: Wrong.\nabc def\n    ^~~\n',
-    'a mistake of several lines is marked in its first',
-  );
 });
 
 t.test('run and stop', async (t) => {
@@ -768,88 +584,43 @@ t.test('run and stop', async (t) => {
     },
     'runner/models/stop': () => ({}),
   };
-  const run = startTerminal({ args: ['run', 'm:1b', '--keep-alive', '10m'], input: '', answers });
-  t.equal(await run.ended, 0);
+  t.match(await runOnce({ args: ['run', 'm:1b', '--keep-alive', '10m'], answers }), {
+    ...{ code: 0, error: 'Loading m:1b …\n' },
+    out: 'm:1b is loaded: 4.1 GB, on the GPU, 4096 of 131072 tokens, until 13:05.\n',
+  });
   t.strictSame(asked, { model: 'm:1b', keepAlive: '10m' });
-  t.equal(run.stdout.text(), 'm:1b is loaded: 4.1 GB, on the GPU, 4096 of 131072 tokens, until 13:05.\n');
-  t.equal(run.stderr.text(), 'Loading m:1b …\n');
   const prompts: unknown[] = [];
-  const piped = startTerminal({
-    args: ['run', 'm:1b'],
-    input: '  Why?\n',
+  const piped = await runOnce({
+    ...{ args: ['run', 'm:1b'], input: '  Why?\n' },
     answers: { 'runner/models/run': () => t.fail('it answers') },
     async chat({ params }) {
       prompts.push(params.model, params.messages);
-      return {
-        finishReason: 'stop',
-        message: { role: 'assistant', content: '' },
-        usage: { promptTokens: 1, completionTokens: 1 },
-        notices: [],
-      };
+      return resultOf('');
     },
   });
-  t.equal(await piped.ended, 0);
+  t.equal(piped.code, 0);
   t.strictSame(prompts, ['m:1b', [{ role: 'user', content: '  Why?' }]], 'what is piped in is a prompt');
-  const blank = startTerminal({ args: ['run', 'm:1b'], input: ' \n', answers });
-  t.equal(await blank.ended, 0);
-  t.match(blank.stdout.text(), /is loaded/);
-  const screen = startTerminal({ args: ['run', 'm:1b'], isScreen: true, answers });
-  t.equal(await screen.ended, 0);
-  t.equal(new TerminalScreen().write(screen.stderr.text()).text(), '', 'the status is gone again');
-  const json = startTerminal({ args: ['run', 'm:1b', '--json'], input: '', answers });
-  t.equal(await json.ended, 0);
-  t.strictSame(json.stdout.events(), [{ event: 'done', model: loaded }]);
-  const stop = startTerminal({ args: ['stop', 'm:1b\u001b'], input: '', answers });
-  t.equal(await stop.ended, 0);
-  t.equal(stop.stdout.text(), 'm:1b␛ is unloaded.\n');
-  const stopJson = startTerminal({ args: ['stop', 'm:1b', '--json'], input: '', answers });
-  t.equal(await stopJson.ended, 0);
-  t.strictSame(stopJson.stdout.events(), [{ event: 'done', model: 'm:1b' }]);
-  const cut = startTerminal({
-    args: ['run', 'm'],
-    input: '',
-    answers: { 'runner/models/run': untilCancelled },
-  });
-  await cut.stderr.until(/Loading/);
-  cut.interrupt();
-  t.equal(await cut.ended, 130);
-  t.equal(cut.stderr.text(), 'Loading m …\nStopped.\n');
-  const asks = new Promise<void>((resolve) => {
-    const jsonCut = startTerminal({
-      args: ['run', 'm', '--json'],
-      input: '',
+  t.match(await runOnce({ args: ['run', 'm:1b'], input: ' \n', answers }), { code: 0, out: /is loaded/ });
+  const screen = await runOnce({ args: ['run', 'm:1b'], isScreen: true, answers });
+  t.equal(new TerminalScreen().write(screen.error).text(), '', 'the status is gone again');
+  const json = await runOnce({ args: ['run', 'm:1b', '--json'], answers });
+  t.strictSame(json.events(), [{ event: 'done', model: loaded }]);
+  const stop = await runOnce({ args: ['stop', 'm:1b\u001b'], answers });
+  t.match(stop, { code: 0, out: 'm:1b␛ is unloaded.\n' });
+  for (const flags of [[], ['--json']]) {
+    const cut = startTerminal({
+      ...{ args: ['run', 'm', ...flags], input: '' },
       answers: {
-        'runner/models/run': (asked: Asked) => {
-          jsonCut.interrupt();
-          return untilCancelled(asked);
+        'runner/models/run': (request: Asked) => {
+          cut.interrupt();
+          return untilCancelled(request);
         },
       },
     });
-    void jsonCut.ended.then((code) => {
-      t.equal(code, 130);
-      t.strictSame(jsonCut.stdout.events(), [{ event: 'cancelled', model: 'm' }]);
-      resolve();
-    });
-  });
-  await asks;
-});
-
-t.test('how a model is loaded', async (t) => {
-  const cases = [
-    { more: {}, want: 'm is loaded.' },
-    { more: { remote: { host: 'x.org', model: 'y' } }, want: 'm runs at x.org; there is nothing to load.' },
-    { more: { running: { ...running, sizeVram: 0 } }, want: 'm is loaded: 4.1 GB, on the CPU, until 13:05.' },
-    {
-      more: { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
-      want: 'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
-    },
-    {
-      more: { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
-      want: 'm is loaded: until it is stopped.',
-    },
-    { more: { running: { expiresAt: '', size: 1, sizeVram: 1 } }, want: 'm is loaded: 1 B, on the GPU.' },
-  ];
-  for (const { more, want } of cases) t.equal(describeLoaded(model('m', more), today), want);
+    t.equal(await cut.ended, 130);
+    if (flags.length === 0) t.equal(cut.stderr.text(), 'Loading m …\nStopped.\n');
+    else t.strictSame(cut.stdout.events(), [{ event: 'cancelled', model: 'm' }]);
+  }
 });
 
 t.test('rm asks first, and a no deletes nothing', async (t) => {
@@ -892,18 +663,13 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
     'what is told of it is so now',
   );
   asked = [];
-  const sure = startTerminal({ args: ['rm', 'm:1b', '-y', '--json'], input: '', models, answers });
-  t.equal(await sure.ended, 0);
+  const sure = await runOnce({ args: ['rm', 'm:1b', '-y', '--json'], models, answers });
   t.strictSame(asked, [{ model: 'm:1b' }]);
-  t.strictSame(sure.stdout.events(), [{ event: 'done', model: 'm:1b' }]);
-  const busy = startTerminal({
-    args: ['rm', 'm:1b', '--yes'],
-    input: '',
-    models,
-    answers: { 'runner/models/delete': failure(-33007, 'busy', 'm:1b is loaded. Stop it first.') },
+  t.strictSame(sure.events(), [{ event: 'done', model: 'm:1b' }]);
+  const busy = { 'runner/models/delete': failure(-33007, 'busy', 'm:1b is loaded. Stop it first.') };
+  t.match(await runOnce({ args: ['rm', 'm:1b', '--yes'], models, answers: busy }), {
+    ...{ code: 1, error: 'm:1b is loaded. Stop it first.\n' },
   });
-  t.equal(await busy.ended, 1);
-  t.equal(busy.stderr.text(), 'm:1b is loaded. Stop it first.\n');
   const failing = startTerminal({
     ...{ args: ['rm', 'qwen3:4b'], isScreen: true, models },
     answers: { 'runner/models/delete': failure(-33009, 'runner-failed', 'The disk is full.') },
@@ -913,9 +679,6 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
   t.equal(await failing.ended, 1);
   t.match(failing.stderr.plain(), /\nThe disk is full\.\n$/);
   t.equal(failing.stdout.text(), '', 'nothing is said to be deleted');
-  const gone = startTerminal({ args: ['rm', 'qwen'], isScreen: true, models, answers });
-  t.equal(await gone.ended, 1);
-  t.match(gone.stderr.plain(), /There is no model "qwen"\. Did you mean qwen3:4b\?/);
   const hostile = startTerminal({
     args: ['rm', 'x\u001b[2J'],
     isScreen: true,
@@ -938,38 +701,28 @@ t.test('logs', async (t) => {
       return { source: '/var/log/ollama.log' };
     },
   };
-  const plain = startTerminal({ args: ['logs'], input: '', answers });
-  await plain.stderr.until(/Following/);
-  await plain.stdout.until(/down/);
-  plain.interrupt();
-  t.equal(await plain.ended, 0);
+  const follow = async (options: TerminalOptions) => {
+    const run = startTerminal({ answers, ...options });
+    await run.stderr.until(/Following/);
+    await run.stdout.until(/down/);
+    run.interrupt();
+    t.equal(await run.ended, 0);
+    return run;
+  };
+  const plain = await follow({ args: ['logs'], input: '' });
   t.equal(plain.stdout.text(), '12:00 up␛[2J\n12:01 down\n');
   t.equal(plain.stderr.text(), 'Following /var/log/ollama.log. Ctrl-C ends it.\n');
-  const screen = startTerminal({ args: ['logs'], isScreen: true, answers });
-  await screen.stderr.until(/Following/);
-  await screen.stdout.until(/down/);
-  screen.interrupt();
-  t.equal(await screen.ended, 0);
+  const screen = await follow({ args: ['logs'], isScreen: true });
   t.match(screen.stdout.text(), '\u001b[31m12:01 down\u001b[39m\n');
-  const json = startTerminal({ args: ['logs', '--json'], input: '', answers });
-  await json.stdout.until(/down/);
-  await json.stderr.until(/Following/);
-  json.interrupt();
-  t.equal(await json.ended, 0);
+  const json = await follow({ args: ['logs', '--json'], input: '' });
   t.strictSame(json.stdout.events(), [
     { level: 'info', message: '12:00 up\u001b[2J' },
     { level: 'error', message: '12:01 down' },
   ]);
-  const none = startTerminal({
-    args: ['logs'],
-    input: '',
-    answers: { 'runner/logs/start': failure(-33005, 'not-supported', 'The runner is elsewhere.') },
-  });
-  t.equal(await none.ended, 1);
-  t.equal(none.stderr.text(), 'The runner is elsewhere.\n');
+  const none = { 'runner/logs/start': failure(-33005, 'not-supported', 'The runner is elsewhere.') };
+  t.match(await runOnce({ args: ['logs'], answers: none }), { code: 1, error: 'The runner is elsewhere.\n' });
   const dying = startTerminal({
-    args: ['logs'],
-    input: '',
+    ...{ args: ['logs'], input: '' },
     answers: {
       'runner/logs/start': ({ die }: Asked) => {
         void dying.stderr.until(/Following/).then(() => die('It is broken.\n \n'));
@@ -1010,40 +763,28 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
   mkdirSync(inFolder);
   for (const name of ['a b.txt', 'plain.txt', '.hidden']) writeFileSync(join(inFolder, name), '');
   const complete = async (words: readonly string[], cwd = process.cwd()) => {
-    const run = startTerminal({ args: ['__complete', '--', ...words], input: '', cwd });
-    t.equal(await run.ended, 0);
-    t.strictSame([run.started.length, run.stderr.text()], [0, '']);
-    return run.stdout.text().split('\n').slice(0, -1);
+    const { code, out, error, started } = await runOnce({ args: ['__complete', '--', ...words], cwd });
+    t.strictSame([code, started.length, error], [0, 0, '']);
+    return out.split('\n').slice(0, -1);
   };
   const cases = [
     { words: ['s'], want: ['show', 'stop', 'sessions'] },
-    { words: ['--server', 'x', 'pu'], want: ['pull'] },
     { words: ['show', ''], want: [] },
-    { words: ['-m', ''], want: [] },
-    { words: ['chat', '--fork', ''], want: [] },
     { words: ['mcp', ''], want: ['login', 'logout'] },
-    { words: ['mcp', 'login', ''], want: [] },
-    { words: ['chat', 'he'], want: [] },
-    { words: ['completion', ''], want: ['bash', 'zsh', 'fish', 'powershell'] },
     { words: ['completion', '""'], want: ['bash', 'zsh', 'fish', 'powershell'] },
     { words: ['rm', '--'], want: ['--yes', '--server', '--practice', '--json', '--help', '--version'] },
     { words: ['ls', '--j'], want: ['--json'] },
     { words: ['chat', '--think', ''], want: [] },
     { words: ['chat', '--think=h'], want: ['--think=high'] },
-    { words: ['chat', '--raw=', ''], want: [] },
     { words: ['chat', '--', '--think=h'], want: [] },
     { words: ['chat', '--option', 'repeat'], want: ['repeat_penalty=', 'repeat_last_n='] },
-    { words: ['chat', '--option', 'seed='], want: [] },
     { words: ['chat', '--option=see'], want: ['--option=seed='] },
     { words: ['chat', '--system', '@package.j'], want: ['@package.json'] },
     { words: ['chat', '--system', '@dae'], want: ['@daemon/'] },
     { words: ['chat', '--system=@daemon/mai'], want: ['--system=@daemon/main.ts'] },
-    { words: ['chat', '--system', 'dae'], want: [] },
     { words: ['chat', '--system', '@@'], want: [] },
     { words: ['chat', '--system', '@no/such/'], want: [] },
     { words: ['--mod'], want: ['--model', '--mode'] },
-    { words: ['run', '--keep-alive', ''], want: [] },
-    { words: ['nonsense', ''], want: [] },
     { words: ['__'], want: [] },
   ];
   for (const { words, want } of cases)
@@ -1066,10 +807,7 @@ t.test('the script for bash completes names with colons', where('sh'), async (t)
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const script = join(folder, 'completion.bash');
-  const printed = startTerminal({ args: ['completion', 'bash'], input: '' });
-  t.equal(await printed.ended, 0);
-  t.equal(printed.stdout.text(), completionScripts.bash);
-  writeFileSync(script, printed.stdout.text());
+  writeFileSync(script, (await runOnce({ args: ['completion', 'bash'] })).out);
   writeFileSync(
     join(bin, 'runner'),
     '#!/bin/sh\nshift 2\nprintf "%s|" "$@" >> "$ASKED"\nprintf "qwen3:4b\\t2.5 GB\\nqwen3:8b\\n"\n',

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
+import type { Test } from 'tap';
 import {
   type CancellationToken,
   createMessageConnection,
@@ -12,7 +13,13 @@ import { runProgram } from '../../client/terminal/cli/program.ts';
 import type { Terminal } from '../../client/terminal/cli/terminal.ts';
 import type { DaemonProcess } from '../../client/terminal/daemon/daemon.ts';
 import { Output } from '../../client/terminal/screen/output.ts';
-import { type ChatDelta, type ChatParams, chatDelta, chatRequest } from '../../protocol/messages/chat.ts';
+import {
+  type ChatDelta,
+  type ChatParams,
+  type ChatResult,
+  chatDelta,
+  chatRequest,
+} from '../../protocol/messages/chat.ts';
 import { type ElicitParams, type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
@@ -36,6 +43,7 @@ import {
   type ToolProgress,
   toolProgress,
 } from '../../protocol/messages/tools.ts';
+import { modelLike } from '../support/modelLike.ts';
 
 import { createPeerConversations } from './peerConversations.ts';
 
@@ -341,6 +349,47 @@ export function startTerminal({
       for (const take of interrupts) take();
     },
   };
+}
+
+/** An answer of 20 tokens. */
+export function resultOf(content: string, more: Partial<ChatResult> = {}): ChatResult {
+  const usage = { promptTokens: 3, completionTokens: 20 };
+  return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [], ...more };
+}
+
+/** A run without a keyboard, and what came of it. */
+export async function runOnce(options: TerminalOptions) {
+  const { ended, stdout, stderr, started } = startTerminal({ input: '', ...options });
+  const code = await ended;
+  return { code, out: stdout.text(), error: stderr.text(), events: stdout.events, started };
+}
+
+/** A conversation, in which each prompt is answered with "ok" unless a test says otherwise. */
+export async function converse(options: TerminalOptions = {}) {
+  const turns: ChatParams[] = [];
+  const run = startTerminal({
+    ...{ isScreen: true, models: [modelLike('m:1b')] },
+    async chat({ params, send }) {
+      turns.push(params);
+      const text = `ok ${turns.length}`;
+      await send({ kind: 'text', text });
+      return resultOf(text);
+    },
+    ...options,
+  });
+  await run.stdout.until(/› $/);
+  /** What is shown after an entry, up to the next prompt or question. */
+  const say = async (entry: string) => {
+    const from = run.stdout.plain().length;
+    run.type(`${entry}\r`);
+    await run.stdout.until({ test: (text) => /(?:› |: |\] |\[n\]o |\[WHY\] )$/.test(text.slice(from)) });
+    return run.stdout.plain().slice(from).replace(/\s+/g, ' ');
+  };
+  const leave = async (t: Test) => {
+    run.type('\u0003\u0004');
+    t.equal(await run.ended, 0);
+  };
+  return { ...run, turns, say, leave };
 }
 
 /**

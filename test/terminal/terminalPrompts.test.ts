@@ -5,16 +5,21 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/clipboard.ts';
-import { readFileAlong, readImage } from '../../client/terminal/conversation/chatSettings.ts';
-import { describeAttached } from '../../client/terminal/conversation/namedFiles.ts';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
-import type { ChatResult } from '../../protocol/messages/chat.ts';
 import type { FindFilesParams } from '../../protocol/messages/files.ts';
-import type { Capability, Model } from '../../protocol/messages/models.ts';
+import { modelLike, yes } from '../support/modelLike.ts';
 import { pictures } from '../support/pictures.ts';
 import { where } from '../support/systems.ts';
-import { type Asked, startTerminal, type TerminalOptions, type Turn } from './terminalPeer.ts';
+import {
+  type Asked,
+  converse,
+  resultOf,
+  runOnce,
+  startTerminal,
+  type TerminalOptions,
+  type Turn,
+} from './terminalPeer.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'runner-prompts-'));
 t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
@@ -25,24 +30,7 @@ writeFileSync(join(cwd, 'src', 'c.md'), '@a.ts');
 writeFileSync(join(cwd, '.env'), 'KEY=1\n');
 writeFileSync(join(cwd, 'dot.png'), pictures.png);
 
-const capability: Capability = { value: true, from: 'server' };
-const capabilities = Object.fromEntries(
-  ['completion', 'tools', 'vision', 'thinking', 'insert', 'embedding'].map((name) => [name, capability]),
-) as unknown as Model['capabilities'];
-const models: readonly Model[] = [
-  {
-    name: 'm:1b',
-    server: 'default',
-    family: 'm',
-    capabilities: { ...capabilities, embedding: { value: false, from: 'server' } },
-    context: {},
-  },
-];
-
-function resultOf(content: string, more: Partial<ChatResult> = {}): ChatResult {
-  const usage = { promptTokens: 3, completionTokens: 20 };
-  return { finishReason: 'stop', message: { role: 'assistant', content }, usage, notices: [], ...more };
-}
+const models = [modelLike('m:1b', {}, { tools: yes, vision: yes })];
 
 const { signal } = new AbortController();
 const answers = {
@@ -151,44 +139,37 @@ t.test('at a terminal a person is asked, also for one answer', async (t) => {
   t.strictSame(left.asked, []);
 });
 
+/** A conversation in this folder. */
+const begin = (options: TerminalOptions = {}) => converse({ cwd, models, answers, ...options });
+
 t.test(
   'in a conversation, what goes along is shown, asked for, and goes with its prompt alone',
   async (t) => {
-    const run = start({ isScreen: true });
-    await run.stdout.until(/m:1b › $/);
-    run.type('What is @a.ts and @src/x.ts\r');
-    await run.stdout.until(/ok 1[^›]*› $/);
+    const { say, turns, ...run } = await begin();
     t.match(
-      run.stdout.plain(),
-      /Attached a\.ts, 13 B, about 4 tokens\.\nThere is no file src\/x\.ts, so @src\/x\.ts is only text\.\n/,
+      await say('What is @a.ts and @src/x.ts'),
+      /Attached a\.ts, 13 B, about 4 tokens\. There is no file src\/x\.ts, so @src\/x\.ts is only text\./,
     );
-    run.type('and @src/ with @.env\r');
-    await run.stdout.until(/Send it to m:1b\? \[y\]es, \[n\]o $/);
-    run.type('y\r');
-    await run.stdout.until(/ok 2[^›]*› $/);
     t.match(
-      run.stdout.plain(),
-      /Attached 2 files of @src\/, 6 B, about 3 tokens: src\/b\.ts and src\/c\.md\./,
+      await say('and @src/ with @.env'),
+      /Attached 2 files of @src\/, 6 B, about 3 tokens: src\/b\.ts and src\/c\.md\. .*Send it to m:1b\? \[y\]es, \[n\]o $/,
     );
-    t.hasStrict(run.asked[1]?.messages, [
+    await say('y');
+    t.hasStrict(turns[1]?.messages, [
       { content: 'What is @a.ts and @src/x.ts', attachments: [attachmentA] },
       { role: 'assistant' },
       { attachments: [{ path: 'src/b.ts' }, { path: 'src/c.md', text: '@a.ts' }, { path: '.env' }] },
     ]);
-    run.type('@https://example.org/gone\r');
-    await run.stdout.until(/Fetch .* from example\.org\?/);
-    run.type('y\r');
-    await run.stdout.until(/It is gone\.[^›]*› $/);
-    run.type('@https://example.org/a\r');
-    await run.stdout.until(/(Fetch .* from example\.org\?.*){2}$/s);
+    const question = /Fetch .* from example\.org\?/;
+    t.match(await say('@https://example.org/gone'), question);
+    t.match(await say('y'), /It is gone\./);
+    t.match(await say('@https://example.org/a'), question);
     run.type('\u0003');
     await run.stdout.until(/from example\.org\? [^›]*› $/);
-    run.type('done\r');
-    await run.stdout.until(/ok 3[^›]*› $/);
-    t.equal(run.asked[2]?.messages.at(-1)?.content, 'done');
-    t.equal(run.asked[2]?.messages.length, 5, 'what was left is not sent');
-    run.type('/bye\r');
-    t.equal(await run.ended, 0);
+    await say('done');
+    t.equal(turns[2]?.messages.at(-1)?.content, 'done');
+    t.equal(turns[2]?.messages.length, 5, 'what was left is not sent');
+    await run.leave(t);
   },
 );
 
@@ -225,21 +206,19 @@ t.test('a schema file that cannot be one is refused in a sentence', async (t) =>
     ['list.json', 'list.json is no JSON Schema: that is an object.\n'],
   ] as const;
   for (const [file, says] of cases) {
-    const run = start({ args: ['chat', 'go', '--format', file], input: '' });
-    t.equal(await run.ended, 2);
-    t.equal(run.stderr.text(), says);
-    t.strictSame(run.asked, []);
+    const refused = start({ args: ['chat', 'go', '--format', file], input: '' });
+    t.strictSame([await refused.ended, refused.stderr.text(), refused.asked], [2, says, []]);
   }
   const problem = '/type is none of object';
-  const chat = async () => {
-    throw new ResponseError(-32602, `The parameter "format" is not valid: ${problem}.`, {
-      path: 'format',
-      problem,
-    });
-  };
-  const run = start({ args: ['chat', 'go', '--format', 'schema.json'], input: '', chat });
-  t.equal(await run.ended, 2);
-  t.equal(run.stderr.text(), `schema.json is no JSON Schema: ${problem}.\n`);
+  const message = `The parameter "format" is not valid: ${problem}.`;
+  const chat = async () => new ResponseError(-32602, message, { path: 'format', problem });
+  const { code, error } = await runOnce({
+    args: ['chat', 'go', '--format', 'schema.json'],
+    cwd,
+    models,
+    chat,
+  });
+  t.strictSame([code, error], [2, `schema.json is no JSON Schema: ${problem}.\n`]);
 });
 
 /** What the daemon keeps of a conversation. */
@@ -263,32 +242,21 @@ function keeping() {
 
 t.test('the last turn is asked again, taken back, and changed', async (t) => {
   const kept = keeping();
-  const run = start({ isScreen: true, answers: kept.answers });
-  await run.stdout.until(/m:1b › $/);
-  run.type('one @a.ts\r');
-  await run.stdout.until(/ok 1[^›]*› $/);
-  run.type('/retry\r');
-  await run.stdout.until(/Asking again: one @a\.ts\n.*ok 2[^›]*› $/s);
-  t.strictSame(
-    run.asked[1]?.messages,
-    run.asked[0]?.messages,
-    'with what was attached, and without the answer',
-  );
-  t.match(run.asked[1], { session: kept.id, replacesLastTurn: true });
-  run.type('two\r');
-  await run.stdout.until(/ok 3[^›]*› $/);
-  run.type('/undo\r');
-  await run.stdout.until(/Took back "two" and its answer\.[^›]*› $/);
+  const { say, turns, ...run } = await begin({ answers: kept.answers });
+  await say('one @a.ts');
+  t.match(await say('/retry'), /Asking again: one @a\.ts .*ok 2/);
+  t.strictSame(turns[1]?.messages, turns[0]?.messages, 'with what was attached, and without the answer');
+  t.match(turns[1], { session: kept.id, replacesLastTurn: true });
+  await say('two');
+  t.match(await say('/undo'), /Took back "two" and its answer\./);
   run.type('/edit\r');
   await run.stdout.until(/\/edit\r\n[^›]*› one @a\.ts$/);
-  run.type(' changed\r');
-  await run.stdout.until(/ok 4[^›]*› $/);
-  t.hasStrict(run.asked[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
-  t.equal(run.asked[3]?.messages.length, 1);
-  t.equal(run.asked[3]?.messages[0]?.attachments?.length, 1, 'what a prompt names goes once');
+  await say(' changed');
+  t.hasStrict(turns[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
+  t.equal(turns[3]?.messages.length, 1);
+  t.equal(turns[3]?.messages[0]?.attachments?.length, 1, 'what a prompt names goes once');
   t.equal(kept.undone.length, 2, 'the kept conversation follows');
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  await run.leave(t);
 });
 
 t.test('an answer that is asked for again stays until there is another one', async (t) => {
@@ -303,47 +271,37 @@ t.test('an answer that is asked for again stays until there is another one', asy
       await new Promise<void>((go) => token.onCancellationRequested(() => go()));
     return resultOf(content, { finishReason: 'cancelled' });
   };
-  const run = start({ isScreen: true, chat });
-  const again = async (line: string, says: RegExp) => {
-    run.type(line);
-    await run.stdout.until(new RegExp(`${says.source}[^›]*› $`, 's'));
-  };
-  await run.stdout.until(/m:1b › $/);
-  await again('go\r', /ok 1.*tokens\/s/);
-  await again('/retry\r', /It is down\..*goes on with the earlier answer\./);
+  const { say, ...run } = await begin({ chat });
+  await say('go');
+  t.match(await say('/retry'), /It is down\..*goes on with the earlier answer\./);
   run.type('/retry\r');
   await run.stdout.until(/earlier answer.*\rok/s);
-  await again('\u0003', /(goes on with the earlier answer.*){2}/);
-  await again('and\r', /ok 4.*tokens\/s/);
+  run.type('\u0003');
+  await run.stdout.until(/(goes on with the earlier answer.*){2}› $/s);
+  await say('and');
   t.hasStrict(asked[3]?.messages, [{ content: 'go' }, { content: 'ok 1' }, { content: 'and' }]);
-  await again('/retry\r', /ok 5.*tokens\/s/);
-  await again('so\r', /ok 6.*tokens\/s/);
+  t.match(await say('/retry'), /ok 5/);
+  await say('so');
   t.strictSame(
     asked[5]?.messages.map(({ content }) => content),
     ['go', 'ok 1', 'and', 'ok 5', 'so'],
   );
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  await run.leave(t);
 });
 
 t.test('a prompt that is changed has its pictures, also beside those that it names', async (t) => {
   writeFileSync(join(cwd, 'other.png'), Buffer.concat([pictures.png, Buffer.from('x')]));
-  const run = start({ isScreen: true });
-  await run.stdout.until(/m:1b › $/);
-  run.type('/image dot.png\r');
-  await run.stdout.until(/dot\.png[^›]*› $/);
-  run.type('see @other.png\r');
-  await run.stdout.until(/ok 1[^›]*› $/);
+  const { say, turns, ...run } = await begin();
+  await say('/image dot.png');
+  await say('see @other.png');
   run.type('/edit\r');
   await run.stdout.until(/Along with it: 1 picture\.[^›]*› see @other\.png$/);
-  run.type('!\r');
-  await run.stdout.until(/ok 2[^›]*› $/);
-  t.hasStrict(run.asked[1]?.messages, [{ content: 'see @other.png!' }]);
-  const [first, second] = run.asked.map(({ messages }) => messages[0]?.images);
+  await say('!');
+  t.hasStrict(turns[1]?.messages, [{ content: 'see @other.png!' }]);
+  const [first, second] = turns.map(({ messages }) => messages[0]?.images);
   t.equal(first?.length, 2);
   t.strictSame(second, first);
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  await run.leave(t);
 });
 
 t.test('the last answer is copied and saved, and a file is not overwritten without a yes', async (t) => {
@@ -353,35 +311,34 @@ t.test('the last answer is copied and saved, and a file is not overwritten witho
     await send({ kind: 'text', text: answer });
     return resultOf(answer);
   };
-  const run = start({ isScreen: true, chat, copyText: async (text) => copied.push(text) < 3 });
-  const ask = async (line: string, says: RegExp) => {
-    run.type(`${line}\r`);
-    await run.stdout.until(new RegExp(`${says.source}[^›]*› $`, 's'));
-  };
-  await run.stdout.until(/m:1b › $/);
-  await ask('go', /tokens\/s/);
-  await ask('/copy', /Copied the answer, 46 B\./);
+  const { say, ...run } = await begin({ chat, copyText: async (text) => copied.push(text) < 3 });
+  const path = join(cwd, 'answer.md');
+  const saved = () => readFileSync(path, 'utf8');
+  const cases: readonly (readonly [entry: string, says: RegExp])[] = [
+    ['go', /tokens\/s/],
+    ['/copy', /Copied the answer, 46 B\./],
+    ['/copy 2', /Copied block 2, 5 B\./],
+    ['/copy 1', /Sent block 1, 12 B, to the terminal/],
+    ['/copy 3', /The answer has 2 blocks of code\./],
+    ['/copy all', /Say "\/copy"/],
+    ['/save gone/answer.md', /gone\/answer\.md cannot be written/],
+    ['/save', /Say where: \/save FILE/],
+    ['/save answer.md', /Saved the answer in answer\.md, 47 B\./],
+  ];
+  for (const [entry, says] of cases) t.match(await say(entry), says, entry);
   t.ok(run.stdout.text().includes(`\u001b]52;c;${Buffer.from(answer).toString('base64')}\u0007`));
-  await ask('/copy 2', /Copied block 2, 5 B\./);
-  await ask('/copy 1', /Sent block 1, 12 B, to the terminal/);
   t.strictSame(copied, [answer, '```\nb', 'const a = 1;']);
-  await ask('/copy 3', /The answer has 2 blocks of code\./);
-  await ask('/copy all', /Say "\/copy"/);
-  await ask('/save answer.md', /Saved the answer in answer\.md, 47 B\./);
-  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), `${answer}\n`);
-  writeFileSync(join(cwd, 'answer.md'), 'mine');
-  run.type('/save answer.md\r');
-  await run.stdout.until(/answer\.md is there already\. Overwrite it\? \[y\]es, \[n\]o $/);
-  await ask('n', /Nothing was written\./);
-  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), 'mine');
-  run.type('/save answer.md\r');
-  await run.stdout.until(/(Overwrite it.*){2}$/s);
-  await ask('y', /Saved the answer.*Saved the answer/);
-  t.equal(readFileSync(join(cwd, 'answer.md'), 'utf8'), `${answer}\n`);
-  await ask('/save gone/answer.md', /gone\/answer\.md cannot be written/);
-  await ask('/save', /Say where: \/save FILE/);
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  t.equal(saved(), `${answer}\n`);
+  writeFileSync(path, 'mine');
+  for (const [reply, says, left] of [
+    ['n', /Nothing was written\./, 'mine'],
+    ['y', /Saved the answer/, `${answer}\n`],
+  ] as const) {
+    t.match(await say('/save answer.md'), /answer\.md is there already\. Overwrite it\? \[y\]es, \[n\]o $/);
+    t.match(await say(reply), says);
+    t.equal(saved(), left);
+  }
+  await run.leave(t);
 });
 
 t.test('a picture is one, whichever flag names it', async (t) => {
@@ -394,97 +351,66 @@ t.test('a picture is one, whichever flag names it', async (t) => {
 
 t.test('what goes along is at most so large', async (t) => {
   const [text, picture] = [4 * 1024 * 1024, 32 * 1024 * 1024];
-  const file = (name: string, size: number) => {
-    writeFileSync(join(cwd, name), name.endsWith('png') ? pictures.png : 'x');
-    truncateSync(join(cwd, name), size);
-    return name;
-  };
-  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text));
-  t.equal((await readFileAlong(cwd, 'long.txt')).attachments[0]?.text.length, text);
-  writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(text + 1));
-  await t.rejects(readFileAlong(cwd, 'long.txt'), {
-    kind: 'usage',
-    message: 'long.txt has 4.2 MB; at most 4.2 MB can go along.',
-  });
-  t.equal(Buffer.from(await readImage(cwd, file('wide.png', picture)), 'base64').length, picture);
-  await t.rejects(readImage(cwd, file('wide.png', picture + 1)), {
-    kind: 'usage',
-    message: 'wide.png has 33.6 MB; at most 33.6 MB can go along.',
-  });
-});
-
-t.test('what is attached is named, and of many files the first', async (t) => {
-  const attached = (count: number) =>
-    describeAttached(
-      'src/',
-      Array.from({ length: count }, (_, index) => ({ path: `f${index}`, bytes: 10, tokens: 3 })),
-    );
-  t.strictSame([1, 2, 6, 7].map(attached), [
-    'Attached f0, 10 B, about 3 tokens.',
-    'Attached 2 files of src/, 20 B, about 6 tokens: f0 and f1.',
-    'Attached 6 files of src/, 60 B, about 18 tokens: f0, f1, f2, f3, f4 and f5.',
-    'Attached 7 files of src/, 70 B, about 21 tokens: f0, f1, f2, f3, f4 and 2 more.',
-  ]);
-});
-
-t.test('a prompt of an earlier run is changed with what it does not name itself', async (t) => {
-  const session = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', turns: 1 };
-  const asked = { role: 'user', content: '/see @a.ts', images: ['AA=='] };
-  const attachments = [attachmentA, { path: 'notes.md', text: 'n' }];
-  const messages = [
-    { ...asked, attachments },
-    { role: 'assistant', content: 'Seen.' },
+  const cases: readonly (readonly [flag: string, name: string, size: number, says?: string])[] = [
+    ['--file', 'long.txt', text],
+    ['--file', 'long.txt', text + 1, 'long.txt has 4.2 MB; at most 4.2 MB can go along.\n'],
+    ['--image', 'wide.png', picture + 1, 'wide.png has 33.6 MB; at most 33.6 MB can go along.\n'],
   ];
-  const kept = { ...session, createdAt: '', updatedAt: '' };
-  const run = start({
-    ...{ isScreen: true, args: ['chat', '--continue'] },
+  for (const [flag, name, size, says = ''] of cases) {
+    const isText = flag === '--file';
+    writeFileSync(join(cwd, name), isText ? 'x'.repeat(size) : pictures.png);
+    if (!isText) truncateSync(join(cwd, name), size);
+    const run = start({ args: ['chat', 'go', flag, name], input: '' });
+    t.equal(await run.ended, says === '' ? 0 : 2, name);
+    t.equal(run.stderr.text(), says);
+    t.equal(run.asked.length, says === '' ? 1 : 0);
+  }
+});
+
+/** A conversation of an earlier run goes on. */
+function goOn(messages: readonly object[]) {
+  const kept = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', createdAt: '', updatedAt: '' };
+  const session = { ...kept, turns: 2 };
+  return begin({
+    args: ['chat', '--continue'],
     answers: {
       ...answers,
-      'runner/sessions/list': () => ({ sessions: [kept] }),
-      'runner/sessions/read': () => ({ session: kept, messages }),
-      'runner/sessions/undo': () => ({ session: kept }),
+      'runner/sessions/list': () => ({ sessions: [session] }),
+      'runner/sessions/read': () => ({ session, messages }),
+      'runner/sessions/undo': () => ({ session }),
     },
   });
-  await run.stdout.until(/Seen\.[^›]*› $/);
+}
+
+t.test('a prompt of an earlier run is changed with what it does not name itself', async (t) => {
+  const asked = { role: 'user', content: '/see @a.ts', images: ['AA=='] };
+  const attachments = [attachmentA, { path: 'notes.md', text: 'n' }];
+  const { say, turns, ...run } = await goOn([
+    { ...asked, attachments },
+    { role: 'assistant', content: 'Seen.' },
+  ]);
   run.type('/edit\r');
   await run.stdout.until(/Along with it: notes\.md, 1 picture\.[^›]*› \/\/see @a\.ts$/);
-  run.type('\r');
-  await run.stdout.until(/ok 1[^›]*› $/);
-  t.strictSame(run.asked[0]?.messages, [{ ...asked, attachments: attachments.toReversed() }]);
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  await say('');
+  t.strictSame(turns[0]?.messages, [{ ...asked, attachments: attachments.toReversed() }]);
+  await run.leave(t);
 });
 
 t.test('prompts in a row are one turn, which is taken back as a whole', async (t) => {
-  const session = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', turns: 2 };
-  const kept = { ...session, createdAt: '', updatedAt: '' };
   const said = [
     { role: 'user', content: 'one' },
     { role: 'assistant', content: 'First.' },
   ];
-  const messages = [
-    ...said,
+  const last = [
     { role: 'user', content: 'two' },
     { role: 'user', content: 'three' },
     { role: 'assistant', content: 'Last.' },
   ];
-  const run = start({
-    ...{ isScreen: true, args: ['chat', '--continue'] },
-    answers: {
-      ...answers,
-      'runner/sessions/list': () => ({ sessions: [kept] }),
-      'runner/sessions/read': () => ({ session: kept, messages }),
-      'runner/sessions/undo': () => ({ session: kept }),
-    },
-  });
-  await run.stdout.until(/Last\.[^›]*› $/);
-  run.type('/undo\r');
-  await run.stdout.until(/Took back "three" and its answer\.[^›]*› $/);
-  run.type('so\r');
-  await run.stdout.until(/ok 1[^›]*› $/);
-  t.strictSame(run.asked[0]?.messages, [...said, { role: 'user', content: 'so' }]);
-  run.type('/bye\r');
-  t.equal(await run.ended, 0);
+  const { say, turns, leave } = await goOn([...said, ...last]);
+  t.match(await say('/undo'), /Took back "three" and its answer\./);
+  await say('so');
+  t.strictSame(turns[0]?.messages, [...said, { role: 'user', content: 'so' }]);
+  await leave(t);
 });
 
 t.test('the clipboard program of each system', where('sh'), async (t) => {
@@ -518,38 +444,31 @@ t.test('the clipboard program of each system', where('sh'), async (t) => {
   t.equal(readFileSync(join(bin, 'taken'), 'utf8'), 'some text\n--input --clipboard\n');
 });
 
-t.test('config shows every setting with where it comes from', async (t) => {
+t.test('config shows where each setting comes from', async (t) => {
   const settings = [
     { name: 'host', value: 'http://box:11434', from: 'client' },
     { name: 'logLevel', value: 'warn', from: 'client' },
-    { name: 'chatModel', value: null, from: 'default' },
-    { name: 'servers', value: [], from: 'default' },
     { name: 'mcpServers', value: { files: 'npx\u001b[2J' }, from: 'file' },
     { name: 'timeouts', value: {}, from: 'environment' },
   ];
-  const path = '/home/me/.config/runner/config.json';
-  const config = (args: readonly string[], env = {}) =>
-    start({
-      ...{ args: ['config', ...args], input: '', env: { HOME: '/home/me', ...env } },
-      answers: { 'runner/settings/list': () => ({ path, settings }) },
-    });
-  const table = config(['--server', 'box']);
-  t.equal(await table.ended, 0);
-  t.strictSame(table.stdout.text().split('\n'), [
-    'SETTING     VALUE                     FROM',
-    'host        http://box:11434          --server',
-    'logLevel    warn                      the terminal',
-    'chatModel',
-    'servers     none',
-    'mcpServers  {"files":"npx\\u001b[2J"}  the file',
-    'timeouts    none                      OLLAMA_HOST',
-    '',
-  ]);
-  t.equal(
-    table.stderr.text(),
-    'The file is ~/.config/runner/config.json. Tokens, arguments and headers are not shown.\n',
+  const answers = { 'runner/settings/list': () => ({ path: '/home/me/c.json', settings }) };
+  const { out, error } = await runOnce({
+    args: ['config', '--server', 'box'],
+    env: { HOME: '/home/me' },
+    answers,
+  });
+  t.strictSame(
+    out.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['SETTING', 'VALUE', 'FROM'],
+      ['host', 'http://box:11434', '--server'],
+      ['logLevel', 'warn', 'the terminal'],
+      ['mcpServers', '{"files":"npx\\u001b[2J"}', 'the file'],
+      ['timeouts', 'none', 'OLLAMA_HOST'],
+      [''],
+    ],
   );
-  const json = config(['--json'], { OLLAMA_HOST: 'box' });
-  t.equal(await json.ended, 0);
-  t.hasStrict(json.stdout.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
+  t.equal(error, 'The file is ~/c.json. Tokens, arguments and headers are not shown.\n');
+  const json = await runOnce({ args: ['config', '--json'], env: { OLLAMA_HOST: 'box' }, answers });
+  t.hasStrict(json.events(), [{ name: 'host', value: 'http://box:11434', from: 'OLLAMA_HOST' }]);
 });

@@ -58,6 +58,10 @@ const shown = (steps: readonly ImportStep[], now = {}) =>
     return `${picked ? 'x' : ' '} ${label}: ${description}`;
   });
 
+/** What a configuration with these models would set. */
+const planOf = (models: readonly object[], now: Parameters<typeof planImport>[1] = {}) =>
+  planImport(parseContinueConfig(JSON.stringify({ models }), 'yaml'), now);
+
 t.test('a config.yaml: what it sets, and what is left out', async (t) => {
   const { steps, leftOut } = planImport(parseContinueConfig(yaml, 'yaml'), {});
   t.strictSame(shown(steps), [
@@ -108,82 +112,44 @@ t.test('the older config.json', async (t) => {
 
 t.test('the runner at hand is the one whose model chats, on this machine if there is one', async (t) => {
   const at = (url: string, more: object = {}) => ({ provider: 'openai', model: 'm', apiBase: url, ...more });
-  const several = JSON.stringify({ models: [1, 2, 3, 4].map((port) => at(`http://127.0.0.1:${port}`)) });
+  const several = [1, 2, 3].map((port) => at(`http://127.0.0.1:${port}`));
   t.strictSame(
-    shown(
-      planImport(parseContinueConfig(several, 'json'), { servers: [{ name: 'openai', url: 'x:1' }] }).steps,
-    ),
+    shown(planOf(several, { servers: [{ name: 'openai', url: 'x:1' }] }).steps),
     [
       'x runner.host: http://127.0.0.1:1',
       'x runner.chatModel: m',
-      ...[2, 3, 4].map((port) => `x runner.servers: openai-${port}: http://127.0.0.1:${port}`),
+      ...[2, 3].map((port) => `x runner.servers: openai-${port}: http://127.0.0.1:${port}`),
     ],
     'each further one has a name of its own',
   );
   const [far, near] = ['https://far.example', 'http://127.0.0.1:8000'];
   const completing = { roles: ['autocomplete'] };
-  const host = (...models: readonly object[]) => {
-    const { steps } = planImport(parseContinueConfig(JSON.stringify({ models }), 'yaml'), {});
-    return steps.flatMap((step) => (step.kind === 'setting' && step.name === 'host' ? [step.value] : []));
-  };
+  const host = (...models: readonly object[]) =>
+    planOf(models).steps.flatMap((step) =>
+      step.kind === 'setting' && step.name === 'host' ? [step.value] : [],
+    );
   t.strictSame(host(at(far), at(near)), [near], 'this machine first');
   t.strictSame(host(at(far, completing), at('https://chat.example')), ['https://chat.example']);
   t.strictSame(host(at(far, { roles: ['embed'] }), at(near, completing)), [near]);
   t.strictSame(host(at(far, { roles: ['embed'] })), [far], 'whatever the only one is for');
-  const every = { models: [at(far), { ...at(near, completing), model: 'AUTODETECT' }] };
-  t.notMatch(
-    JSON.stringify(planImport(parseContinueConfig(JSON.stringify(every), 'yaml'), {})),
-    /AUTODETECT/,
-    'every model is no model',
-  );
-  const keyed = (apiKey: string) =>
-    planImport(parseContinueConfig(JSON.stringify({ models: [at(far, { apiKey })] }), 'yaml'), {}).steps.some(
-      ({ kind }) => kind === 'key',
-    );
-  t.strictSame(['none', 'long-enough', `$\{{ secrets.KEY_OF_MINE }}`, '{{secrets.KEY}}'].map(keyed), [
-    ...[false, true, false, false],
-  ]);
-  const named = planImport(parseContinueConfig(JSON.stringify({ models: [at(` ${near} `)] }), 'yaml'), {});
-  t.match(named.steps[0], { value: near }, 'blanks around a value mean nothing');
-  t.match(
-    shown(planImport(parseContinueConfig(yaml, 'yaml'), { exclude: ['a', 'b'] }).steps, {
-      exclude: ['a', 'b'],
-    }).join('\n'),
-    /runner\.exclude: a, b, \*\.md/,
-  );
+  const every = [at(far), { ...at(near, completing), model: 'AUTODETECT' }];
+  t.notMatch(JSON.stringify(planOf(every)), /AUTODETECT/, 'every model is no model');
+  t.match(planOf([at(` ${near} `)]).steps[0], { value: near }, 'blanks around a value mean nothing');
 });
 
 t.test('each entry is a model, or a clause that says why it is none', async (t) => {
   const named = { provider: 'openai', model: 'm', apiBase: 'http://box' };
   const read = { name: 'm', provider: 'openai', url: 'http://box', roles: ['chat'] };
   const kept = '(it is kept elsewhere: "Runner: Set an Access Token")';
-  const long = 'x'.repeat(300);
   const cases: readonly (readonly [entry: object, model: object | undefined, leftOut?: string])[] = [
-    ...(
-      [
-        ['ollama', 'http://127.0.0.1:11434'],
-        ['LMStudio', 'http://127.0.0.1:1234'],
-        ['llama.cpp', 'http://127.0.0.1:8080'],
-        ['llamafile', 'http://127.0.0.1:8080'],
-        ['vllm', 'http://127.0.0.1:8000'],
-        ['docker', 'http://127.0.0.1:12434/engines'],
-      ] as const
-    ).map(
-      ([provider, url]) =>
-        [
-          { provider, model: 'm' },
-          { ...read, provider: provider.toLowerCase(), url },
-        ] as const,
-    ),
+    [
+      { provider: 'LMStudio', model: 'm' },
+      { ...read, provider: 'lmstudio', url: 'http://127.0.0.1:1234' },
+    ],
     [named, read],
     [
       { ...named, roles: ['edit', {}, ' apply '] },
       { ...read, roles: ['edit', 'apply'] },
-    ],
-    [{ ...named, roles: [] }, read],
-    [
-      { ...named, contextLength: 1 },
-      { ...read, contextLength: 1 },
     ],
     [
       { ...named, contextLength: '8192' },
@@ -193,10 +159,6 @@ t.test('each entry is a model, or a clause that says why it is none', async (t) 
       { ...named, contextLength: 5, defaultCompletionOptions: { contextLength: 7 } },
       { ...read, contextLength: 7 },
     ],
-    [
-      { ...named, contextLength: 5, defaultCompletionOptions: 'no' },
-      { ...read, contextLength: 5 },
-    ],
     ...[0, -1, 1.5, 100_000_000, 'many'].map((contextLength) => [{ ...named, contextLength }, read] as const),
     [
       { ...named, apiKey: '12345678' },
@@ -205,18 +167,12 @@ t.test('each entry is a model, or a clause that says why it is none', async (t) 
     ...['1234567', '1234 5678', 'schlüssel', 7].map((apiKey) => [{ ...named, apiKey }, read] as const),
     [{ ...named, apiKey: '{{ secrets.K }}' }, read, `the key of m ${kept}`],
     [{ ...named, name: 'Mine', title: 'Ours', apiKey: `$\{KEY_OF_MINE}` }, read, `the key of Mine ${kept}`],
-    [{ ...named, title: 'Ours', apiKey: `$\{KEY_OF_MINE}` }, read, `the key of Ours ${kept}`],
-    [
-      { ...named, model: long },
-      { ...read, name: long },
-    ],
-    [{ ...named, model: `${long}x` }, undefined, 'a model without a name (no model is named)'],
+    [{ ...named, model: 'x'.repeat(301) }, undefined, 'a model without a name (no model is named)'],
     [{ ...named, model: 'a\tb', name: 'Mine' }, undefined, 'Mine (no model is named)'],
     [{ ...named, apiBase: 'ftp://box' }, undefined, 'm (its apiBase is no address)'],
     [{ provider: 'openai', model: 'm' }, undefined, 'm (openai)'],
     [{ provider: 'anthropic', name: 'Claude', model: 'm' }, undefined, 'Claude (anthropic)'],
     [{ model: 'm' }, undefined, 'm (no provider)'],
-    [{ provider: ' ', model: {} }, undefined, 'a model without a name (no provider)'],
     [{ ...named, uses: 'me/mine' }, undefined, "me/mine (a block of Continue's hub)"],
   ];
   for (const [entry, model, ...leftOut] of cases)
@@ -246,11 +202,9 @@ t.test('what else a configuration has is taken within bounds, or named', async (
       'documentation sites',
     ],
   });
-  const bare = { mcpServers: [], rules: {}, prompts: null, docs: 'none', tabAutocompleteOptions: 'no' };
+  const bare = { models: 'none', mcpServers: [], rules: {}, prompts: null, tabAutocompleteOptions: 'no' };
   const nothing = { models: [], excluded: [], isCompletionOff: false, leftOut: [] };
   t.strictSame(parseContinueConfig(JSON.stringify(bare), 'yaml'), nothing);
-  t.strictSame(parseContinueConfig('{"models":"none"}', 'yaml'), nothing);
-  t.strictSame(planImport(nothing, {}), { steps: [], leftOut: [] });
   const older = {
     models: { provider: 'ollama', model: 'a' },
     tabAutocompleteModel: [{ provider: 'ollama', model: 'b' }, 'no entry'],
@@ -269,13 +223,7 @@ t.test('what else a configuration has is taken within bounds, or named', async (
 t.test('an address is that of a known server, in whatever form it is written', async (t) => {
   const planned = (apiBase: string, now: Parameters<typeof planImport>[1], more: readonly object[] = []) =>
     shown(
-      planImport(
-        parseContinueConfig(
-          JSON.stringify({ models: [{ provider: 'openai', model: 'm', apiBase }, ...more] }),
-          'yaml',
-        ),
-        { chatModel: 'm', ...now },
-      ).steps,
+      planOf([{ provider: 'openai', model: 'm', apiBase }, ...more], { chatModel: 'm', ...now }).steps,
       now,
     );
   t.strictSame(planned('http://localhost:11434', {}), [], 'the usual one');
@@ -301,30 +249,11 @@ t.test('an address is that of a known server, in whatever form it is written', a
     'each place once',
   );
   t.strictSame(planned(here, { servers: [{ name: 'a', url: 'localhost:1' }] }, [local]), []);
-  t.strictSame(
-    planned(
-      here,
-      {
-        servers: [
-          { name: 'vllm', url: 'http://' },
-          { name: 'vllm-2', url: 'x' },
-        ],
-      },
-      [local],
-    ),
-    ['x runner.servers: vllm-3: http://localhost:1'],
-  );
   const keyed = { ...local, apiKey: 'first-key' };
   t.strictSame(
-    planImport(
-      parseContinueConfig(
-        JSON.stringify({
-          models: [keyed, { ...other, apiKey: 'a-key-of-1' }, { ...keyed, apiKey: 'second-key' }],
-        }),
-        'yaml',
-      ),
-      {},
-    ).steps.filter(({ kind }) => kind === 'key'),
+    planOf([keyed, { ...other, apiKey: 'a-key-of-1' }, { ...keyed, apiKey: 'second-key' }]).steps.filter(
+      ({ kind }) => kind === 'key',
+    ),
     [
       { kind: 'key', origin: 'http://localhost:1', key: 'first-key' },
       { kind: 'key', origin: 'http://127.0.0.1:1', key: 'a-key-of-1' },

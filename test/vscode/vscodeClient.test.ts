@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import type { CancellationToken, Uri } from 'vscode';
-import { adviseOnAddress } from '../../client/vscode/address/addressBox.ts';
 import {
   type CommitFile,
   changesIn,
@@ -17,20 +16,7 @@ import {
 
 import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
 import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
-import { toPickerEntries } from '../../client/vscode/chat/pickerEntries.ts';
-import {
-  findNamedModel,
-  namesCodebase,
-  withoutCodebase,
-  withPrompt,
-  withRetryMark,
-} from '../../client/vscode/chat/prompt.ts';
-import {
-  newPrompt,
-  participantCommands,
-  promptChoices,
-  promptName,
-} from '../../client/vscode/chat/promptChoices.ts';
+import { namesCodebase, withoutCodebase, withRetryMark } from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
 import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
 import {
@@ -39,23 +25,20 @@ import {
   createUsualContextSizes,
   isAssumedSize,
 } from '../../client/vscode/convert/contextSizes.ts';
-import type { DaemonConnection } from '../../client/vscode/daemon/connection.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
-import { isSameModel } from '../../client/vscode/models/modelRow.ts';
 import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
 import { plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';
-import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
-import { messageOf, stackOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import { type Advice, type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
 import { type ErrorData, type ErrorKind, errorCodes } from '../../protocol/messages/errors.ts';
-import { type ChatModelResult, canChat, type Model, preferredModel } from '../../protocol/messages/models.ts';
+import { type ChatModelResult, type Model, preferredModel } from '../../protocol/messages/models.ts';
 import { handClock } from '../support/handClock.ts';
-import { modelLike as model, no, unknown, yes } from '../support/modelLike.ts';
+import { memoryLike } from '../support/memoryLike.ts';
+import { modelLike as model, unknown, yes } from '../support/modelLike.ts';
 import { isModeOf } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
@@ -74,89 +57,81 @@ t.test('which model answers @runner, and why it is not the one in the picker', a
   };
   const bySetting = { model: model('near'), from: 'setting' } as const;
   const missing = { model: model('near'), from: 'loaded', missing: 'lost' } as const;
-  const lost = 'runner.chatModel names lost, which cannot answer here.';
   const inPicker = { id: 'other', vendor: 'runner', name: 'other' };
+  const picked = { picked: inPicker, inPicker: other };
   t.strictSame(asked(bySetting), ['near']);
   t.strictSame(asked(bySetting, { picked: { ...inPicker, name: 'near' }, inPicker: near }), ['near']);
   t.strictSame(asked(bySetting, { picked: foreign }), ['near'], 'it was chosen for @runner');
-  t.strictSame(asked(bySetting, { picked: inPicker, inPicker: other }), [
+  t.match(asked(bySetting, picked), [
     'near',
-    'near answers, because the setting runner.chatModel names it. The picker shows other.',
-    'Let the Picker Decide',
+    /^near answers.*runner\.chatModel.*shows other\./,
+    'Let the Pi',
   ]);
-  t.strictSame(asked({}, { picked: inPicker, inPicker: other }), ['other']);
-  t.strictSame(asked(missing, { picked: inPicker, inPicker: other }), [
+  t.strictSame(asked({}, picked), ['other']);
+  t.match(asked(missing, picked), [
     'other',
-    `${lost} other answers.`,
+    /names lost, .* other answers\.$/,
     'Choose Another Model',
-    'Let the Picker Decide',
+    /^Let/,
   ]);
-  t.strictSame(asked(missing, { picked: foreign }), [
-    'near',
-    `${lost} near answers; the picker shows gpt.`,
-    'Choose Another Model',
-  ]);
-  t.strictSame(asked({ model: model('near'), from: 'loaded' }, { picked: gone }), [
-    'near',
-    'near answers; the picker shows gone, which is not there any more.',
-    'Open the Picker',
-  ]);
-  const nothing = { id: 'none', vendor: 'runner', name: 'Runner: no local model with tools' };
-  t.match(asked({}, { picked: nothing }), ['near', /the picker shows Runner: no local model with tools\.$/]);
+  t.match(asked(missing, { picked: foreign }), ['near', /names lost, .* near answers; .* gpt\.$/, /^Choose/]);
+  const gonePicked = asked({ model: model('near'), from: 'loaded' }, { picked: gone });
+  t.match(gonePicked, ['near', /shows gone, which is not there any more\.$/, 'Open the Picker']);
   t.strictSame(asked({}), ['near'], 'without an answer of the daemon, the preferred one');
   t.strictSame(asked({}, { preferred: undefined }), [undefined]);
 });
 
-t.test('an answer for the editor has no tag of a context block', async (t) => {
-  const asked: object[] = [];
-  const daemon = {
-    onNotification: () => ({ dispose: () => undefined }),
-    request: async (_method: unknown, params: object) => void asked.push(params),
-  } as unknown as DaemonConnection;
-  await createRounds(daemon)({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
-  t.match(asked, [{ model: 'plain', dropContextTags: true }]);
-});
-
-t.test('each round gets the deltas of its own answer, until that is over', async (t) => {
+/** A daemon that is asked for answers, which a test publishes and ends. */
+function askedDaemon() {
   let publish: (delta: ChatDelta) => void = () => undefined;
-  const answers: (() => void)[] = [];
-  const ids: string[] = [];
+  const [ends, asked]: [(() => void)[], { readonly streamId: string }[]] = [[], []];
   const daemon = {
     onNotification: (_method: unknown, take: typeof publish) => {
       publish = take;
       return { dispose: () => undefined };
     },
-    request: (_method: unknown, { streamId }: { readonly streamId: string }) => {
-      ids.push(streamId);
-      return new Promise<void>((resolve) => answers.push(resolve));
+    request: (_method: unknown, params: { readonly streamId: string }) => {
+      asked.push(params);
+      return new Promise<void>((resolve) => ends.push(resolve));
     },
-  } as unknown as DaemonConnection;
-  const rounds = createRounds(daemon);
-  const got: string[] = [];
+  } as unknown as Parameters<typeof createRounds>[0];
+  const say = (at: number, delta: object) =>
+    publish({ streamId: asked[at]?.streamId ?? '', seq: 0, ...delta } as ChatDelta);
+  return { rounds: createRounds(daemon), ends, asked, say };
+}
+
+t.test('an answer for the editor has no tag of a context block', async (t) => {
+  const { rounds, ends, asked } = askedDaemon();
+  const answer = rounds({ model: 'plain', messages: [] }, () => undefined, {} as CancellationToken);
+  ends[0]?.();
+  await answer;
+  t.match(asked, [{ model: 'plain', dropContextTags: true }]);
+});
+
+t.test('each round gets the deltas of its own answer, until that is over', async (t) => {
+  const { rounds, ends, say } = askedDaemon();
+  const got: unknown[] = [];
   const begin = (name: string) =>
     rounds(
       { model: name, messages: [] },
-      (delta) => got.push(`${name}: ${delta.kind === 'text' ? delta.text : delta.kind}`),
+      (delta) => got.push([name, delta.kind === 'text' ? delta.text : delta]),
       {} as CancellationToken,
     );
   const first = begin('first');
   begin('second').catch(() => undefined);
-  const say = (at: number, text: string) => publish({ streamId: ids[at] ?? '', seq: 0, kind: 'text', text });
-  say(0, 'a');
-  say(1, 'b');
-  answers[0]?.();
+  say(0, { kind: 'text', text: 'a' });
+  say(1, { kind: 'text', text: 'b' });
+  ends[0]?.();
   await first;
-  say(0, 'late');
-  say(1, 'c');
-  t.strictSame(got, ['first: a', 'second: b', 'second: c']);
-  const advice = adviceLike('set-token');
-  const notice = { code: 'x', message: 'It failed. Do something.', advice };
-  const noticed: ChatDelta[] = [];
-  rounds({ model: 'third', messages: [] }, (delta) => noticed.push(delta), {} as CancellationToken).catch(
-    () => undefined,
-  );
-  publish({ streamId: ids[2] ?? '', seq: 0, kind: 'notice', notice } as never);
-  t.match(noticed, [{ kind: 'notice', notice: { code: 'x', message: /Set an Access Token/ } }]);
+  say(0, { kind: 'text', text: 'late' });
+  const notice = { code: 'x', message: 'It failed. Do something.', advice: adviceLike('set-token') };
+  say(1, { kind: 'notice', notice });
+  t.match(got, [
+    ['first', 'a'],
+    ['second', 'b'],
+    ['second', { kind: 'notice', notice: { code: 'x', message: /Set an Access Token/ } }],
+  ]);
+  t.equal(got.length, 3);
 });
 
 t.test('the model that answers if the user chose none', async (t) => {
@@ -164,21 +139,15 @@ t.test('the model that answers if the user chose none', async (t) => {
   const running = { expiresAt: '2026-01-01T00:00:00Z', size: 1, sizeVram: 1 };
   const cloudy = model('cloudy', { remote });
   const embedder = model('x', { running }, { completion: unknown, embedding: yes });
-  t.notOk(canChat(embedder));
-  t.equal(preferredModel([embedder, cloudy, model('new'), model('old')])?.name, 'new', 'the newest');
-  t.equal(
-    preferredModel([cloudy, model('new'), model('old', { running })])?.name,
-    'old',
-    'one that is loaded',
-  );
-  t.equal(preferredModel([cloudy]), undefined, 'none that runs elsewhere');
   const far = model('far', { server: 'box', running });
-  t.equal(
-    preferredModel([far, model('near')])?.name,
-    'near',
-    'of another server only where there is none here',
-  );
-  t.equal(preferredModel([far])?.name, 'far');
+  const cases: readonly (readonly [models: readonly Model[], want: string | undefined])[] = [
+    [[embedder, cloudy, model('new'), model('old')], 'new'],
+    [[cloudy, model('new'), model('old', { running })], 'old'],
+    [[cloudy], undefined],
+    [[far, model('near')], 'near'],
+    [[far], 'far'],
+  ];
+  for (const [models, want] of cases) t.equal(preferredModel(models)?.name, want);
 });
 
 t.test('the context size of a model', async (t) => {
@@ -207,13 +176,11 @@ t.test('the context size of a model', async (t) => {
   for (const { name, want, contextLength = 0, ...parts } of cases)
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
   const assumed = [
-    [{ context: {} }, true],
-    [{ context: {}, contextLength: 1 }, false],
-    [{ context: {}, server: 'box' }, false],
-    [{ context: { maximum: 131_072 } }, true],
+    [{}, true],
+    [{ contextLength: 1 }, false],
+    [{ server: 'box' }, false],
     [{ context: { maximum: 131_072 }, remote }, false],
     [{ context: { allocated: 4096 } }, false],
-    [{ context: { configured: 4096 } }, false],
     [{ context: { allocated: 4096, from: 'assumed' as const } }, true],
   ] as const;
   for (const [{ ...parts }, want] of assumed) {
@@ -242,12 +209,7 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
 });
 
 t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
-  const kept = new Map<string, unknown>();
-  const memory = {
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
-  };
+  const memory = memoryLike();
   const sizes = createUsualContextSizes(memory);
   const learn = (...contexts: Model['context'][]) =>
     sizes.learn(contexts.map((context) => model('x', { context })));
@@ -257,63 +219,29 @@ t.test('the usual context size of a server is learnt from its loaded models', as
   t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
   t.equal(sizes.of('default'), 16_384, 'neither a small model nor one that asks says anything');
-  learn({ allocated: 9999, configured: 9999 });
-  t.equal(sizes.of('default'), 16_384);
-  learn({ allocated: 2048, maximum: 2048 });
-  t.equal(sizes.of('default'), 16_384);
   learn({ allocated: 65_536, maximum: 65_536 });
   t.equal(createUsualContextSizes(memory).of('default'), 65_536, 'it is known in the next window');
   learn({ allocated: 4096, maximum: 65_536 });
   t.equal(sizes.of('default'), 4096);
 });
 
-t.test('the picker has an entry for missing models', async (t) => {
-  const options = { isStale: () => false, sizing: { contextLength: 0, usual: () => undefined } };
-  const ids = (models: readonly Model[], remembered: readonly string[], isAllowed = true) =>
-    toPickerEntries(models, { ...options, remembered, isAllowed: () => isAllowed }).map(({ id, detail }) =>
-      [id, detail].join(' '),
-    );
-  const able = model('able', {}, { tools: yes });
-  t.strictSame(ids([], []), ['none ']);
-  const plain = model('plain', {}, { tools: no });
-  t.strictSame(ids([plain], []), ['plain ', 'none '], 'none with tools');
-  const missing = (...models: readonly Model[]) =>
-    toPickerEntries(models, { ...options, remembered: [], isAllowed: () => true }).at(-1)?.name;
-  const embedder = model('embedder', {}, { completion: no });
-  t.equal(missing(plain, embedder), missing(plain));
-  t.not(missing(embedder), missing(plain), 'nothing can chat');
-  const cloudy = model('cloudy', { remote: { host: 'https://ollama.com', model: 'c' } }, { tools: yes });
-  t.strictSame(ids([cloudy], []), ['none ', 'cloudy remote'], 'none of the own takes tools');
-  t.strictSame(ids([cloudy, able], []), ['able ', 'cloudy remote']);
-  t.strictSame(ids([cloudy, able], [], false), ['able '], 'the editor may choose any entry by itself');
-  t.strictSame(ids([cloudy], [], false), ['none ']);
-  t.strictSame(ids([able], ['able', 'gone']), ['able ', 'gone not installed']);
-  t.strictSame(ids([able], ['none']), ['able ', 'none '], 'who chose the entry is answered still');
-  t.equal(ids([able], [...'abcdefgh']).length, 6, 'of those that are gone a few');
-});
-
 t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
   const folder = join(await temporaryFolder(t), 'state', 'runner');
-  const memoryOf = (kept = new Map<string, unknown>()) => ({
-    keys: () => [...kept.keys()],
-    get: (key: string) => kept.get(key) as never,
-    update: async (key: string, value: unknown) => void kept.set(key, value),
-  });
-  const kept = memoryOf();
+  const kept = memoryLike();
   const ids = createOfferedIds(kept, folder);
   t.strictSame(ids.last, []);
   await ids.keep(['a', 'box/b']);
   t.strictSame(ids.last, ['a', 'box/b']);
-  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
+  t.strictSame(createOfferedIds(memoryLike(), folder).last, ['a', 'box/b'], 'the editor has forgotten them');
   const path = join(folder, 'vscodeModels.json');
   t.ok(isModeOf(path, 0o600));
   t.ok(isModeOf(folder, 0o700));
   for (const text of ['{"ids":', '[]', '{"ids":"a"}', 'null', '']) {
     await writeFile(path, text);
-    t.strictSame(createOfferedIds(memoryOf(), folder).last, [], text);
+    t.strictSame(createOfferedIds(memoryLike(), folder).last, [], text);
   }
   await writeFile(path, '{"ids":["c",1]}');
-  t.strictSame(createOfferedIds(memoryOf(), folder).last, ['c']);
+  t.strictSame(createOfferedIds(memoryLike(), folder).last, ['c']);
   t.strictSame(createOfferedIds(kept, folder).last, ['a', 'box/b'], "the editor's own memory comes first");
 });
 
@@ -325,17 +253,16 @@ t.test("the token estimate is corrected by the runner's counts", async (t) => {
   t.equal(counter.count('other', 'x'.repeat(400)), 100);
   counter.learn('m', 100_000, { promptTokens: 60, completionTokens: 1 });
   t.equal(counter.count('m', 'x'.repeat(400)), 106, 'a prompt that the runner had is bounded');
-  const counted = [
-    [10, 40, 100, 'a short one says nothing'],
-    [199, 50, 100, 'nor one of a few characters'],
-    [200, 60, 120, 'one of some characters does'],
-    [400, 49, 100, 'nor one of a few tokens'],
-    [400, 50, 50, 'one of some tokens does'],
-    [400, 400, 267, 'a token has more than a character'],
-  ] as const;
-  for (const [characters, promptTokens, want, name] of counted) {
+  for (const [characters, promptTokens, want] of [
+    [199, 50, 100],
+    [200, 60, 120],
+    [400, 49, 100],
+    [400, 50, 50],
+    [400, 400, 267],
+  ] as const) {
+    const name = `${characters}, ${promptTokens}`;
     counter.learn(name, characters, { promptTokens, completionTokens: 1 });
-    t.equal(counter.count(name, 'x'.repeat(400)), want, name);
+    t.equal(counter.count(name, 'x'.repeat(400)), want, 'a short prompt says nothing');
   }
 });
 
@@ -364,39 +291,6 @@ t.test('the origins of the servers in the settings', async (t) => {
   t.strictSame([...originsOf({ servers: odd }, '').keys()], ['default'], 'settings may say anything');
 });
 
-t.test('an error is its stack, else its message', async (t) => {
-  const withStack = new Error('It failed.');
-  withStack.stack = 'Error: It failed.\n    at here';
-  const without = new Error('It failed.');
-  delete without.stack;
-  const empty = new Error('It failed.');
-  empty.stack = '';
-  const cases: readonly (readonly [error: unknown, whole: string, sentence: string])[] = [
-    [withStack, 'Error: It failed.\n    at here', 'It failed.'],
-    [without, 'It failed.', 'It failed.'],
-    [empty, 'It failed.', 'It failed.'],
-    ['a word', 'a word', 'a word'],
-    [undefined, 'undefined', 'undefined'],
-  ];
-  for (const [error, whole, sentence] of cases) {
-    t.equal(stackOf(error), whole);
-    t.equal(messageOf(error), sentence);
-  }
-});
-
-t.test('names of the same model are recognised in every form', async (t) => {
-  const same = [
-    { model: 'mine' },
-    { model: 'Mine:latest' },
-    { model: 'registry.ollama.ai/library/mine' },
-    { model: 'mine', server: 'default' },
-  ];
-  for (const one of same) for (const other of same) t.ok(isSameModel(one, other));
-  for (const other of [{ model: 'mine:7b' }, { model: 'me/mine' }, { model: 'mine', server: 'box' }])
-    t.notOk(isSameModel({ model: 'mine' }, other), JSON.stringify(other));
-  t.ok(isSameModel({ model: 'box:8080/me/mine' }, { model: 'box:8080/me/mine:latest' }));
-});
-
 t.test("a server's sentence cannot become a link in a notification", async (t) => {
   t.equal(plain('See [this](command:x) now.'), 'See [this] (command:x) now.');
 });
@@ -407,10 +301,10 @@ function manifest(): {
   return JSON.parse(readFileSync('package.json', 'utf8'));
 }
 
-/** A keeper of daemons that start, fail and end on command. */
-function keep() {
+/** What a keeper of daemons reports while these steps happen to it; `end 0` is the end of the first daemon. */
+async function keep(steps: string) {
   const clock = handClock();
-  const starts: { start: () => void; fail: () => void; end: () => void }[] = [];
+  const starts: Record<'start' | 'fail' | 'end', () => void>[] = [];
   const seen: string[] = [];
   const keeper = new DaemonKeeper<string>({
     start: (onDidEnd) => {
@@ -425,141 +319,82 @@ function keep() {
     onDidWait: (milliseconds) => seen.push(`wait ${milliseconds}`),
     clock,
   });
-  const settled = () => new Promise(setImmediate);
-  const begin = async (step: 'start' | 'fail' | 'end', index = starts.length - 1) => {
-    starts[index]?.[step]();
-    await settled();
+  const waiting: string[] = [];
+  const does: Readonly<Record<string, () => unknown>> = {
+    turn: () => clock.turn(),
+    minute: () => clock.pass(60_000),
+    now: () => seen.push(keeper.startNow() ? 'now' : 'not now'),
+    leave: () => keeper.dispose(),
+    ask: () =>
+      void keeper.daemon.then(
+        (name) => waiting.push(name),
+        ({ message }) => waiting.push(message),
+      ),
+    running: () => seen.push(keeper.running ?? 'none'),
   };
-  return { keeper, clock, starts, seen, begin, settled };
-}
-
-t.test('a daemon that ends is restarted after growing waits', async (t) => {
-  const { keeper, clock, seen, begin, settled } = keep();
+  const settled = () => new Promise(setImmediate);
   await settled();
-  t.equal(keeper.running, undefined);
-  await begin('start');
-  t.equal(keeper.running, 'd1');
-  await begin('end');
-  t.equal(keeper.running, undefined);
-  const next = keeper.daemon;
-  clock.turn();
-  await settled();
-  await begin('start');
-  t.equal(await next, 'd2', 'who asks meanwhile gets the next one');
-  await begin('end', 0);
-  t.equal(keeper.running, 'd2', 'the end of an earlier one is none of this one');
-  await begin('end');
-  clock.turn();
-  await settled();
-  await begin('start');
-  clock.pass(60_000);
-  await begin('end');
-  t.strictSame(
-    seen.filter((event) => event.startsWith('wait')),
-    ['wait 250', 'wait 1000', 'wait 250'],
-    'one that lived a minute begins anew',
-  );
-});
-
-t.test(
-  'a daemon that does not start keeps no caller waiting, and starts at once when asked to',
-  async (t) => {
-    const { keeper, clock, starts, seen, begin, settled } = keep();
-    await settled();
-    t.notOk(keeper.startNow(), 'it is only starting');
-    await begin('fail');
-    await t.rejects(keeper.daemon, { message: 'd1' });
-    clock.turn();
-    await settled();
-    await t.rejects(keeper.daemon, { message: 'd1' }, 'nor while it is tried again');
-    await begin('fail');
-    t.ok(keeper.startNow());
-    t.equal(clock.next, undefined, 'and not once more later');
-    await settled();
-    await begin('start');
-    t.equal(await keeper.daemon, 'd3');
-    t.equal(starts.length, 3);
-    t.strictSame(seen, ['failed d1', 'wait 250', 'failed d2', 'wait 1000', 'started']);
-    await begin('end');
-    clock.turn();
-    await settled();
-    await begin('start');
-    t.notOk(keeper.startNow(), 'it runs');
-    await begin('end');
-    t.strictSame(
-      seen.filter((event) => event.startsWith('wait')),
-      ['wait 250', 'wait 1000', 'wait 250', 'wait 1000'],
-      'the waits begin anew where it was asked to start',
-    );
-  },
-);
-
-t.test('a daemon that never starts is tried again each minute in the end', async (t) => {
-  const { clock, seen, begin, settled } = keep();
-  await settled();
-  for (let tries = 0; tries < 7; tries += 1) {
-    await begin('fail');
-    clock.turn();
+  for (const step of steps.split(', ')) {
+    const [what = '', index = starts.length - 1] = step.split(' ');
+    const run = does[what] ?? starts[Number(index)]?.[what as 'start' | 'fail' | 'end'];
+    run?.();
     await settled();
   }
-  t.strictSame(
-    seen.filter((event) => event.startsWith('wait')),
-    [250, 1_000, 4_000, 15_000, 60_000, 60_000, 60_000].map((wait) => `wait ${wait}`),
-  );
-});
+  return [...seen, ...(clock.next === undefined ? ['nothing waits'] : []), ...waiting].join(', ');
+}
 
-t.test('a daemon ends with the window', async (t) => {
-  const { keeper, seen, begin, settled } = keep();
-  await settled();
-  await begin('start');
-  keeper.dispose();
-  t.equal(keeper.running, undefined);
-  await t.rejects(keeper.daemon, { message: 'Runner is shut down.' });
-  await settled();
-  t.strictSame(seen, ['started', 'stop d1']);
-
-  keeper.dispose();
-  await settled();
-  t.strictSame(seen, ['started', 'stop d1'], 'once');
-
-  const waiting = keep();
-  await waiting.settled();
-  await waiting.begin('start');
-  await waiting.begin('end');
-  waiting.keeper.dispose();
-  t.equal(waiting.clock.next, undefined, 'one that ended is not started again');
-
-  const late = keep();
-  await late.settled();
-  late.keeper.dispose();
-  await late.begin('start');
-  t.strictSame(late.seen, ['stop d1'], 'also one that starts only then');
-});
+t.test(
+  'a daemon that ends is restarted after growing waits, and callers wait for the next one',
+  async (t) => {
+    const cases: readonly (readonly [steps: string, want: string])[] = [
+      [
+        'running, start, running, end, running, ask, turn, start, end 0, running',
+        'none, started, d1, wait 250, none, started, d2, nothing waits, d2',
+      ],
+      // One that lived a minute begins anew.
+      [
+        'start, end, turn, start, end, turn, start, minute, end',
+        'started, wait 250, started, wait 1000, started, wait 250',
+      ],
+      // A daemon that does not start keeps no caller waiting, nor while it is tried again.
+      ['now, fail, ask, turn, ask', 'not now, failed d1, wait 250, nothing waits, d1, d1'],
+      // It starts at once when asked to, and not once more later.
+      [
+        'fail, turn, fail, now, start, ask',
+        'failed d1, wait 250, failed d2, wait 1000, now, started, nothing waits, d3',
+      ],
+      ['start, now, end', 'started, not now, wait 250'],
+      [
+        Array(7).fill('fail, turn').join(', '),
+        [250, 1_000, 4_000, 15_000, 60_000, 60_000, 60_000]
+          .map((wait, index) => `failed d${index + 1}, wait ${wait}`)
+          .concat('nothing waits')
+          .join(', '),
+      ],
+      // It ends with the window, once.
+      ['start, leave, running, leave, ask', 'started, stop d1, none, nothing waits, Runner is shut down.'],
+      ['start, end, leave', 'started, wait 250, nothing waits'],
+      ['leave, start', 'stop d1, nothing waits'],
+    ];
+    for (const [steps, want] of cases) t.equal(await keep(steps), want, steps);
+  },
+);
 
 t.test('a setting of the wrong type is recognised by the schema in the manifest', async (t) => {
   const { contributes } = JSON.parse(readFileSync('package.json', 'utf8'));
   const schemas: Readonly<Record<string, ValueSchema>> = contributes.configuration.properties;
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
-    ['host', 'box', true],
     ['host', 5, false],
-    ['host', null, false],
-    ['timeouts', null, false],
-    ['servers', null, false],
     ['keepAlive', 5, true],
     ['keepAlive', '5m', true],
     ['keepAlive', true, false],
     ['contextLength', 0.5, false],
-    ['contextLength', -1, false],
-    ['contextLength', 0, true],
-    ['timeouts', { list: 5 }, true],
     ['timeouts', { list: '5' }, false],
     ['timeouts', [], false],
     ['exclude', ['a'], true],
     ['exclude', ['a', 1], false],
     ['servers', [{ name: 'a', url: 'b' }], true],
     ['servers', [{ name: 'a' }], false],
-    ['servers', {}, false],
-    ['streamLogs', 'yes', false],
     ['unknown', {}, true],
   ];
   for (const [key, value, want] of cases)
@@ -568,12 +403,9 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
       want,
       `${key}: ${JSON.stringify(value)}`,
     );
-  for (const value of [null, 1, 'a', [], {}])
-    t.equal(problemOf(value, {}), undefined, `any type: ${JSON.stringify(value)}`);
   const box = { name: 'box', url: 'http://box' };
   const problems = [
     ['servers', [box, { name: 'gone', host: 'x' }], ['[1]: url is missing']],
-    ['servers', 'box', [': it is not of the type array']],
     ['exclude', ['a', 7], ['[1]: it is not of the type string']],
     ['contextLength', -1, [': it is less than 0']],
     ['tools', [], []],
@@ -619,62 +451,33 @@ t.test('the address of the document service', async (t) => {
       (end) => [` https://d.example${end} `, { kind: 'set', origin: 'https://d.example' }] as const,
     ),
     ['http://127.0.0.1:4000', { kind: 'set', origin: 'http://127.0.0.1:4000' }],
-    ['http://[::1]:4000/mcp', { kind: 'set', origin: 'http://[::1]:4000' }],
     ['docs.example', { kind: 'wrong', message: /such as http:\/\/127\.0\.0\.1:4000, not "docs\.example"/ }],
     ['ftp://d.example', { kind: 'wrong', message: /such as http:/ }],
     ['https://me@d.example', { kind: 'wrong', message: /must not contain a user/ }],
-    ['https://:pw@d.example', { kind: 'wrong', message: /must not contain a user/ }],
-    ...['/docs', '/mcp/x', '?a', '#a', '/mcp?', '/#'].map(
+    ...['/docs', '/mcp/x', '?a', '/#'].map(
       (end) =>
         [
           `https://d.example${end}`,
           { kind: 'wrong', message: /such as https:\/\/d\.example, without/ },
         ] as const,
     ),
-    ['http://d.example:1/x', { kind: 'wrong', message: /such as https:\/\/d\.example:1, without a path/ }],
     ['http://d.example', { kind: 'wrong', message: /must begin with https.* Set https:\/\/d\.example,/ }],
   ];
   for (const [text, want] of cases) t.match(toDocsAddress(text), want, JSON.stringify(text));
 });
 
-t.test('an address is checked while it is typed', async (t) => {
-  const cases: readonly (readonly [text: string, environment: string, want: object])[] = [
-    ['', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: /the usual address/ }],
-    ['', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
-    [' ', 'box:1234', { kind: 'good', url: 'http://box:1234', message: /as OLLAMA_HOST says/ }],
-    ['localhost', '', { kind: 'good', url: 'http://localhost:11434', message: /Requests go to/ }],
-    ['http://127.0.0.1:11434/', '', { kind: 'good', url: 'http://127.0.0.1:11434', message: undefined }],
-    ['192.168.1.5', '', { kind: 'good', message: /Without https, others/ }],
-    ['https://a:b@box', '', { kind: 'wrong', message: /store "user:password" as the token/ }],
-    ['ftp://box', '', { kind: 'wrong', message: /scheme "ftp"/ }],
-    ['http://', '', { kind: 'wrong', message: /This address cannot be used/ }],
-  ];
-  for (const [text, environment, want] of cases) t.match(adviseOnAddress(text, environment), want, text);
+t.test('commit messages are taken out of what models make of them', async (t) => {
+  const cases = [
+    [' Add a test\n', 'Add a test'],
+    ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
+    ['```text\nAdd a test```', 'Add a test'],
+    [' ```\nAdd a test\n``` ', 'Add a test'],
+    ['```\n\n Add a test\n\n```', 'Add a test'],
+    ['"Add a test"', 'Add a test'],
+    ['Use "a" and "b"', 'Use "a" and "b"'],
+  ] as const;
+  for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
 });
-
-t.test(
-  'the commands of @runner have prompts, and commit messages are taken out of what models make of them',
-  async (t) => {
-    t.equal(withPrompt(undefined, 'hello'), 'hello');
-    t.equal(withPrompt('model', 'hello'), 'hello');
-    t.equal(withPrompt('toString', 'hello'), 'hello', 'only what the table has');
-    t.match(withPrompt('fix', 'it hangs'), /^Find what is wrong[\s\S]*\n\nit hangs$/);
-    t.notMatch(withPrompt('explain', ' '), /\n\n\s*$/, 'without words the prompt stands alone');
-    const { commands } = JSON.parse(readFileSync('package.json', 'utf8')).contributes.chatParticipants[0];
-    const names = commands.map(({ name }: { readonly name: string }) => name);
-    t.strictSame(names, participantCommands, 'the manifest offers all of them');
-    const cases = [
-      [' Add a test\n', 'Add a test'],
-      ['```\nAdd a test\n\nIt was missing.\n```', 'Add a test\n\nIt was missing.'],
-      ['```text\nAdd a test```', 'Add a test'],
-      [' ```\nAdd a test\n``` ', 'Add a test'],
-      ['```\n\n Add a test\n\n```', 'Add a test'],
-      ['"Add a test"', 'Add a test'],
-      ['Use "a" and "b"', 'Use "a" and "b"'],
-    ] as const;
-    for (const [answer, want] of cases) t.equal(toCommitMessage(answer), want, answer);
-  },
-);
 
 t.test(
   'a commit message is shown while it is written; without one, the box gets its text back',
@@ -708,22 +511,6 @@ t.test(
   },
 );
 
-t.test('the model that /model names', async (t) => {
-  const models = [model('far:8b', { server: 'box' }), model('both', { server: 'box' }), model('both:latest')];
-  const cases = [
-    ['both', 'default/both:latest'],
-    ['Both:latest', 'default/both:latest'],
-    ['far:8b', 'box/far:8b'],
-    ['box/far:8b', 'box/far:8b'],
-    ['box/both', 'box/both'],
-    ['far', undefined],
-  ] as const;
-  for (const [name, want] of cases) {
-    const found = findNamedModel(name, models);
-    t.equal(found && `${found.server}/${found.name}`, want, name);
-  }
-});
-
 t.test(
   'the request for a commit message has the changes file by file, with all of their names',
   async (t) => {
@@ -753,68 +540,55 @@ t.test(
       };
       return changesIn(repository, ...readNewFile);
     };
-    t.strictSame(await changesOf({}), []);
-    t.strictSame(await changesOf({ workingTreeChanges: [change('same.ts')] }, async () => ''), []);
     const [mergeChanges, untrackedChanges] = [[change('both.ts', 18)], [change('sub/new.ts', 7)]];
     const workingTreeChanges = [change('a[b]*.ts')];
     const other = { language: 'diff', automatic: true };
+    t.strictSame(await changesOf({}), []);
     t.strictSame(await changesOf({ mergeChanges, workingTreeChanges, untrackedChanges }), [
       { path: 'both.ts', text: 'changed of :(literal)both.ts', uris: ['file:///repo/both.ts'], ...other },
       { path: 'a[b]*.ts', text: 'changed of :(literal)a[b]*.ts', uris: ['file:///repo/a[b]*.ts'], ...other },
       { path: 'sub/new.ts', text: '(a new file)', uris: ['file:///repo/sub/new.ts'], ...other },
     ]);
-    const textOfNew = async (text: string | undefined) => {
-      const [part] = await changesOf({ untrackedChanges }, undefined, async () => text);
-      return part?.text;
-    };
-    t.equal(await textOfNew('export {};\n'), '(a new file)\nexport {};\n');
-    t.equal(await textOfNew(undefined), '(a new file)', 'it is no text');
-    t.equal(await textOfNew(' \n'), '(a new file)');
-    t.match(await textOfNew('x'.repeat(5_000)), /^\(a new file\)\nx{4000}\n\(cut\)$/);
     const renamed = {
       ...change('b.txt', 3),
       originalUri: uriOf('/repo/.env'),
       renameUri: uriOf('/repo/c.txt'),
     };
-    t.strictSame(await changesOf({ indexChanges: [renamed], workingTreeChanges }), [
-      {
-        path: 'b.txt',
-        text: '(renamed from .env; lines that did not change look new too)\nstaged of :(literal)b.txt',
-        uris: ['file:///repo/b.txt', 'file:///repo/.env', 'file:///repo/c.txt'],
-        ...other,
-      },
-    ]);
-    const bytes = new TextEncoder().encode('text');
+    t.match(
+      await changesOf({ indexChanges: [renamed], workingTreeChanges }),
+      [
+        {
+          ...{ path: 'b.txt', text: /^\(renamed from \.env; .*\)\nstaged of :\(literal\)b\.txt$/ },
+          uris: ['file:///repo/b.txt', 'file:///repo/.env', 'file:///repo/c.txt'],
+        },
+      ],
+      'all of its names, so that a private one is noticed',
+    );
+    const textOfNew = async (text: string | undefined) =>
+      (await changesOf({ untrackedChanges }, undefined, async () => text))[0]?.text;
+    t.equal(await textOfNew('export {};\n'), '(a new file)\nexport {};\n');
+    t.equal(await textOfNew(undefined), '(a new file)', 'it is no text');
+    t.match(await textOfNew('x'.repeat(5_000)), /^\(a new file\)\nx{4000}\n\(cut\)$/);
     const files = (type: number, size = 4) => ({
       stat: async () => ({ type, size, ctime: 0, mtime: 0 }),
-      readFile: async () => bytes,
+      readFile: async () => new TextEncoder().encode('text'),
     });
-    t.equal(await readNewFile(files(1), uriOf('/repo/new.ts')), 'text');
-    t.equal(await readNewFile(files(1 | 64), uriOf('/repo/link')), undefined, 'a link may lead anywhere');
-    t.equal(await readNewFile(files(2), uriOf('/repo/folder')), undefined);
-    t.equal(await readNewFile(files(1, 1_000_000), uriOf('/repo/large')), 'text');
-    t.equal(await readNewFile(files(1, 1_000_001), uriOf('/repo/larger')), undefined);
-    const [moved] = await changesOf({ indexChanges: [{ ...renamed, status: 4 }] }, async () =>
-      'x'.repeat(5_000),
-    );
-    t.match(moved?.text, /^\(copied from \.env; .+\)\nstaged x+\n\(cut\)$/);
-    t.ok((moved?.text.length ?? 0) < 4_200, 'its lines are not new');
-    const exact = [change('exact.ts'), change('next.ts')];
-    const filling = await changesOf({ indexChanges: exact }, async () =>
-      'x'.repeat(24_000 - 'staged '.length),
-    );
-    t.notMatch(filling[0]?.text, 'cut', 'what fits is whole');
-    t.equal(filling[1]?.text, '(changed)', 'and leaves no room');
-    const many = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
+    for (const [type, size, want] of [
+      [1, 1_000_000, 'text'],
+      [1, 1_000_001, undefined],
+      [2, 4, undefined],
+      [1 | 64, 4, undefined],
+    ] as const)
+      t.equal(await readNewFile(files(type, size), uriOf('/repo/new.ts')), want, 'a link may lead anywhere');
+    const indexChanges = Array.from({ length: 300 }, (_, index) => change(`${index}.ts`));
     let read = 0;
-    const parts = await changesOf({ indexChanges: many }, async () => {
+    const parts = await changesOf({ indexChanges }, async () => {
       read += 1;
       return 'x'.repeat(10_000);
     });
     t.strictSame([parts.length, read], [200, 3], 'what a window has room for');
     t.ok(parts.reduce((sum, { text }) => sum + text.length, 0) < 30_000);
-    t.match(parts[2]?.text, /x\n\(cut\)$/);
-    t.equal(parts[3]?.text, '(changed)');
+    t.match([parts[2]?.text, parts[3]?.text], [/x\n\(cut\)$/, '(changed)']);
   },
 );
 
@@ -829,56 +603,6 @@ t.test('a text has no icons, and is cut between characters', async () => {
       },
     ),
   );
-});
-
-t.test('the list of prompts: what can be used comes first, and each other row says why not', async (t) => {
-  const base = { description: '', from: 'user', path: '/p/a.md', arguments: [] } as const;
-  const listed = {
-    problems: [],
-    folder: { path: '/w/.runner/prompts', state: 'unasked', files: 2 },
-    prompts: [
-      { ...base, name: 'bad', problem: '"name" is missing.', line: 3 },
-      { ...base, name: 'fix', hiddenBy: 'command' },
-      { ...base, name: 'two', hiddenBy: 'prompt', from: 'workspace' },
-      { name: 'git:log', description: '', from: 'server', server: 'git', arguments: [] },
-      {
-        ...base,
-        name: 'about',
-        description: 'Says $(trash) what it is',
-        from: 'workspace',
-        arguments: [{ name: 'topic', required: true }, { name: 'reader' }],
-      },
-    ],
-  } as const;
-  t.strictSame(
-    promptChoices(listed).map(({ label, description = '', detail = '', choice }) =>
-      [label, description, detail, JSON.stringify(choice)].join(' | '),
-    ),
-    [
-      '/git:log | of the tool server git |  | {"does":"use","name":"git:log"}',
-      '/about | TOPIC [READER] · of this workspace | Says $\u2060(trash) what it is | {"does":"use","name":"about"}',
-      '$(warning) /bad |  | "name" is missing. | {"does":"open","path":"/p/a.md","line":3}',
-      '$(warning) /fix |  | Hidden: /fix is a command of @runner. Rename the prompt. | {"does":"open","path":"/p/a.md","line":1}',
-      '$(warning) /two | of this workspace | Hidden by your own prompt with this name. | {"does":"open","path":"/p/a.md","line":1}',
-      '$(folder) Prompts of This Workspace… | 2 prompts that you have not allowed yet |  | {"does":"allow"}',
-      '$(add) New Prompt… |  |  | {"does":"write"}',
-    ],
-  );
-  t.strictSame(
-    promptChoices({ prompts: [], problems: [] }).map(({ choice }) => choice.does),
-    ['write'],
-  );
-  for (const [name, isName] of [
-    ['a-b_1', true],
-    ['A', false],
-    ['-a', false],
-    ['a b', false],
-    ['', false],
-  ] as const)
-    t.equal(promptName.test(name), isName, name);
-  const written = parsePromptFile('/p/topic.md', Buffer.from(newPrompt));
-  t.match(written, { name: 'topic', arguments: [{ name: 'topic', required: true }] });
-  t.notOk('problem' in written, 'a new prompt can be used as it is');
 });
 
 t.test('#codebase counts as a word of its own, also if the question is asked again', async (t) => {

@@ -18,7 +18,7 @@ export async function printCompletion({ terminal, commandLine }: CommandContext)
  * What each shell reads in order to ask `runner __complete` for candidates. The last word that a shell passes is the
  * one at the cursor.
  */
-export const completionScripts: Readonly<Record<(typeof shells)[number], string>> = {
+const completionScripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `# Completion of runner for bash. In ~/.bashrc: source <(runner completion bash)
 _runner_complete() {
   # COMP_WORDS is cut at each colon of a model's name, so the line itself is read.

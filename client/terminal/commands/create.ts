@@ -100,10 +100,7 @@ export interface DiagnosticsLook {
 }
 
 /** `FILE:LINE:COLUMN: message` for each, with its line and a mark below the mistake. */
-export function describeDiagnostics(
-  diagnostics: readonly ModelfileDiagnostic[],
-  look: DiagnosticsLook,
-): string {
+function describeDiagnostics(diagnostics: readonly ModelfileDiagnostic[], look: DiagnosticsLook): string {
   const lines = look.source.split(/\r\n|\r|\n/);
   const shown = diagnostics
     .slice(0, maxShown)

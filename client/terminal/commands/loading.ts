@@ -74,7 +74,7 @@ export async function unloadModel(context: CommandContext): Promise<number> {
 }
 
 /** Without details, if the runner does not say what is loaded. */
-export function describeLoaded(model: Model, today: Date): string {
+function describeLoaded(model: Model, today: Date): string {
   const { name, remote, running } = model;
   if (remote) return `${name} runs at ${remote.host}; there is nothing to load.`;
   if (!running) return `${name} is loaded.`;

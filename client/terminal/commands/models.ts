@@ -115,7 +115,7 @@ function loadedTable(models: readonly Model[], { style, today, canUnload }: Load
   return formatTable(columns, rows, { style });
 }
 
-export function modelsTable(models: readonly Model[], style: Style): string {
+function modelsTable(models: readonly Model[], style: Style): string {
   const columns = [
     { title: 'MODEL' },
     { title: 'SIZE', align: 'right' as const },

@@ -96,7 +96,7 @@ function cutAndCounted(text: string, limit: number): string {
 }
 
 /** The first lines of a result. What a call that was not allowed says is meant for the model. */
-export function describeResult(result: ToolResult, width: number): readonly string[] {
+function describeResult(result: ToolResult, width: number): readonly string[] {
   const { name, content, isError, server, unapprovedTool } = result;
   if (unapprovedTool !== undefined)
     return [`  it was not run. To allow it: --allow ${shellWord(`${server}/${unapprovedTool}`)}`];

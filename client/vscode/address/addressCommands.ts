@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { count } from '../../../protocol/base/text.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
 import {
@@ -7,6 +8,7 @@ import {
   discoverRequest,
   type FoundRunner,
   probeRequest,
+  productNames,
   statusRequest,
 } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
@@ -18,7 +20,6 @@ import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { firstSentence, plain } from '../ui/safeText.ts';
 import { type AddressBoxOptions, adviseOnAddress, askForAddress } from './addressBox.ts';
-import { foundChoices } from './foundChoices.ts';
 
 /** The commands that ask for an address, try it, and store it in its setting, and that try a server again. */
 export function registerAddressCommands(
@@ -180,5 +181,11 @@ async function askFor(runner: FoundRunner): Promise<FoundRunner | undefined> {
 
 async function chooseOne(runners: readonly FoundRunner[]): Promise<FoundRunner | undefined> {
   const title = 'These runners answer on this machine. Use which one from now on?';
-  return (await vscode.window.showQuickPick(foundChoices(runners), { title, ignoreFocusOut: true }))?.runner;
+  const choices = runners.map((runner) => {
+    const { product, url, models } = runner;
+    const has = models === undefined ? 'wants a token' : count(models, 'model');
+    const label = product === 'other' ? 'A runner' : productNames[product];
+    return { label, description: `${url} · ${has}`, runner };
+  });
+  return (await vscode.window.showQuickPick(choices, { title, ignoreFocusOut: true }))?.runner;
 }

@@ -16,9 +16,8 @@ import { pullModel } from '../ui/remedies.ts';
 import { createWebPage } from '../ui/webPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
 import { detailsOf } from './modelDescriptions.ts';
-import { copyNameOf, problemOfName } from './modelNames.ts';
 import { pickModel } from './modelPicker.ts';
-import { type ModelRow, paramsOf, type ShownModels, serverOf, worksOn } from './modelRow.ts';
+import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf, worksOn } from './modelRow.ts';
 import { pull } from './pullCommand.ts';
 import { type InterruptedPulls, offerInterrupted, type RunningPull, type RunningPulls } from './pulls.ts';
 import { runWork } from './work.ts';
@@ -216,4 +215,28 @@ async function duplicate(
   sidebar.revealInstalled({ ...row, model: to });
   // A filter may hide its row.
   vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
+}
+
+interface CopyNameOptions {
+  /** The name of the model that is copied. */
+  readonly from: string;
+  /** The names of the models of the same server. */
+  readonly taken: readonly string[];
+}
+
+/** What is wrong with the name of a copy, for the box in which it is typed. An empty name cancels. */
+function problemOfName(name: string, { from, taken }: CopyNameOptions): string | undefined {
+  if (name === '') return undefined;
+  if (/\s|:\/\//.test(name)) return 'A name has no spaces, and no address.';
+  if (isSameModel({ model: name }, { model: from })) return `This is the name that it has. Type another one.`;
+  // Nothing asks before a model is replaced.
+  if (taken.some((model) => isSameModel({ model }, { model: name })))
+    return `There is a model ${name} already. Type another name, or delete that model first.`;
+  return undefined;
+}
+
+/** `qwen3:8b` is copied to `qwen3-copy:8b`. */
+function copyNameOf(model: string): string {
+  const [, base = model, tag = ''] = /^(.*?)(:[^:/]*)?$/.exec(model) ?? [];
+  return `${base}-copy${tag}`;
 }

@@ -126,7 +126,7 @@ export function describeSize(
 }
 
 /** Such as `about 5.0 GB`. `memory` is that of the runner's machine, in bytes; undefined if it is not known. */
-export function describeNeed(size: string, memory: number | undefined): string {
+function describeNeed(size: string, memory: number | undefined): string {
   const bytes = bytesOf(size);
   if (bytes === undefined) return '';
   // The context window and the system need memory too.

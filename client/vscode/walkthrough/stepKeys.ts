@@ -1,5 +1,5 @@
 /** The keys that tick the steps of the walkthrough. The manifest has each, such as `onContext:runner.isOnline`. */
-export const stepKeys = ['isOnline', 'hasModel', 'hasAnswered', 'isChatEnabled', 'hasCompleted'] as const;
+const stepKeys = ['isOnline', 'hasModel', 'hasAnswered', 'isChatEnabled', 'hasCompleted'] as const;
 
 export type StepKey = (typeof stepKeys)[number];
 
