@@ -18,8 +18,8 @@ const limit = 2400;
  * @param {readonly Run[]} runs
  * @param {string} [record] has the seconds that each run took last: the longest ones start first, so that none is left
  *   alone at the end
- * @param {number} [jobs] how many run at a time; tests wait for other processes for a part of their time, so there are two
- *   more than cores
+ * @param {number} [jobs] how many run at a time; tests wait for other processes for a part of their time, so there are
+ *   two more than cores
  * @returns {Promise<{ passed: number, failed: number, files: { name: string, failed: number }[] }>} counts of
  *   assertions; a file that ends early counts as one
  */

@@ -141,7 +141,7 @@ t.test('a window that the server fixes cannot be set', async (t) => {
 });
 
 t.test('the edits of a turn are taken back, shown and brought back after a question', async (t) => {
-  const session = { id: '20261123-abcd1234', title: '', createdAt: '', updatedAt: '', turns: 1 };
+  const session = { id: '20261123-abcd1234', title: '', createdAt: '', updatedAt: '', turns: 0 };
   const diffOf = (name: string) => ({ path: `/p/${name}`, name, before: '', after: '', unified: '@@\n+x\n' });
   const asked: unknown[] = [];
   const note = (method: string, result: object) => [
