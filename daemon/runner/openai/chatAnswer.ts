@@ -166,7 +166,7 @@ function partText(value: unknown): string {
   return typeof value === 'string' ? value : textOf(value);
 }
 
-export function isDone({ data }: ServerSentEvent): boolean {
+function isDone({ data }: ServerSentEvent): boolean {
   return data.length < 16 && data.trim() === '[DONE]';
 }
 
@@ -174,7 +174,7 @@ export function isDone({ data }: ServerSentEvent): boolean {
  * The value of an event; undefined if it is no object.
  * @throws {RunnerError} if the event is a failure, whose reason some servers send as bare text.
  */
-export function parseEvent(
+function parseEvent(
   { name, data }: ServerSentEvent,
   subject: Subject,
 ): Readonly<Record<string, unknown>> | undefined {
