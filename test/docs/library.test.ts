@@ -1051,7 +1051,7 @@ t.test('each problem is logged once, and again if it comes back', async (t) => {
   t.equal(problems.length, 5);
 });
 
-t.test('a folder that replaces another is watched', async (t) => {
+t.test('a folder that replaces another is watched', where('watching'), async (t) => {
   const files = { 'guide/deep/one.md': '# One', 'guide/two.md': '# Two' };
   const library = await openTestLibrary(t, files, { now: Date.now });
   const { content, index } = library;
@@ -1077,7 +1077,7 @@ t.test('a folder that replaces another is watched', async (t) => {
   t.strictSame(errors, []);
 });
 
-t.test('a folder that cannot be watched does not affect the others', async (t) => {
+t.test('a folder that cannot be watched does not affect the others', where('names'), async (t) => {
   const root = await temporaryFolder(t, { 'good/one.md': '# One' });
   const failures: Error[] = [];
   const changed = new Promise<readonly string[]>((resolve) => {
@@ -1163,29 +1163,33 @@ t.test('a document that moves to another folder in two steps is never missing', 
   t.notOk(seen.includes(undefined));
 });
 
-t.test('a data folder is for its owner alone, and one of something else is left as it is', async (t) => {
-  const modeOf = (path: string) => statSync(path).mode & 0o777;
-  const folder = await temporaryFolder(t, { 'some/photo.jpg': '', file: '' });
-  await openDataFolder(join(folder, 'new', 'data'));
-  t.equal(modeOf(join(folder, 'new', 'data')), 0o700);
-  await t.rejects(openDataFolder(join(folder, 'file')), {
-    message: /file is a file\. --data needs a folder\./,
-  });
-  const some = join(folder, 'some');
-  await chmod(some, 0o755);
-  await t.rejects(openDataFolder(some), { message: /has other files, and other users can read it/ });
-  t.equal(modeOf(some), 0o755);
-  await chmod(some, 0o700);
-  await t.resolves(openDataFolder(some), 'nobody else can read it');
-  for (const name of ['access.db', 'index.db-wal', 'serve.lock', 'index.lock', 'renditions', undefined]) {
-    const own = join(folder, `own-${name}`);
-    await writeFiles(own, { ...(name === undefined ? {} : { [name]: '', 'a photo.jpg': '' }), '../x': '' });
-    await mkdir(own, { recursive: true });
-    await chmod(own, 0o755);
-    await openDataFolder(own);
-    t.equal(modeOf(own), 0o700, `with ${name}`);
-  }
-});
+t.test(
+  'a data folder is for its owner alone, and one of something else is left as it is',
+  where('modes'),
+  async (t) => {
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    const folder = await temporaryFolder(t, { 'some/photo.jpg': '', file: '' });
+    await openDataFolder(join(folder, 'new', 'data'));
+    t.equal(modeOf(join(folder, 'new', 'data')), 0o700);
+    await t.rejects(openDataFolder(join(folder, 'file')), {
+      message: /file is a file\. --data needs a folder\./,
+    });
+    const some = join(folder, 'some');
+    await chmod(some, 0o755);
+    await t.rejects(openDataFolder(some), { message: /has other files, and other users can read it/ });
+    t.equal(modeOf(some), 0o755);
+    await chmod(some, 0o700);
+    await t.resolves(openDataFolder(some), 'nobody else can read it');
+    for (const name of ['access.db', 'index.db-wal', 'serve.lock', 'index.lock', 'renditions', undefined]) {
+      const own = join(folder, `own-${name}`);
+      await writeFiles(own, { ...(name === undefined ? {} : { [name]: '', 'a photo.jpg': '' }), '../x': '' });
+      await mkdir(own, { recursive: true });
+      await chmod(own, 0o755);
+      await openDataFolder(own);
+      t.equal(modeOf(own), 0o700, `with ${name}`);
+    }
+  },
+);
 
 t.test('who has served from a data folder leaves no trace', async (t) => {
   const folder = await temporaryFolder(t);
@@ -1229,27 +1233,36 @@ t.test('"index" waits for files that are being written, and names incomplete one
   await lock?.release();
 });
 
-t.test('control characters in file names and keys never reach the terminal or the log', async (t) => {
-  const content = await temporaryFolder(t, {
-    'evil\u001b]0;PWNED\u0007\u009b2J\u202e.md': '---\ntitle: [\n---\n',
-    'line\nfine: 0 problems.md': '---\n"\\e[2Jkey": 1\n"\\e[2Jkey": 2\n---\n',
-  });
-  const data = await temporaryFolder(t);
-  let written = '';
-  const write = (text: string) => (written += text);
-  const surroundings = { ...quietSurroundings, now: () => Date.now() + 3_600_000, print: write, note: write };
-  for (const command of [['index'], ['doctor'], ['doctor', '--warnings']])
-    await runProgram([...command, '--content', content, '--data', data], surroundings);
-  const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
-  t.notMatch(written, unsafe);
-  t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md:2: /, 'they are shown');
-  t.match(written, /line fine: 0 problems\.md:2: .*\u241b\[2Jkey/, 'a line is one line');
-  for (const isForPeople of [true, false]) {
-    written = '';
-    const sentence = 'a\u001b[2J\u009b\u202e\r\nb.md: bad';
-    createLogger({ level: 'info', write, isForPeople }).warn(sentence);
-    t.notMatch(written.slice(0, -1), unsafe);
-    t.equal(written.split('\n').length, 2);
-    if (!isForPeople) t.equal(JSON.parse(written).msg, sentence, 'a program reads what it was');
-  }
-});
+t.test(
+  'control characters in file names and keys never reach the terminal or the log',
+  where('names'),
+  async (t) => {
+    const content = await temporaryFolder(t, {
+      'evil\u001b]0;PWNED\u0007\u009b2J\u202e.md': '---\ntitle: [\n---\n',
+      'line\nfine: 0 problems.md': '---\n"\\e[2Jkey": 1\n"\\e[2Jkey": 2\n---\n',
+    });
+    const data = await temporaryFolder(t);
+    let written = '';
+    const write = (text: string) => (written += text);
+    const surroundings = {
+      ...quietSurroundings,
+      now: () => Date.now() + 3_600_000,
+      print: write,
+      note: write,
+    };
+    for (const command of [['index'], ['doctor'], ['doctor', '--warnings']])
+      await runProgram([...command, '--content', content, '--data', data], surroundings);
+    const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
+    t.notMatch(written, unsafe);
+    t.match(written, /evil\u241b\]0;PWNED\u2407<U\+009B>2J<U\+202E>\.md:2: /, 'they are shown');
+    t.match(written, /line fine: 0 problems\.md:2: .*\u241b\[2Jkey/, 'a line is one line');
+    for (const isForPeople of [true, false]) {
+      written = '';
+      const sentence = 'a\u001b[2J\u009b\u202e\r\nb.md: bad';
+      createLogger({ level: 'info', write, isForPeople }).warn(sentence);
+      t.notMatch(written.slice(0, -1), unsafe);
+      t.equal(written.split('\n').length, 2);
+      if (!isForPeople) t.equal(JSON.parse(written).msg, sentence, 'a program reads what it was');
+    }
+  },
+);

@@ -23,6 +23,8 @@ const systems = {
   proc: existsSync('/proc/self/stat'),
   /** Who writes is held back by a reader that stops. Wine holds nobody back. */
   stalling: !('WINEPREFIX' in process.env),
+  /** Programs are told what happens in a folder that took the place of another. Wine tells nobody. */
+  watching: !('WINEPREFIX' in process.env),
   /** A file can be deleted while it is open. */
   unlinking: process.platform !== 'win32',
 } as const;
