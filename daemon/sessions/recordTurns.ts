@@ -36,7 +36,8 @@ export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDe
         !history && turns > Number(replacesLastTurn) && !messages.some(({ role }) => role === 'assistant');
       const whole =
         history || isMissing ? withHistory(await store.history(id), messages, replacesLastTurn) : messages;
-      if (whole.length === 0) throw new InvalidParamsError('messages', 'there is no message');
+      if (whole.length === 0 || (messages.length === 0 && whole.at(-1)?.role === 'assistant'))
+        throw new InvalidParamsError('messages', 'there is no message');
       const params = history ? { ...sent, messages: whole } : sent;
       const model = places.nameOf(client.server, params.model);
       const turn = begin({ model, messages: whole, settings: settingsOf({ ...sent, messages: whole }) });

@@ -379,6 +379,10 @@ t.test('a chat that sends only its new messages says what is wrong', async (t) =
     { code: 'history-missing', message: /"history": "kept"/ },
   ]);
   t.strictSame((await ask({ session: id, history: 'kept' })).result.notices, []);
+  await t.rejects(
+    ask({ session: id, history: 'kept', messages: [] }),
+    failsWith({ data: { path: 'messages' } }),
+  );
   t.equal(sentLast(here).length, 5);
   const two = await startProcess(t, here);
   await two.daemon.chat({ model, session: id, history: 'kept', messages: [user('From there')] });
