@@ -292,7 +292,7 @@ t.test('a difference is found for any texts, also for those that are too differe
   t.ok(diff(['same', ...old, ''].join('\n'), ['same', ...wanted].join('\n')) === whole);
 });
 
-t.test('a path stays in the workspace', async (t) => {
+t.test('a path stays in the workspace', where('links'), async (t) => {
   const top = await realpath(await temporaryFolder(t));
   const root = join(top, 'work');
   await writeFiles(top, {
@@ -418,7 +418,7 @@ t.test('a path stays in the workspace', async (t) => {
     await t.rejects(onWindows.find(stream), { message: /not the path of a file/ }, stream);
 });
 
-t.test('a text is written whole where none was, or not at all', async (t) => {
+t.test('a text is written whole where none was, or not at all', where('modes', 'names'), async (t) => {
   const folder = await realpath(await temporaryFolder(t, { 'there.txt': 'of another program' }));
   const { signal } = new AbortController();
   const write = (name: string, before?: string) => {
@@ -483,7 +483,7 @@ t.test('a text is written whole where none was, or not at all', async (t) => {
   t.strictSame([...modes], [0o600], 'nobody else can read what is written, at any time');
 });
 
-t.test('a file is read as far as it is a text of the workspace', async (t) => {
+t.test('a file is read as far as it is a text of the workspace', where('links'), async (t) => {
   const most = 16 * 1024 * 1024;
   const folder = await realpath(
     await temporaryFolder(t, {

@@ -193,7 +193,7 @@ t.test(
   },
 );
 
-t.test('a program says what it has to say, or why it failed', async (t) => {
+t.test('a program says what it has to say, or why it failed', where('sh'), async (t) => {
   const folder = await temporaryFolder(t);
   const groups = createProcessGroups({ platform, env: process.env });
   t.teardown(groups.close);

@@ -491,7 +491,7 @@ t.test('a child that ignores SIGTERM is killed', where('sh'), async (t) => {
   t.notOk(isAlive(pid));
 });
 
-t.test('a process that a child left running does not keep the output open', async (t) => {
+t.test('a process that a child left running does not keep the output open', where('sh'), async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'runner-logs-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   let said = '';
@@ -514,7 +514,7 @@ t.test('a process that a child left running does not keep the output open', asyn
   t.equal(await child.ended, 'ended with SIGTERM');
 });
 
-t.test('a program that cannot be started says why', async (t) => {
+t.test('a program that cannot be started says why', where('sh'), async (t) => {
   const options = { env: { PATH: '/usr/bin:/bin' }, onOutput: () => t.fail('it has no output') };
   for (const [program, want] of [
     ['no\0name', 'cannot be started (ERR_INVALID_ARG_VALUE)'],
@@ -670,7 +670,7 @@ t.test('a stop or close during the start leaves nothing behind', where('sh'), as
  * What a fake program does after it has said its lines; as the same process, so that its id is the one that was
  * written.
  */
-t.test('over the wire: without secrets and prompts', async (t) => {
+t.test('over the wire: without secrets and prompts', where('sh'), async (t) => {
   const { log, env } = await openHome(t);
   await writeFile(log, 'Authorization: Bearer abcdefgh\nlevel=DEBUG prompt="secret plan"\n');
   const { daemon } = await startDaemonWithRunner(t, {}, { pair: { env } });
@@ -691,7 +691,7 @@ t.test('over the wire: without secrets and prompts', async (t) => {
   );
 });
 
-t.test('over the wire: a start that is cancelled, and a shutdown, leave no child', async (t) => {
+t.test('over the wire: a start that is cancelled, and a shutdown, leave no child', where('sh'), async (t) => {
   const { log: _, env } = await openHome(t);
   const folder = env['PATH'] ?? '';
   const pidFile = join(folder, 'pid');
@@ -726,7 +726,7 @@ t.test('over the wire: a start that is cancelled, and a shutdown, leave no child
   t.notOk(isAlive(second), 'gone before the shutdown is answered');
 });
 
-t.test('the setting starts the log once the editor is ready, and stops it', async (t) => {
+t.test('the setting starts the log once the editor is ready, and stops it', where('sh'), async (t) => {
   const { log, env } = await openHome(t);
   await writeFile(log, 'hello\n');
   const { daemon } = await startDaemonWithRunner(t, { streamLogs: true }, { pair: { env } });

@@ -687,7 +687,7 @@ t.test('a file is decoded by its byte-order mark', async (t) => {
     t.throws(() => decodeModelfile(bytes), TypeError);
 });
 
-t.test('paths', async (t) => {
+t.test('paths', where('slashes'), async (t) => {
   const cases = [
     ['/a/b', '/x', '/a/b'],
     ['~', '/x', homedir()],
@@ -705,7 +705,7 @@ t.test('paths', async (t) => {
   for (const value of ['a', 'a:b', 'hf.co/a/b-GGUF:Q4', 'llama3.2']) t.notOk(looksLikePath(value), value);
 });
 
-t.test('a folder gives its weights and the files that belong to them', async (t) => {
+t.test('a folder gives its weights and the files that belong to them', where('links'), async (t) => {
   for (const name of [
     'model-1.safetensors',
     'model-2.safetensors',

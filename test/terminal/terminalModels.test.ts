@@ -10,7 +10,7 @@ import { formatShare } from '../../protocol/base/bytes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
 import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
 import { modelLike, no, yes } from '../support/modelLike.ts';
-import { where } from '../support/systems.ts';
+import { has, where } from '../support/systems.ts';
 import { type Asked, resultOf, runOnce, startTerminal, type TerminalOptions } from './terminalPeer.ts';
 import { TerminalScreen } from './terminalScreen.ts';
 
@@ -265,7 +265,7 @@ t.test('library', async (t) => {
   const env = { XDG_CACHE_HOME: '/var/cache/me' };
   const piped = await runOnce({ args: ['library', ' small', 'ones '], answers, env });
   t.strictSame([asked, piped.code], [{ query: 'small ones' }, 0]);
-  t.equal(piped.started[0]?.options.cacheDir, join('/var/cache/me', 'runner'));
+  if (has('slashes')) t.equal(piped.started[0]?.options.cacheDir, '/var/cache/me/runner');
   t.match(
     piped.out,
     /^NAME +CAN +SIZES +DESCRIPTION\nqwen3 \* {2}tools thinking {2}4b 8b {2}Small.*much␛\[2J\.\nb:cloud\n$/,
@@ -280,7 +280,7 @@ t.test('library', async (t) => {
   });
   t.equal(await screen.ended, 0);
   t.strictSame(asked, { refresh: true });
-  t.equal(screen.started[0]?.options.cacheDir, join('/home/me', '.cache', 'runner'));
+  if (has('slashes')) t.equal(screen.started[0]?.options.cacheDir, '/home/me/.cache/runner');
   const lines = screen.stdout.plain().split('\n');
   t.ok(lines.every((line) => columnsOf(line) <= 50));
   t.match(lines[1], /…$/);
