@@ -42,15 +42,14 @@ export class LinkTree {
         for (const one of new Set([stem, withoutNumbers(stem)].map((key) => key.toLowerCase())))
           this.#folded.set(one, this.#folded.has(one) && this.#folded.get(one) !== path ? null : path);
       }
-      for (const alias of aliases) {
-        const holder = this.#aliases.get(addressKey(alias));
-        if (holder === undefined || path < holder) this.#aliases.set(addressKey(alias), path);
+      // One without a folder is that of its document.
+      const own = aliases.filter((one) => !one.includes('/'));
+      const addresses = [...aliases, ...stems.flatMap((stem) => own.map((one) => join(dirname(stem), one)))];
+      for (const key of new Set(addresses.map(addressKey))) {
+        const holder = this.#aliases.get(key);
+        if (holder === undefined || path < holder) this.#aliases.set(key, path);
       }
-      const names = [
-        basename(path).replace(documentEnding, ''),
-        ...aliases.filter((one) => !one.includes('/')),
-        title ?? '',
-      ];
+      const names = [basename(path).replace(documentEnding, ''), ...own, title ?? ''];
       for (const name of new Set(names.map((one) => one.normalize('NFC').toLowerCase())))
         if (name !== '') this.#names.set(name, [...(this.#names.get(name) ?? []), path]);
     }

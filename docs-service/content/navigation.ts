@@ -43,6 +43,9 @@ const maxLength = 1_000_000;
 const maxEntries = 20_000;
 const maxDepth = 20;
 
+/** Where the pages are that no list names. What a list has after `...` follows them. */
+export const restPlace = maxEntries + 1;
+
 interface Entry extends ListedPlace {
   readonly path: string;
 }
@@ -137,7 +140,7 @@ function readList(name: string, folder: string, text: string): List {
     const [, written] = /^docs_dir:[ \t]*["']?([^"'\n#]+)/m.exec(text) ?? [];
     return from(listed(values['nav']), join(folder, written?.trim() ?? 'docs'));
   }
-  return from(listed(name === '.pages' ? values['nav'] : [values]));
+  return from(listed(name === '.pages' ? (values['nav'] ?? values['arrange']) : [values]));
 }
 
 /** One key of a YAML file, so that tags of other parts are not met. */
@@ -199,15 +202,16 @@ const words = new Set(
 );
 
 function numbered(pages: readonly ListedPage[], folder: string): readonly Entry[] {
+  const rest = pages.findIndex(([href]) => /^\.{3}(?:\s*\||$)/.test(href));
   return pages.flatMap(([href, label], at) => {
     const path = tryDecode(href.replace(/[?#].*$/, '')) ?? '';
-    if (path === '' || /^[a-z]+:/i.test(path)) return [];
+    if (path === '' || at === rest || /^[a-z]+:/i.test(path)) return [];
     return [
       {
         path: join(path.startsWith('/') ? '' : folder, path.replace(/^\//, ''))
           .replace(/\/$/, '')
           .replace(documentEnding, ''),
-        place: at + 1,
+        place: (at < rest || rest < 0 ? 0 : restPlace) + at + 1,
         ...(label ? { label } : {}),
       },
     ];

@@ -1,4 +1,5 @@
 import { folded } from '../../protocol/base/platform/folder.ts';
+import { restPlace } from '../content/navigation.ts';
 import { folderPagePaths, isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { readAllDocuments, untilChange } from './wholeIndex.ts';
@@ -70,7 +71,7 @@ function sortFolder(
   const { folders = [], documents = [] } = open.get(path) ?? {};
   const below = folders.map((one) => sortFolder(one, open, found));
   const inside = [...below, ...documents.map(sortableDocument)];
-  const unlisted = inside.filter((one) => !one.isPage && one.place === none && one.order === none);
+  const unlisted = inside.filter((one) => !one.isPage && one.place === restPlace && one.order === none);
   const isDated = unlisted.every(({ date }) => date !== '');
   const sorted = inside.sort((one, other) => compared(one, other, isDated));
   const page = documents.find((one) => isFolderPage(one.path));
@@ -84,14 +85,14 @@ function sortFolder(
   });
   const [, number] = /^(\d{1,9})\s*[-_.]+\s*[^-_.\s\d]/.exec(own) ?? [];
   // A folder that has only folders is where the first of them is.
-  const first = documents.length > 0 ? none : Math.min(none, ...below.map((one) => one.place));
+  const first = documents.length > 0 ? restPlace : Math.min(restPlace, ...below.map((one) => one.place));
   const place = said?.place ?? first;
   const order = said?.order ?? page?.order ?? (number ? Number(number) : none);
   return { path, isPage: false, place, order, date: '', title: said || page?.label ? name : own };
 }
 
 function sortableDocument(document: LocatedMetadata): Sortable {
-  const { path, place = none, order = none, date, title } = document;
+  const { path, place = restPlace, order = none, date, title } = document;
   return { path, document, isPage: isFolderPage(path), place, order, date: date ?? '', title };
 }
 

@@ -92,6 +92,7 @@ function readPage(html: string, pathOf: (href: string) => string) {
       .filter((id) => !id.includes(':')),
     alerts: alerts.map((one) => [classOf(one).split(' ')[1], firstText(one)]),
     details: named('details').map(firstText),
+    figures: named('figcaption').map((one) => folded(textOf(one))),
     tabs: named('p').flatMap((one) => {
       const [only, ...others] = one.childNodes;
       const isLabel =

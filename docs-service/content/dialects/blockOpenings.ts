@@ -59,8 +59,10 @@ function tryColon(text: string, indent: number): Opening | undefined {
     /^([A-Za-z][\w-]*)(?:\[(.*?)\](?=\{|$|\s))?(.*)$/.exec(rest) ?? [];
   if (name === '') return undefined;
   const label = bracketed ?? plain.replace(/\{[^{}]*\}\s*$/, '').replace(/^["\s]+|["\s]+$/g, '');
-  const fold = /\{[^{}]*\bopen\b[^{}]*\}\s*$/.test(plain) ? '+' : '';
-  return { ...base, name, ...containerOf(name, label, fold) };
+  const [list = ''] = /\{[^{}]*\}\s*$/.exec(plain) ?? [];
+  const fold = /\bopen\b/.test(list) ? '+' : '';
+  const id = /#([\w.:-]+)/.exec(list)?.[1];
+  return { ...base, name, id, ...containerOf(name, label, fold) };
 }
 
 /** Pandoc's and Quarto's `::: {.callout-note title="T"}`. */

@@ -39,6 +39,8 @@ interface OpenCode extends CodeBlock {
 
 const maxDepth = 10;
 const maxContainers = 10_000;
+/** Lines of a block that has a caption below it. */
+const maxFigure = 500;
 /** Within each other, those that are only content included. Each line is looked at by all that it is in. */
 const maxFrames = 12;
 
@@ -106,7 +108,9 @@ class BlockReader {
 
   #takeCode(code: OpenCode, text: string, line: number): void {
     if (code.hasOptions) {
-      if (/^\s*:[\w-]+:/.test(text)) return;
+      const [, option, value = ''] = /^\s*:([\w-]+):\s*(.*)$/.exec(text) ?? [];
+      if (option === 'caption' && code.end.length === 0) this.#captionCode(code, value, line);
+      if (option !== undefined) return;
       this.#code = { ...code, hasOptions: false };
       if (text.trim() === '') return;
     }
@@ -185,8 +189,12 @@ class BlockReader {
       : frame.kind === 'details' && frame.label === ''
         ? /^<summary>(.*)<\/summary>$/.exec(first)?.[1]
         : undefined;
-    const content = heading === undefined ? inner : trimmed(inner.slice(1));
     const { options } = frame;
+    if (frame.form === 'slash' && /^(?:figure-)?caption$/.test(frame.name) && this.#captionLast(inner))
+      return;
+    const text = heading === undefined ? inner : trimmed(inner.slice(1));
+    const isPicture = frame.isMyst && /^(?:figure|image)$/.test(frame.name);
+    const content = isPicture ? pictureLines(text, options.get('alt')) : text;
     const classes = options.get('class') ?? options.get('type');
     const isOpen = options.get('open')?.toLowerCase() === 'true';
     const isAlert = frame.kind === 'details' && options.has('type');
@@ -194,7 +202,8 @@ class BlockReader {
     const kind = isAlert ? 'alert' : frame.kind;
     const word = (frame.isGeneric || frame.kind === 'details' ? classes : undefined) ?? frame.word ?? 'note';
     const container = { kind, word, fold, label: heading ?? frame.label } as const;
-    const id = options.get('name') ?? options.get('id') ?? frame.id;
+    const listed = /\bid:\s*["']?([\w.:-]+)/.exec(options.get('attrs') ?? '')?.[1];
+    const id = options.get('name') ?? options.get('id') ?? listed ?? frame.id;
     const margin = ' '.repeat(frame.form === 'tag' ? Math.min(frame.indent, frame.item) : frame.indent);
     const anchor = id === undefined ? [] : [`<a id="${cleanId(id)}"></a>`, ''];
     const before = kind === 'alert' && this.#top.at(-1)?.text.trim() !== '' ? ['', ...anchor] : anchor;
@@ -206,6 +215,21 @@ class BlockReader {
     const isFirst = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+$/.test(this.#top.at(-1)?.text ?? '');
     const shown = isFirst ? lines.slice(lines.findIndex(({ text }) => text !== '')) : lines;
     for (const { text, line } of shown) this.#push(text === '' ? '' : margin + text, line);
+  }
+
+  /** A caption of Python-Markdown stands below its block. False if there is none, or one of several parts. */
+  #captionLast(caption: readonly Line[]): boolean {
+    const lines = this.#top.slice(-maxFigure);
+    const end = lines.findLastIndex(({ text }) => text.trim() !== '');
+    const last = lines[end]?.text.trim() ?? '';
+    const [marks = ''] = /^(?:`{3,}|~{3,})/.exec(last) ?? [];
+    const isStart = ({ text }: Line, at: number) =>
+      at < end && (marks === '' ? text.trim() === '' : text.trimStart().startsWith(marks));
+    const start = lines.findLastIndex(isStart) + (marks === '' ? 1 : 0);
+    if (end < 0 || start < 0 || last.startsWith('</')) return false;
+    this.#top.splice(start - lines.length);
+    this.#top.push(...figureLines(lines.slice(start), caption));
+    return true;
   }
 
   #takeText(text: string, line: number): void {
@@ -226,15 +250,19 @@ class BlockReader {
     const info = tryFenceInfo(text, fence.marks);
     const { block } = info;
     const isRust = this.#dialect.tree.isBook && block.isRust === true;
-    const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
-    const pad = ' '.repeat(indent - strip);
-    const { caption } = info;
-    const figure = ['', '<figure>', '', `<figcaption>${caption?.replaceAll('<', '&lt;')}</figcaption>`, ''];
-    const above = caption === undefined ? [] : isTab ? ['', `**${caption}**`, ''] : figure;
-    const end = caption === undefined || isTab ? [] : ['', `${pad}</figure>`, ''];
-    this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip, end };
-    for (const one of above) this.#push(one && pad + one, line);
+    this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip, end: [] };
     this.#push(withoutIndent(info.text, strip), line);
+    if (info.caption !== undefined) this.#captionCode(this.#code, info.caption, line);
+  }
+
+  /** Above the line that has just begun some code. */
+  #captionCode(code: OpenCode, caption: string, line: number): void {
+    const [pad = ''] = /^[ \t]*/.exec(this.#top.at(-1)?.text ?? '') ?? [];
+    const isTab = /^code-?(?:group|tabs)$/i.test(this.#frames.at(-1)?.name ?? '');
+    const figure = ['', '<figure>', '', `<figcaption>${caption.replaceAll('<', '&lt;')}</figcaption>`, ''];
+    const above = isTab ? ['', `**${caption}**`, ''] : figure;
+    this.#top.splice(-1, 0, ...above.map((text) => ({ text: text && pad + text, line })));
+    if (!isTab) this.#code = { ...code, end: ['', `${pad}</figure>`, ''] };
   }
 
   /** In MDX, four blanks are no code. */
@@ -258,6 +286,26 @@ function calloutLines(text: string): readonly string[] {
     return [text];
   const line = alertLine({ kind: 'alert', word, label, fold: fold as '' | '-' | '+' });
   return line.endsWith(']') ? [prefix + line] : [prefix + line, prefix.trimEnd()];
+}
+
+/** A picture of MyST with its description; what is below it is its caption. */
+function pictureLines([picture, ...below]: readonly Line[], alt = ''): readonly Line[] {
+  if (picture === undefined) return [];
+  const described = picture.text.replace('![]', () => `![${alt.replace(/[[\]]/g, '')}]`);
+  const shown = { ...picture, text: described };
+  const caption = trimmed(below);
+  return caption.length === 0 ? [shown] : figureLines([shown], caption);
+}
+
+function figureLines(content: readonly Line[], caption: readonly Line[]): readonly Line[] {
+  const line = content[0]?.line ?? 1;
+  const own = (...texts: readonly string[]) => texts.map((text) => ({ text, line }));
+  const below = [
+    ...own('', '<figcaption>', ''),
+    ...caption,
+    ...own('', '</figcaption>', '', '</figure>', ''),
+  ];
+  return [...own('<figure>', ''), ...trimmed(content), ...below];
 }
 
 function trimmed(lines: readonly Line[]): readonly Line[] {

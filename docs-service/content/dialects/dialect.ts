@@ -48,6 +48,8 @@ export class Dialect {
   readonly isVerbatim: boolean;
   /** Whether JSX is all over it: braces are expressions, and four blanks are no code. */
   readonly isMdx: boolean;
+  /** Of the tabs that come next, if those around them name them. */
+  tabLabels: string[] = [];
   /** Tags in its prose. */
   readonly tags = new Set<string>();
   /** Names of places, for links from any document. */

@@ -158,7 +158,8 @@ function tryDirective(lines: readonly Line[], at: number): WantedFile | undefine
         after: options.get('start-after'),
         before: options.get('end-before'),
       };
-      const shown = { isCode: name === 'literalinclude', language: options.get('language') };
+      const [language, caption] = [options.get('language'), options.get('caption')];
+      const shown = { isCode: name === 'literalinclude', language, caption };
       return { path, part, from: 'file', indent, lines: next - at + 1, ...shown };
     }
     const [, key, value = ''] = /^:([\w-]+):\s*(.*)$/.exec(text) ?? [];

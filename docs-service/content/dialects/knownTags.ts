@@ -31,11 +31,13 @@ export function tryKnownTag(
 ): string | Replacement | undefined {
   const { form, name, rest, isEnd, isClosed } = tag;
   const given = argumentsOf(rest);
-  const container = tryTagContainer(tag, given);
+  const container = tryTagContainer(tag, given, dialect);
   if (container !== undefined) {
     if (isEnd) return closingMark(name);
     return openingMark(container) + (isClosed ? closingMark(name) : '');
   }
+  const items = /^tabs$/i.test(name) ? given.get('items') : undefined;
+  if (items !== undefined) dialect.tabLabels = itemsIn(rest, items);
   if (silent[form].test(name)) return '';
   if (name === 'Card') {
     if (isEnd) return closingMark(name);
@@ -49,7 +51,18 @@ export function tryKnownTag(
   return known[form][name]?.(given, dialect, inner);
 }
 
-function tryTagContainer({ form, name, rest }: TemplateTag, given: Arguments): MarkedContainer | undefined {
+/** `"a,b"` of Hugo's themes, and `{['a', 'b']}` of those for React. */
+function itemsIn(rest: string, first: string): string[] {
+  const [, list] = /\bitems=\{\s*\[([^\]]*)\]/.exec(rest) ?? [];
+  const items = list?.match(/"[^"]*"|'[^']*'/g)?.map((item) => item.slice(1, -1)) ?? first.split(',');
+  return items.map((item) => item.trim());
+}
+
+function tryTagContainer(
+  { form, name, rest, isEnd }: TemplateTag,
+  given: Arguments,
+  dialect: Dialect,
+): MarkedContainer | undefined {
   const first = given.get('0');
   const title = given.get('title', 'header', 'summary', 'label', 'name');
   if (/^(?:aside|admonition|callouts?|hint|notice|alert)$/i.test(name)) {
@@ -57,11 +70,13 @@ function tryTagContainer({ form, name, rest }: TemplateTag, given: Arguments): M
     return { kind: 'alert', name, word, label: title || (first && given.get('1')) || '' };
   }
   if (ordinary[form].test(name)) return undefined;
-  const isTab = /^tabs-?item$/i.test(name);
+  const isTab = /^tabs-?item$|^Tabs?\.(?:Tab|Item)$/i.test(name);
   const found = tryContainer(isTab ? 'tab' : name, (form === 'component' ? title : title || first) ?? '');
   if (found === undefined || found.kind === 'content') return undefined;
-  if (found.kind === 'tab')
-    return { ...found, name, label: given.get('label', 'title', 'name', 'header', '0', 'value') ?? 'Tab' };
+  if (found.kind === 'tab') {
+    const own = given.get('label', 'title', 'name', 'header', '0', 'value');
+    return { ...found, name, label: own ?? (isEnd ? undefined : dialect.tabLabels.shift()) ?? 'Tab' };
+  }
   const isOpen = found.kind === 'details' && /\b(?:open|defaultOpen)\b/.test(rest);
   return { ...found, name, fold: isOpen ? '+' : '' };
 }
@@ -160,8 +175,11 @@ const known: Readonly<Record<TemplateTag['form'], Readonly<Record<string, TagMea
     LinkButton: (given, _dialect, inner) => linkAround(given, inner),
     Badge: (given) => given.get('text') ?? '',
     Image: picture,
-    Code: (given) =>
-      given.get('code') && `\n\n\`\`\`\`${given.get('lang') ?? ''}\n${given.get('code')}\n\`\`\`\`\n\n`,
+    Code: (given) => {
+      const title = given.get('title')?.replaceAll('"', "'");
+      const info = `${given.get('lang') ?? ''}${title ? ` title="${title}"` : ''}`;
+      return given.get('code') && `\n\n\`\`\`\`${info}\n${given.get('code')}\n\`\`\`\`\n\n`;
+    },
     Link: (given, _dialect, inner) => linkAround(given, inner),
   },
 };

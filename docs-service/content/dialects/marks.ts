@@ -101,10 +101,10 @@ class MarkReader {
     for (const one of id === undefined ? [{ text, line }] : withAnchor({ text, line }, id))
       this.#out.push(one);
     if (kind === undefined) return;
-    const last = this.#out.splice(-1);
-    const title = kind.endsWith('-title') ? (last[0]?.text ?? '') : '';
-    const [word, label] = [kind.replace(/-title$/, ''), title.replace(/^[ \t]*> ?/, '')];
-    const lines = containerLines({ kind: 'alert', word, label }, title === '' ? last : [], line);
+    const [first] = this.#out.splice(-1).map((one) => ({ ...one, text: one.text.replace(/^[ \t]*> ?/, '') }));
+    const word = kind.replace(/-title$/, '');
+    const label = word === kind ? '' : (first?.text ?? '');
+    const lines = containerLines({ kind: 'alert', word, label }, first && word === kind ? [first] : [], line);
     this.#out.push(...lines.filter(({ text }) => text !== ''));
   }
 
