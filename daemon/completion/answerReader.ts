@@ -1,7 +1,7 @@
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { AnswerContext } from './answerContext.ts';
-import { findSpecialToken, maxTokenLength } from './families.ts';
+import { findSpecialToken, isTurnHeader, maxTokenLength } from './families.ts';
 import { opensFence, withoutDoubledBlank } from './filters.ts';
 import { isClosersOrBlank } from './syntax.ts';
 
@@ -56,6 +56,7 @@ class AnswerReader {
   #isOver = false;
   #isCut = false;
   #isFenced = false;
+  #hasHeader = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -110,15 +111,17 @@ class AnswerReader {
     this.#pieces.push(piece);
     this.#length += piece.length;
     this.#tail = end.slice(-maxTokenLength);
-    // The filters remove a token at the very start of the answer.
+    // The filters remove tokens at the very start of the answer.
     if (token === -1 || start + token === 0) return;
-    this.#pieces = [this.#pieces.join('').slice(0, start + token)];
+    const before = this.#pieces.join('').slice(0, start + token);
+    if (this.#lines.length === 0 && isTurnHeader(before)) return;
+    this.#pieces = [before];
     this.#isOver = true;
   }
 
   #endLine(): void {
     const line = this.#takeLine();
-    if (this.#isFence(line)) return;
+    if (this.#isFence(line) || this.#isHeader(line)) return;
     if (!this.#context.isMultiline) {
       this.#lines.push(line);
       this.#isOver = true;
@@ -136,6 +139,13 @@ class AnswerReader {
     if (opens) this.#isFenced = true;
     if (closes) this.#isOver = true;
     return opens || closes;
+  }
+
+  /** With the empty lines below it. */
+  #isHeader(line: string): boolean {
+    if (this.#lines.length > 0) return false;
+    this.#hasHeader ||= isTurnHeader(line);
+    return this.#hasHeader && (line.trim() === '' || isTurnHeader(line));
   }
 
   #takeLine(): string {

@@ -129,9 +129,23 @@ export function findSpecialToken(text: string, stops: readonly string[]): number
   return places.reduce((first, at) => (at !== -1 && (first === -1 || at < first) ? at : first), -1);
 }
 
-/** Removes the special tokens at the beginning. */
+/** What chat models write before their words, as they were trained to. */
+const turnHeader =
+  /^(?:<\|im_start\|>assistant|<start_of_turn>model|<\|start_header_id\|>assistant<\|end_header_id\|>|(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>)/;
+const headerStart =
+  /^<\|(?:start\|>assistant(?:<\|channel\|>final)?|channel\|>final|start_header_id\|>assistant)$/;
+/** A channel with thoughts, or with calls. */
+const otherChannel = /^(?:<\|start\|>assistant)?<\|channel\|>(?!final)/;
+
+/** Whether a line is a header of a turn, or ends in the middle of one. */
+export function isTurnHeader(line: string): boolean {
+  return turnHeader.exec(line)?.[0] === line.trimEnd() || headerStart.test(line);
+}
+
+/** Removes the header of a turn and the special tokens at the beginning. Nothing of another channel is left. */
 export function withoutLeadingTokens(text: string): string {
-  let at = 0;
+  if (otherChannel.test(text)) return '';
+  let at = turnHeader.exec(text)?.[0].length ?? 0;
   for (;;) {
     const match = specialToken.exec(text.slice(at, at + maxTokenLength));
     if (match?.index !== 0) return text.slice(at);

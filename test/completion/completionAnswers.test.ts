@@ -71,6 +71,12 @@ const answers: readonly (readonly [
   ['the tag of an element', 'x;\n│', '<s class="x">a</s>', 'x;\n<s class="x">a</s>│'],
   ['of one on the line', '<p><s>a│', ' b</s>', '<p><s>a b</s>│'],
   ['a mark alone', 'a = │', '</s>', 'a = │'],
+  ['the header of ChatML', 'a = │', '<|im_start|>assistant\n1<|im_end|>', 'a = 1│'],
+  ['the header of Gemma', 'a = │', '<start_of_turn>model\n1', 'a = 1│'],
+  ['the header of Llama', 'a = │', '<|start_header_id|>assistant<|end_header_id|>\n\n1', 'a = 1│'],
+  ['a word of a header', 'a = │', '<|fim_middle|>model.assistant', 'a = model.assistant│'],
+  ['the last channel', 'a = │', '<|start|>assistant<|channel|>final<|message|>1<|return|>', 'a = 1│'],
+  ['another channel', 'a = │', '<|channel|>analysis<|message|>We need 1<|end|>', 'a = │'],
   // thinking
   ['thoughts', 'a = │', '<think>\nhm\n</think>\n\n1', 'a = 1│'],
   ['a tab after thoughts', 'x;\n│', '<think>hm</think>\n\n\tgo();', 'x;\n\tgo();│'],
