@@ -56,6 +56,8 @@ class AnswerReader {
   #isOver = false;
   #isCut = false;
   #isFenced = false;
+  /** By the second fence. */
+  #isClosed = false;
   #hasHeader = false;
 
   constructor(context: AnswerContext) {
@@ -89,6 +91,7 @@ class AnswerReader {
   /** The text that is kept. A last line that was cut is left out, unless it is the only one. */
   text(): string {
     const rest = this.#takeLine();
+    if (this.#isClosed) return this.#lines.join('\n');
     return [...this.#lines, this.#isWanted(rest) ? rest : ''].join('\n');
   }
 
@@ -137,7 +140,7 @@ class AnswerReader {
     const opens = this.#lines.length === 0 && !this.#isFenced && opensFence(line, this.#context);
     const closes = this.#isFenced && line.trimStart().startsWith('```');
     if (opens) this.#isFenced = true;
-    if (closes) this.#isOver = true;
+    if (closes) this.#isClosed = this.#isOver = true;
     return opens || closes;
   }
 

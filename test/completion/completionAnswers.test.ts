@@ -89,6 +89,7 @@ const answers: readonly (readonly [
   // fences
   ['a fence around', 'a = │', '```ts\n1\n```\nThat is one.', 'a = 1│'],
   ['a fence around a block', 'f {\n    │', '```ts\n    a\n    b\n```\nDone', 'f {\n    a\n    b│'],
+  ['a fence before a sign', 'a = │;', '```ts\n1\n```\nDone', 'a = 1│;'],
   ['a fence at the end', 'a = │', '1\n```', 'a = 1│'],
   ['nothing between two', 'x;\n│', '```\n```\nDone', 'x;\n│'],
   ['Markdown has fences', 'x;\n│', '```ts\n1\n```', 'x;\n```ts\n1\n```│', 'markdown'],
