@@ -100,7 +100,9 @@ function escapeIllegal(text: string): string {
 
 function insideTarget(address: string, from: string): LinkTarget {
   const [, file = '', fragmentPart] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(address) ?? [];
-  const fragment = fragmentPart === undefined ? null : tryDecode(fragmentPart);
+  // Browsers and code hosts know places of their own, which no document has.
+  const own = fragmentPart?.replace(/:~:.*$/s, '').replace(/^L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?$/, '');
+  const fragment = own === undefined ? null : tryDecode(own);
   if (fragment === undefined) return none;
   if (!file) return fragment === null ? none : { kind: 'fragment', fragment };
   const rooted = file.replace(/^(?:@site|~)(?=\/)/, '');

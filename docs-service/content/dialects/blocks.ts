@@ -138,7 +138,11 @@ class BlockReader {
     const size = (colons || slashes || ticks).length;
     if (size === 0) return false;
     const form = colons ? 'colon' : slashes ? 'slash' : 'fence';
-    const at = this.#frames.findLastIndex((frame) => frame.form === form && frame.size <= size);
+    // As many marks end what they began, though something in it has no end.
+    const ends = (isEnd: (own: number) => boolean) =>
+      this.#frames.findLastIndex((frame) => frame.form === form && isEnd(frame.size));
+    const exact = ends((own) => own === size);
+    const at = exact < 0 ? ends((own) => own < size) : exact;
     if (at < 0) return false;
     while (this.#frames.length > at) this.#close();
     return true;

@@ -182,18 +182,28 @@ function pathAndPart(written: string): Pick<WantedFile, 'path' | 'part'> {
 export function partOf(text: string, { from = 1, to, name, after, before }: FilePart): string | undefined {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const part = name === undefined ? lines : linesNamed(lines, name);
-  const lineWith = (mark: string | undefined, start: number) =>
-    mark === undefined
-      ? start - 1
-      : (part?.findIndex((line, at) => at >= start && line.includes(mark)) ?? -1);
-  const first = lineWith(after, 0) + 1;
-  if (after !== undefined && first === 0) return undefined;
-  const end = before === undefined ? undefined : lineWith(before, first);
-  if (end === -1) return undefined;
-  return part
-    ?.slice(first, end)
+  const between = part && textBetween(part.join('\n'), after, before);
+  return between
+    ?.split('\n')
     .slice(from - 1, to)
     .join('\n');
+}
+
+/** What is between two texts; undefined if one of them is missing. Of a comment around them, nothing stays. */
+function textBetween(
+  text: string,
+  after: string | undefined,
+  before: string | undefined,
+): string | undefined {
+  const start = after === undefined ? 0 : text.indexOf(after);
+  const rest = start < 0 ? undefined : text.slice(start + (after?.length ?? 0));
+  const end = before === undefined ? rest?.length : rest?.indexOf(before);
+  if (rest === undefined || end === undefined || end < 0) return undefined;
+  const lines = rest.slice(0, end).split('\n');
+  const isRest = (line: string | undefined, marks: RegExp) => marks.test(line?.trim() ?? '');
+  const first = after !== undefined && isRest(lines[0], /^(?:-->|\*\/)?$/) ? 1 : 0;
+  const last = before !== undefined && isRest(lines.at(-1), /^(?:<!--|%|#|\/\/|\/\*)?$/) ? -1 : undefined;
+  return lines.slice(first, last).join('\n');
 }
 
 /** Between the marks of mdBook, PyMdown and editors, or below a heading. Lines with such marks are left out. */
