@@ -52,6 +52,8 @@ export function toCanonicalText({ path, body, lineOf, include, ...about }: Writt
   const source = whole.map(({ text }) => text.replace(/[\ufdd0\ufdd1]/g, '\ufffd')).join('\n');
   const isModule = dialect.isMdx || /^import\s[^\n]*\sfrom\s*["'][^"'\n]+["'];?\s*$/m.test(source);
   const lineAt = (line: number) => whole[line - 1]?.line ?? lineOf(1);
+  for (const [, name = '', path = ''] of isModule ? source.matchAll(importedPicture) : [])
+    dialect.pictures.set(name, path);
   const withoutModules = isModule ? withoutImports(source, dialect.isMdx) : source;
   const tagless = withoutTags(withMarkdownInside(withoutModules), dialect, lineAt);
   const headed = withPlainHeadings([...numbered(tagless, lineAt)], !dialect.isMdx);
@@ -68,6 +70,9 @@ const foreign =
 /** What counts within code, or in the line that begins it. */
 const foreignCode =
   /^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
+
+const importedPicture =
+  /^import[ \t]+(\w{1,100})[ \t]+from[ \t]+["']([^"'\n]{1,1000}\.(?:png|jpe?g|gif|webp|svg|avif))["']/gim;
 
 /** `import` and `export` at the beginning of a paragraph, up to an empty line. The lines stay. */
 function withoutImports(text: string, isMdx: boolean): string {

@@ -48,6 +48,8 @@ export class Dialect {
   readonly isVerbatim: boolean;
   /** Whether JSX is all over it: braces are expressions, and four blanks are no code. */
   readonly isMdx: boolean;
+  /** Those that it imports, by the names that it gives them. */
+  readonly pictures = new Map<string, string>();
   /** Of the tabs that come next, if those around them name them. */
   tabLabels: string[] = [];
   /** Tags in its prose. */

@@ -85,7 +85,8 @@ function tryTagContainer(
 const ordinary = {
   shortcode: /^highlight$/,
   liquid: /^(?!(?:details|note|tip|warning|danger|info|success|tab)$)/,
-  component: /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic)$/,
+  component:
+    /^(?:Example|Summary|Quote|Cite|Help|Check|Done|New|Error|Success|Question|Abstract|Topic|Highlight|FAQ)$/,
 } as const;
 
 /** Whether a tag has its line for itself. */
@@ -116,8 +117,9 @@ function addressed(path: string): string {
   return /[\s()]/.test(path) ? `<${path.replace(/[<>\n]/g, '')}>` : path;
 }
 
-function picture(given: Arguments): string {
-  const source = given.get('src', 'link', '0') ?? '';
+function picture(given: Arguments, { pictures }: Dialect): string {
+  const written = given.get('src', 'link', '0') ?? '';
+  const source = pictures.get(written) ?? written;
   const caption = given.get('caption', 'title') ?? '';
   const shown = `![${(given.get('alt') ?? caption).replace(/[[\]]/g, '')}](${addressed(source)})`;
   return caption === ''

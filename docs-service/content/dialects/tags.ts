@@ -57,6 +57,7 @@ class TagReader {
 
   #replacementOf(start: string, at: number): Replacement | undefined {
     if (this.#vain > maxVain) return undefined;
+    if (start.startsWith('$')) return undefined;
     if (start === '{/*') return this.#comment(at);
     if (start.startsWith('<')) return this.#component(at);
     if (start === '{{<' || start === '{{%') return this.#shortcode(at, start[2] === '<' ? '>' : '%');
@@ -125,11 +126,12 @@ class TagReader {
     const end = this.#tried(bracesEnd(this.#text, at, maxLength), maxLength);
     if (end === undefined) return undefined;
     const inner = this.#text.slice(at + 1, end - 1);
-    const literal = /^\s*(?:"([^"\n]*)"|'([^'\n]*)'|`([^`$]*)`)\s*$/.exec(inner);
-    const value = literal ? (literal[1] ?? literal[2] ?? literal[3]) : tryValue(inner, this.#dialect);
+    const value =
+      tryLiteral(inner) ?? tryValue(inner, this.#dialect) ?? this.#dialect.pictures.get(inner.trim());
     if (value === undefined && inner.trim() !== '')
       this.#dialect.note('expression', `{${inner}}`, this.#lineOf(at));
-    return { end, text: value ?? '' };
+    const isAttribute = this.#text[at - 1] === '=';
+    return { end, text: isAttribute ? `"${value?.replaceAll('"', '&quot;') ?? ''}"` : (value ?? '') };
   }
 
   #component(at: number): Replacement | undefined {
@@ -196,11 +198,21 @@ const maxBefore = 200;
 const maxVain = 5_000_000;
 const tagStarts = /\{\{[<%]?|\{%|\{\/\*|<\/?[A-Z]/g;
 const jsxStarts = /\{\/\*|<\/?[A-Z]/g;
-const mdxStarts = /\{\{[<%]|\{\/\*|\{(?!%)|<\/?[A-Z]/g;
+/** The braces of a formula are its own. */
+const mdxStarts = /\$\$[^$]*\$\$|\$[^$\n]*(?:\\[A-Za-z]|[_^]\{)[^$\n]*\$|\{\{[<%]|\{\/\*|\{(?!%)|<\/?[A-Z]/g;
 const tagName = /<(\/?)([A-Z][\w.-]*)(?=[\s/>])/y;
 
 function newlines(text: string): number {
   return text.split('\n').length - 1;
+}
+
+/** The text of a literal, also of one that only names a file. */
+function tryLiteral(expression: string): string | undefined {
+  const [, named] = /^\s*(?:require|useBaseUrl)\(([^()]*)\)(?:\.default)?\s*$/.exec(expression) ?? [];
+  const found = /^\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`$]*)`)\s*$/.exec(
+    named ?? expression,
+  );
+  return found ? (found[1] ?? found[2] ?? found[3])?.replace(/\\(["'\\])/g, '$1') : undefined;
 }
 
 /** After the brace that matches the one at a place. Text in quotes has none. */
@@ -210,7 +222,8 @@ function bracesEnd(text: string, from: number, longest: number): number | undefi
   const last = Math.min(text.length, from + longest);
   for (let at = from; at < last; at += 1) {
     const sign = text[at] ?? '';
-    if (quote !== '') quote = sign === quote || (sign === '\n' && quote !== '`') ? '' : quote;
+    if (quote !== '' && sign === '\\') at += 1;
+    else if (quote !== '') quote = sign === quote || (sign === '\n' && quote !== '`') ? '' : quote;
     else if (depth > 0 && /["'`]/.test(sign)) quote = sign;
     else if (sign === '{') depth += 1;
     else if (sign === '}' && --depth === 0) return at + 1;
