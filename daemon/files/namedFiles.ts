@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { extname, relative, sep } from 'node:path';
+import { unescape as decoded } from 'node:querystring';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
@@ -226,7 +227,7 @@ function pathOfUri(uri: string): string | undefined {
     return fileURLToPath(uri);
   } catch {
     // Without a drive it is no path of Windows, but its name counts all the same.
-    return uri.startsWith('file:') ? uri : undefined;
+    return uri.startsWith('file:') ? decoded(uri) : undefined;
   }
 }
 

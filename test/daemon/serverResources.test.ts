@@ -50,11 +50,12 @@ t.test('a resource is a file of the prompt, and nothing in it is looked up', asy
   const [picture] = await find('@"my_team:memo://picture"');
   t.match(picture?.files, [{ path: 'my_team:memo://picture', image: /^iVBOR/ }]);
   t.match(await find('@my_team:user://ada/about'), [{ files: [{ attachment: { text: 'About ada' } }] }]);
-  t.match(
-    await find('@my_team:file:///project/.env'),
-    [{ files: [{ privacy: 'secret' }] }],
-    'the user is asked before a file with secrets is sent',
-  );
+  for (const address of ['file:///project/.env', 'file://host/%2Eenv'])
+    t.match(
+      await find(`@my_team:${address}`),
+      [{ files: [{ privacy: 'secret' }] }],
+      `the user is asked before a file with secrets is sent: ${address}`,
+    );
 });
 
 t.test('what cannot be attached says why', async (t) => {

@@ -54,6 +54,7 @@ if (kind !== 'bare') {
   resource('picture', 'memo://picture', [{ uri: 'memo://picture', blob: picture }]);
   resource('bytes', 'memo://bytes', [{ uri: 'memo://bytes', blob: 'AAAA' }]);
   resource('secret', 'file:///project/.env', [{ uri: 'file:///project/.env', text: 'KEY=1' }]);
+  resource('far', 'file://host/%2Eenv', [{ uri: 'file://host/%2Eenv', text: 'KEY=1' }]);
   resource('large', 'memo://large', [{ uri: 'memo://large', text: 'x'.repeat(5_000_000) }]);
   resource('nothing', 'memo://nothing', []);
   server.registerResource(
