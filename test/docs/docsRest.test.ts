@@ -17,7 +17,7 @@ import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
 import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
 import { pageLinks } from '../../docs-service/http/answers.ts';
-import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
+import { addressOf, type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import {
   IndexUnavailableError,
@@ -923,6 +923,9 @@ async function openListener(t: Test, bounds: Partial<ListenerBounds>, handler: R
     },
   });
   t.teardown(() => listener.close(0));
+  const starting = await fetch(addressOf('127.0.0.1', listener.port));
+  t.match(starting, { status: 503, statusText: 'Service Unavailable' }, 'the service is starting');
+  t.equal(starting.headers.get('retry-after'), '1');
   listener.serve(handler);
   const open = async (text: string, localAddress = '127.0.0.1') => {
     const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
@@ -1168,13 +1171,30 @@ t.test('a caller is an IPv4 address or the /64 of an IPv6 address, however it is
   for (const [address, want] of Object.entries(callers)) t.equal(callerOf(address), want, address);
 });
 
-t.test('a clock that is set back takes nothing from the limits of any caller', async (t) => {
+t.test('a limit fills again evenly, and forgets who came least recently of very many', async (t) => {
   let now = 10_000_000;
-  const limiter = new RateLimiter(2, () => now);
-  t.ok(limiter.take('a').isAllowed);
+  const limiter = new RateLimiter(6, () => now);
+  const first = { isAllowed: true, remaining: 5, resetAfter: 10 };
+  t.strictSame(limiter.take('a'), first, 'ten seconds for each of six');
+  for (let taken = 0; taken < 5; taken++) limiter.take('a');
   now -= 3_600_000;
-  t.ok(limiter.take('a').isAllowed);
-  t.match(limiter.take('a'), { isAllowed: false, resetAfter: 30 });
+  t.strictSame(
+    limiter.take('a'),
+    { isAllowed: false, remaining: 0, resetAfter: 10 },
+    'the clock is set back',
+  );
+  now += 9_999;
+  t.strictSame(limiter.take('a'), { isAllowed: false, remaining: 0, resetAfter: 1 });
+  now += 1;
+  t.strictSame(limiter.take('a'), { isAllowed: true, remaining: 0, resetAfter: 60 });
+  now += 3_600_000;
+  t.strictSame(limiter.take('a'), first, 'it is never fuller than full');
+  const few = new RateLimiter(1, () => 0);
+  for (let at = 0; at < 100_000; at++) few.take(`caller ${at}`);
+  t.notOk(few.take('caller 0').isAllowed, 'as many as are kept');
+  few.take('one more');
+  t.notOk(few.take('caller 0').isAllowed, 'it came again');
+  t.ok(few.take('caller 1').isAllowed);
 });
 
 t.test('/healthz and /readyz', async (t) => {

@@ -1192,7 +1192,7 @@ t.test(
 );
 
 t.test('who has served from a data folder leaves no trace', async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = await temporaryFolder(t, { 'serve.lock': 'damaged'.repeat(1_000) });
   const lock = await lockDataFolder(folder);
   t.equal(readFileSync(join(folder, 'serve.pid'), 'utf8'), `${process.pid}\n`);
   await lock.release();

@@ -643,7 +643,7 @@ t.test('identifiers from which nothing is fetched', async (t) => {
     ...[
       'https://app.example.org/\n',
       ' https://app.example.org/',
-      `https://app.example.org/${'a'.repeat(1_024)}`,
+      'https://app.example.org/'.padEnd(1_025, 'a'),
     ],
     ...[
       'http://127.0.0.1:5000/',

@@ -128,6 +128,7 @@ t.test('what an authorization request must contain', async (t) => {
     { name: 'the resource with an empty state', changes: { state: '', resource: origin } },
     { name: 'another name of this machine', changes: { resource: 'http://localhost:4999/mcp' } },
     { name: 'a scope that is unknown beside one that is known', changes: { scope: 'write read' } },
+    { name: 'the longest state', changes: { state: 'a'.repeat(2_048) } },
     { name: 'a parameter that nobody knows', changes: { prompt: 'consent', me: 'https://example.org/' } },
   ];
   for (const { name, changes } of fine)
