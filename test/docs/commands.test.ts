@@ -5,9 +5,10 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parseOptions, unknownVariables } from '../../docs-service/base/options.ts';
-import { createProgressLine } from '../../docs-service/cli/command.ts';
+import { runProgram } from '../../docs-service/cli/program.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { callDocs } from '../support/docsCommand.ts';
+import { quietSurroundings } from '../support/docsLibrary.ts';
 import { has } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
@@ -395,38 +396,23 @@ t.test('what a service is that was given no flags, and one that was given many',
     t.throws(() => parse(args), { name: 'UsageError', message: new RegExp(`^${args[0]} `) }, args.join(' '));
 });
 
-t.test('progress is one changing line for a person, and some lines in a log', async (t) => {
-  const run = (
-    isTerminal: boolean,
-    steps: readonly (readonly [at: number, done: number, total: number])[],
-  ) => {
-    let now = 0;
-    const written: string[] = [];
-    const note = (text: string) => void written.push(text);
-    const log = (text: string) => void written.push(`log: ${text}`);
-    const progress = createProgressLine({ isTerminal, note, now: () => now }, log);
-    for (const [at, done, total] of steps) {
-      now = at;
-      progress({ done, total });
-    }
-    return written;
-  };
-  t.strictSame(
-    run(true, [
-      [0, 1, 499],
-      [1, 1, 1_000],
-      [2, 1_000, 1_000],
-    ]),
-    ['\rIndexing: 1 of 1,000 files', '\rIndexing: 1,000 of 1,000 files\n'],
-  );
-  t.strictSame(
-    run(false, [
-      [4_999, 1, 500],
-      [5_000, 2, 500],
-      [9_999, 3, 500],
-      [10_000, 4, 500],
-      [10_001, 500, 500],
-    ]),
-    ['log: Indexing: 2 of 500 files', 'log: Indexing: 4 of 500 files', 'log: Indexing: 500 of 500 files'],
-  );
+t.test('progress is one changing line for a person, and few lines in a log', async (t) => {
+  const many = Array.from({ length: 2_001 }, (_, at) => [`${at}.md`, `# ${at}`]);
+  const content = await temporaryFolder(t, Object.fromEntries(many));
+  const now = Date.now() + 3_600_000;
+  const cases = [
+    {
+      isTerminal: true,
+      want: ['1,000', '2,000', '2,001'].map((done) => `\rIndexing: ${done} of 2,001 files`).join(''),
+    },
+    { isTerminal: false, want: 'Indexing: 2,001 of 2,001 files' },
+  ];
+  for (const { isTerminal, want } of cases) {
+    let noted = '';
+    const context = { ...quietSurroundings, isTerminal, now: () => now, print: () => undefined };
+    const note = (text: string) => void (noted += text);
+    const places = ['--content', content, '--data', await temporaryFolder(t)];
+    t.equal(await runProgram(['index', ...places], { ...context, note }), 0);
+    t.equal(noted, `${want}\n`);
+  }
 });
