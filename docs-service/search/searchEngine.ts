@@ -155,7 +155,7 @@ const [damping, nearShare] = [2, 0.7];
  * @param near documents by nearness, with the place of their nearest section
  * @param isInText whether the text finds a document that is not among `byText`, of which there may be too many
  */
-export function joinRanks<Found>(
+function joinRanks<Found>(
   byText: readonly Found[],
   near: ReadonlyMap<Found, number>,
   isInText: (found: Found) => boolean,
@@ -175,7 +175,7 @@ export function joinRanks<Found>(
 }
 
 /** The documents that count, by nearness, with the place of their nearest section. */
-export function nearestDocuments<Found>(
+function nearestDocuments<Found>(
   { sections, count }: Pick<Nearness, 'sections' | 'count'> = { sections: [], count: 0 },
   passes: (slug: string) => Found | undefined,
 ): ReadonlyMap<Found, number> {

@@ -56,6 +56,19 @@ t.test('when tokens were last used is written before the end', async (t) => {
   t.strictSame(written, [['a', now]]);
 });
 
+t.test('the tokens that are remembered are bounded', async (t) => {
+  let asked = 0;
+  const store = { find: async () => void (asked += 1), noteUses: async () => undefined } as never;
+  const verifier = new TokenVerifier({ store, now: () => now, onError: t.error });
+  for (let at = 0; at < 10_000; at++) await verifier.verify(`token ${at}`);
+  await verifier.verify('token 0');
+  t.equal(asked, 10_000, 'as many as are remembered');
+  await verifier.verify('one more');
+  await verifier.verify('token 0');
+  t.equal(asked, 10_002, 'they are asked for again');
+  await verifier.close();
+});
+
 t.test('a password matches its hash in every Unicode form', async (t) => {
   const hash = await hashPassword('pässword of the owner');
   t.match(hash, /^scrypt\$65536\$8\$2\$/, 'at the costs that OWASP recommends');

@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { parse as parseYaml } from 'yaml';
-import { type OptionSpecs, parseOptions } from '../../docs-service/base/options.ts';
-import { commands } from '../../docs-service/cli/program.ts';
 import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { runnerDocsPath } from '../support/docsProcess.ts';
@@ -88,20 +86,7 @@ t.test('the commands in AGENTS.md run', where('sh'), async (t) => {
   t.match(stdout, /codex\/client\.json/);
 });
 
-t.test('AGENTS.md calls runner-docs in a way that works', async (t) => {
-  let seen = 0;
-  for (const [, line = ''] of page.matchAll(/\brunner-docs ((?:[a-z]+)\b[^`\n]*)/g)) {
-    const words = line.match(/"[^"]*"|[^\s"]+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
-    const table = new Map<string, { readonly options: OptionSpecs; readonly words: number }>(
-      Object.entries(commands),
-    );
-    const length = table.has(words.slice(0, 2).join(' ')) ? 2 : 1;
-    const command = table.get(words.slice(0, length).join(' '));
-    if (command === undefined) continue;
-    t.doesNotThrow(() => parseOptions(command.options, words.slice(length), {}), line);
-    seen += 1;
-  }
-  t.ok(seen > 15, `${seen} calls were found`);
+t.test('AGENTS.md is found from the other pages', async (t) => {
   const { docs } = parseYaml(readFileSync('docs/collections/handbook.yaml', 'utf8'));
   t.ok(docs.includes('agents'), 'the page is in the handbook');
   for (const other of ['docs/DOCUMENTS.md', 'README.md', 'docs/VSCODE.md'])

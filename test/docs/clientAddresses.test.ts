@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type OAuthClient, tryClientName } from '../../docs-service/auth/oauthClient.ts';
-import { parseProfileUrl, tryProfileUrl } from '../../docs-service/auth/profileUrl.ts';
 import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
-import { UsageError } from '../../docs-service/base/options.ts';
 
-const app: OAuthClient = {
+type Client = Parameters<typeof isRedirectAllowed>[0];
+
+const app: Client = {
   id: 'https://app.example.org/client.json',
   name: 'App',
   uri: null,
@@ -60,7 +59,8 @@ t.test('which redirect addresses a client may use', async (t) => {
     { name: 'a scheme with one slash', uri: 'https:/app.example.org/', want: false },
     { name: 'a fragment', uri: 'https://app.example.org/#token', want: false },
     { name: 'an empty fragment', uri: 'https://app.example.org/#', want: false },
-    { name: 'too long', uri: `https://app.example.org/${'a'.repeat(2_048)}`, want: false },
+    { name: 'the longest', uri: 'https://app.example.org/'.padEnd(2_048, 'a'), want: true },
+    { name: 'too long', uri: 'https://app.example.org/'.padEnd(2_049, 'a'), want: false },
     { name: 'what it has published', uri: 'https://other.example.net/cb?x=1', want: true },
     { name: 'that with another query', uri: 'https://other.example.net/cb?x=2', want: false },
     { name: 'that without its query', uri: 'https://other.example.net/cb', want: false },
@@ -105,25 +105,25 @@ t.test('which redirect addresses a client may use', async (t) => {
   ];
   for (const { name, uri, want } of cases) t.equal(isRedirectAllowed(app, uri), want, `${name}: ${uri}`);
 
-  const registered: OAuthClient = { ...app, redirectUris: [], source: 'registration' };
+  const registered: Client = { ...app, redirectUris: [], source: 'registration' };
   t.notOk(
     isRedirectAllowed(registered, 'https://app.example.org/'),
     'a client that registered has no own origin',
   );
-  const named: OAuthClient = { ...app, id: 'c_1234', source: 'operator' };
+  const named: Client = { ...app, id: 'c_1234', source: 'operator' };
   t.notOk(
     isRedirectAllowed(named, 'https://app.example.org/'),
     'an identifier without an address has none either',
   );
   t.ok(isRedirectAllowed(named, 'https://other.example.net/cb?x=1'), 'and may use what was published');
-  const local: OAuthClient = { ...app, id: 'http://127.0.0.1:5000/', redirectUris: [] };
+  const local: Client = { ...app, id: 'http://127.0.0.1:5000/', redirectUris: [] };
   t.ok(isRedirectAllowed(local, 'http://127.0.0.1:5000/back'), 'a client on this machine: its own origin');
   t.notOk(isRedirectAllowed(local, 'http://127.0.0.1:5001/back'), 'and no other port');
   t.notOk(isRedirectAllowed(local, 'http://localhost:5000/back'), 'and no other name');
 });
 
 t.test('redirect addresses that are refused for every client', async (t) => {
-  const hostile: OAuthClient = {
+  const hostile: Client = {
     ...app,
     redirectUris: [
       ...['javascript:alert(1)', 'javascript://x/%0aalert(1)', 'JavaScript://x/%0aalert(1)'],
@@ -217,64 +217,4 @@ t.test('any text is either refused as a redirect address or safe', async () => {
         throw new Error('it was refused');
     }),
   );
-});
-
-t.test('profile URLs', async (t) => {
-  const cases: readonly { name: string; text: string; want: string | undefined }[] = [
-    { name: 'a host alone', text: 'https://example.org', want: 'https://example.org/' },
-    { name: 'a page', text: 'https://example.org/ada?x=1', want: 'https://example.org/ada?x=1' },
-    { name: 'http', text: 'http://example.org/', want: 'http://example.org/' },
-    { name: 'capital letters', text: 'HTTPS://Example.ORG/Ada', want: 'https://example.org/Ada' },
-    { name: 'this machine', text: 'http://127.0.0.1:4000', want: 'http://127.0.0.1:4000/' },
-    { name: 'this machine by name', text: 'http://localhost:4000/', want: 'http://localhost:4000/' },
-    { name: 'this machine by IPv6', text: 'http://[::1]:4000/', want: 'http://[::1]:4000/' },
-    { name: 'a port', text: 'https://example.org:8443/', want: undefined },
-    { name: 'the usual port', text: 'https://example.org:443/', want: 'https://example.org/' },
-    { name: 'an IP address', text: 'https://192.0.2.1/', want: undefined },
-    { name: 'an IPv6 address', text: 'https://[2001:db8::1]/', want: undefined },
-    { name: 'an IP address as a number', text: 'https://3221225985/', want: undefined },
-    { name: 'a fragment', text: 'https://example.org/#me', want: undefined },
-    { name: 'an empty fragment', text: 'https://example.org/#', want: undefined },
-    { name: 'a user name', text: 'https://ada@example.org/', want: undefined },
-    { name: 'a dot segment', text: 'https://example.org/a/../b', want: undefined },
-    { name: 'an encoded dot segment', text: 'https://example.org/%2E/b', want: undefined },
-    { name: 'dots in the query', text: 'https://example.org/?a=/../', want: 'https://example.org/?a=/../' },
-    { name: 'a dot behind the host', text: 'https://example.org./', want: undefined },
-    { name: 'another scheme', text: 'mailto:ada@example.org', want: undefined },
-    { name: 'no scheme', text: 'example.org', want: undefined },
-    { name: 'one slash', text: 'https:/example.org', want: undefined },
-    { name: 'a backslash', text: 'https://example.org\\@evil.net/', want: undefined },
-    { name: 'a newline', text: 'https://example.org/\n', want: undefined },
-    { name: 'nothing', text: '', want: undefined },
-    { name: 'too long', text: `https://example.org/${'a'.repeat(3_000)}`, want: undefined },
-  ];
-  for (const { name, text, want } of cases) t.equal(tryProfileUrl(text), want, name);
-  t.throws(() => parseProfileUrl('allow-me', 'ada'), UsageError, 'a flag with a wrong one is a wrong flag');
-  fc.assert(
-    fc.property(fc.oneof(fc.webUrl(), fc.string()), (text) => {
-      const url = tryProfileUrl(text);
-      return url === undefined || tryProfileUrl(url) === url;
-    }),
-  );
-});
-
-t.test('the names of clients lose characters that could mislead', async (t) => {
-  const cases: readonly { name: string; text: unknown; want: string | null }[] = [
-    { name: 'as it is', text: 'Claude Code', want: 'Claude Code' },
-    { name: 'in any script', text: ' 読書  アプリ ', want: '読書 アプリ' },
-    { name: 'line ends become blanks', text: 'One\n\nTwo\u2028Three', want: 'One Two Three' },
-    { name: 'control characters go', text: 'A\u0000B\u001b[31mC', want: 'AB[31mC' },
-    { name: 'what turns the direction goes', text: '\u202eevil\u202c \u2066x\u2069', want: 'evil x' },
-    { name: 'invisible characters go', text: 'A\u200b\ufeff\u00adB', want: 'AB' },
-    { name: 'half a character goes', text: 'A\ud800B', want: 'AB' },
-    { name: 'as long as allowed', text: 'x'.repeat(100), want: 'x'.repeat(100) },
-    { name: 'one more', text: 'x'.repeat(101), want: `${'x'.repeat(99)}…` },
-    { name: 'much too long', text: 'x'.repeat(5_000), want: `${'x'.repeat(99)}…` },
-    { name: 'blanks alone', text: ' \u200b ', want: null },
-    { name: 'nothing', text: '', want: null },
-    { name: 'no text', text: { toString: () => 'x' }, want: null },
-  ];
-  for (const { name, text, want } of cases) t.equal(tryClientName(text), want, name);
-  const stacked = tryClientName(`a${'\u0301'.repeat(900)}`);
-  t.ok((stacked?.length ?? 99) < 10, 'marks above a letter do not pile up');
 });

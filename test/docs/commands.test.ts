@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parseOptions, unknownVariables } from '../../docs-service/base/options.ts';
-import { createProgressLine } from '../../docs-service/cli/command.ts';
+import { runProgram } from '../../docs-service/cli/program.ts';
 import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { callDocs } from '../support/docsCommand.ts';
+import { quietSurroundings } from '../support/docsLibrary.ts';
 import { has } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 
@@ -26,6 +29,8 @@ t.test('tokens are made as asked, listed and revoked', async (t) => {
   t.match(usual, { code: 0, stdout: /^rdocs_[\w-]{43}\n$/, stderr: '' });
   const asked = ['--scope', ' draft  read draft ', '--name', ' laptop ', '--me', 'https://Ada.example'];
   t.match(await callDocs(['token', 'create', ...data, ...asked, '--expires', '1y']), { code: 0 });
+  for (const time of ['36h', '120m', '86400s'])
+    t.match(await callDocs(['token', 'create', ...data, '--expires', time]), { code: 0 }, time);
   const { stdout } = await callDocs(['token', 'list', ...data]);
   const [head, ...rows] = cellsOf(stdout);
   t.strictSame(head, ['ID', 'NAME', 'SCOPES', 'ME', 'CREATED', 'EXPIRES', 'LAST USED', 'CLIENT']);
@@ -33,7 +38,7 @@ t.test('tokens are made as asked, listed and revoked', async (t) => {
     rows.toSorted((one, other) => other.length - one.length),
     [
       ['<id>', 'laptop', 'draft read', 'https://ada.example/', '<time>', '<time>', 'never'],
-      ['<id>', 'read', '<time>', '<time>', 'never'],
+      ...Array<string[]>(4).fill(['<id>', 'read', '<time>', '<time>', 'never']),
     ],
   );
   const lifetimes = [...stdout.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) {2}(\d{4}-\d\d-\d\d \d\d:\d\d)/g)].map(
@@ -41,7 +46,7 @@ t.test('tokens are made as asked, listed and revoked', async (t) => {
   );
   t.strictSame(
     lifetimes.toSorted((one, other) => one - other),
-    [90, 365],
+    [1 / 12, 1, 1.5, 90, 365],
     'in days',
   );
   for (const [id = ''] of stdout.matchAll(/^[0-9a-f]{12}/gm))
@@ -56,6 +61,10 @@ t.test('tokens are made as asked, listed and revoked', async (t) => {
     { args: ['--scope', 'read write other'], want: /no scope "write other"; the scopes are read, draft/ },
     { args: ['--scope', ' '], want: /--scope must name at least one scope/ },
     { args: ['--me', 'ada'], want: /--me must be the address/ },
+    ...['0s', '5', '1w', '-1d', '1.5d', '1 d', '1234567s'].map((time) => ({
+      args: [`--expires=${time}`],
+      want: /--expires must be a time/,
+    })),
   ];
   for (const { args, want } of cases)
     t.match(await callDocs(['token', 'create', ...data, ...args]), { code: 2, stdout: '', stderr: want });
@@ -107,11 +116,12 @@ t.test('the owner gets a password and a profile', async (t) => {
   const data = ['--data', folder];
   const password = (input: string | undefined, ...args: readonly string[]) =>
     callDocs(['owner', 'set-password', ...data, ...args], input === undefined ? {} : { input });
-  for (const input of ['\ufefflong enough for all', 'twelve chars'])
+  for (const input of ['\ufefflong enough for all', 'twelve chars', 'x'.repeat(1_000)])
     t.match(await password(input), { code: 0, stdout: '', stderr: `The password is set in ${folder}.` });
   t.match(await password(undefined), { code: 2, stderr: /standard input, which was empty/ });
   t.match(await password(''), { code: 2, stderr: /standard input, which was empty/ });
   t.match(await password('\ufeffshort'), { code: 2, stderr: /at least 12 characters, and has 5/ });
+  for (const input of [' '.repeat(12), 'x'.repeat(1_001)]) t.match(await password(input), { code: 2 });
   t.match(await password('long enough for all', '--me', 'ada'), { code: 2, stderr: /--me must be/ });
   const profile = (...args: readonly string[]) => callDocs(['owner', 'set-profile', ...data, ...args]);
   const whole = ['--name', 'Ada', '--url', 'https://ada.example', '--photo', 'HTTP://ada.example/me.png'];
@@ -202,6 +212,26 @@ t.test('doctor says what is missing, step by step', async (t) => {
   );
   await writeFiles(other, { 'access.db': 'x'.repeat(5_000) });
   t.match((await doctor('--data', other)).stdout, /\nPROBLEM {2}[^\n]*access\.db/);
+});
+
+t.test('why a service cannot listen is said in a sentence', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const folder = await temporaryFolder(t, { 'content/one.md': '# One' });
+  const places = ['--content', join(folder, 'content'), '--data', join(folder, 'data'), '--container'];
+  const cases: Readonly<Record<string, RegExp>> = {
+    '127.0.0.1': /port \d+ of 127\.0\.0\.1 is in use\. .*--port\.$/m,
+    '203.0.113.1': /203\.0\.113\.1 is not an address of this machine\. /,
+    '999.0.0.1': /cannot listen on 999\.0\.0\.1:\d+: .*999\.0\.0\.1\.$/m,
+  };
+  for (const [host, stderr] of Object.entries(cases))
+    t.match(
+      await callDocs(['serve', ...places, '--host', host, '--port', String(port)]),
+      { code: 1, stderr },
+      host,
+    );
 });
 
 t.test('help lists commands, and flags with their values, in columns', async (t) => {
@@ -333,6 +363,24 @@ t.test('what a service is that was given no flags, and one that was given many',
   });
   const open = ['--host', '::', '--base-url', 'https://docs.example.org'];
   t.match(parse(open), { host: '::', baseUrl: { href: 'https://docs.example.org' } });
+  const long = (start: string, length: number) => start.padEnd(length, 'a');
+  const bounds: readonly (readonly [flag: string, most: string, more: string])[] = [
+    ['port', '0', '-1'],
+    ['port', '65535', '65536'],
+    ['limit-requests', '1', '0'],
+    ['limit-renders', '1000000', '1000001'],
+    ['rescan', '1', '0'],
+    ['rescan', '86400', '86401'],
+    ['render-seconds', '3600', '3601'],
+    ['title', long('', 100), long('', 101)],
+    ['trust-proxy', '10.0.0.0/32', '10.0.0.0/33'],
+    ['trust-proxy', 'fc00::/128', 'fc00::/129'],
+    ['base-url', long('https://x.org/', 213), long('https://x.org/', 214)],
+  ];
+  for (const [flag, most, more] of bounds) {
+    t.doesNotThrow(() => parse([`--${flag}=${most}`]), `--${flag} ${most}`);
+    t.throws(() => parse([`--${flag}=${more}`]), { name: 'UsageError' }, `--${flag} ${more}`);
+  }
   for (const level of ['debug', 'error']) t.equal(parse(['--log-level', level]).logLevel, level);
   for (const args of [
     ['--host', '0.0.0.0', '--base-url', 'http://localhost:4000'],
@@ -348,38 +396,23 @@ t.test('what a service is that was given no flags, and one that was given many',
     t.throws(() => parse(args), { name: 'UsageError', message: new RegExp(`^${args[0]} `) }, args.join(' '));
 });
 
-t.test('progress is one changing line for a person, and some lines in a log', async (t) => {
-  const run = (
-    isTerminal: boolean,
-    steps: readonly (readonly [at: number, done: number, total: number])[],
-  ) => {
-    let now = 0;
-    const written: string[] = [];
-    const note = (text: string) => void written.push(text);
-    const log = (text: string) => void written.push(`log: ${text}`);
-    const progress = createProgressLine({ isTerminal, note, now: () => now }, log);
-    for (const [at, done, total] of steps) {
-      now = at;
-      progress({ done, total });
-    }
-    return written;
-  };
-  t.strictSame(
-    run(true, [
-      [0, 1, 499],
-      [1, 1, 1_000],
-      [2, 1_000, 1_000],
-    ]),
-    ['\rIndexing: 1 of 1,000 files', '\rIndexing: 1,000 of 1,000 files\n'],
-  );
-  t.strictSame(
-    run(false, [
-      [4_999, 1, 500],
-      [5_000, 2, 500],
-      [9_999, 3, 500],
-      [10_000, 4, 500],
-      [10_001, 500, 500],
-    ]),
-    ['log: Indexing: 2 of 500 files', 'log: Indexing: 4 of 500 files', 'log: Indexing: 500 of 500 files'],
-  );
+t.test('progress is one changing line for a person, and few lines in a log', async (t) => {
+  const many = Array.from({ length: 2_001 }, (_, at) => [`${at}.md`, `# ${at}`]);
+  const content = await temporaryFolder(t, Object.fromEntries(many));
+  const now = Date.now() + 3_600_000;
+  const cases = [
+    {
+      isTerminal: true,
+      want: ['1,000', '2,000', '2,001'].map((done) => `\rIndexing: ${done} of 2,001 files`).join(''),
+    },
+    { isTerminal: false, want: 'Indexing: 2,001 of 2,001 files' },
+  ];
+  for (const { isTerminal, want } of cases) {
+    let noted = '';
+    const context = { ...quietSurroundings, isTerminal, now: () => now, print: () => undefined };
+    const note = (text: string) => void (noted += text);
+    const places = ['--content', content, '--data', await temporaryFolder(t)];
+    t.equal(await runProgram(['index', ...places], { ...context, note }), 0);
+    t.equal(noted, `${want}\n`);
+  }
 });

@@ -9,15 +9,10 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t, { type Test } from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { callerOf, RateLimiter } from '../../docs-service/base/rateLimiter.ts';
-import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
-import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
-import type { Rendition } from '../../docs-service/formats/renditionMaker.ts';
-import { pageLinks } from '../../docs-service/http/answers.ts';
-import { type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
+import { addressOf, type ListenerBounds, listen } from '../../docs-service/http/listener.ts';
 import { createProxyCheck } from '../../docs-service/http/trustedProxies.ts';
 import {
   IndexUnavailableError,
@@ -26,7 +21,6 @@ import {
 } from '../../docs-service/search/documentIndex.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { beginAnew } from '../support/docsLibrary.ts';
-import { documentOf } from '../support/documents.ts';
 import { golden, withoutProse } from '../support/golden.ts';
 import { needs } from '../support/parts.ts';
 import { textOf } from '../support/pdfFiles.ts';
@@ -153,8 +147,6 @@ t.test('the list of documents', async (t) => {
   const last = await get('/api/v1/docs?type=guide&limit=1&offset=1');
   t.match(last.headers['link'], /offset=0>; rel="prev"/);
   t.notMatch(last.headers['link'], /rel="next"/);
-  const links = pageLinks({ address: '/docs', filters: {}, limit: 2, offset: 0, total: 5 });
-  t.match(links, 'limit=2&offset=4>; rel="last"');
   const long = await get(`/api/v1/docs?q=テ${'、'.repeat(998)}`);
   t.match(long, { statusCode: 200 });
   t.equal(long.headers['link'], undefined, 'no field that is longer than clients take');
@@ -196,16 +188,10 @@ t.test('invalid parameters are refused by name', async (t) => {
     { query: 'limit=101', path: 'limit', message: /at most 100/ },
     { query: 'limit=', path: 'limit', message: /whole number/ },
     { query: 'limit=ten', path: 'limit', message: /whole number/ },
-    { query: 'limit=1.5', path: 'limit', message: /whole number/ },
-    { query: 'limit=1e1', path: 'limit', message: /whole number/ },
     { query: 'limit=0x10', path: 'limit', message: /whole number/ },
     { query: 'limit=%205', path: 'limit', message: /whole number/ },
-    { query: 'offset=%2B5', path: 'offset', message: /whole number/ },
     { query: 'offset=9999999999999999999', path: 'offset', message: /at most/ },
-    { query: 'offset=true', path: 'offset', message: /whole number/ },
-    { query: 'limit=1&limit=2', path: 'limit', message: /whole number|once/ },
     { query: 'offset=-1', path: 'offset', message: /at least 0/ },
-    { query: 'offset=', path: 'offset', message: /whole number/ },
     { query: 'type=', path: 'type', message: /empty/ },
     { query: 'tag=', path: 'tag', message: /empty/ },
     { query: 'tag=a&tag=b', path: 'tag', message: /once/ },
@@ -345,30 +331,15 @@ t.test('unknown documents, collections and addresses', async (t) => {
   }
   t.match((await get(`/api/v1/docs/${'a'.repeat(2_050)}`)).json(), { status: 414 });
   t.match((await get('/api/v1/docs/%zz')).json(), { status: 400, title: 'Bad Request' });
-  for (const method of [
-    'POST',
-    'PUT',
-    'DELETE',
-    'PATCH',
-    'OPTIONS',
-    'TRACE',
-    'PROPFIND',
-    'M-SEARCH',
-  ] as const) {
-    const answer = await app.inject({
-      url: '/api/v1/docs/first',
-      method,
-      headers: { host: '127.0.0.1:4000' },
-    });
+  const host = '127.0.0.1:4000';
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'] as const) {
+    const answer = await app.inject({ url: '/api/v1/docs/first', method, headers: { host } });
     t.match(answer.json(), { status: 405 }, method);
     t.equal(answer.headers['allow'], 'GET, HEAD');
   }
-  const strange = { host: '127.0.0.1:4000', 'content-type': 'application/xml' };
-  const query = await app.inject({
-    url: '/api/v1/docs/first/files/p.png',
-    method: 'QUERY' as 'GET',
-    headers: { host: '127.0.0.1:4000' },
-  });
+  const strange = { host, 'content-type': 'application/xml' };
+  const image = '/api/v1/docs/first/files/p.png';
+  const query = await app.inject({ url: image, method: 'QUERY' as 'GET', headers: { host } });
   t.equal(query.statusCode, 405, 'a method that Fastify knows, at an address of any length');
   const post = await app.inject({ url: '/api/v1/docs', method: 'POST', headers: strange, payload: '<a/>' });
   t.equal(post.statusCode, 405, 'whatever its body is');
@@ -443,6 +414,7 @@ t.test('a page has 20 documents if the client asks for no other number', async (
     const { items, limit, total } = json();
     t.strictSame([items.length, limit, total], [want, want === 25 ? 25 : 20, 25], query);
     t.equal(/offset=20>; rel="next"/.test(String(headers['link'])), want === 20, `${query}: the next page`);
+    t.match(headers['link'], want === 25 ? 'offset=0>; rel="last"' : 'offset=20>; rel="last"', query);
   }
 });
 
@@ -563,17 +535,6 @@ t.test('links lead to documents in all usual forms, and never to drafts', async 
   t.match((await get('/readyz')).json(), { documents: 4, problems: 0, warnings: 2 });
 });
 
-t.test('a document with many links does not block the service', async (t) => {
-  const { get } = await openTestApp(t, { 'links.md': '[a](b.md) '.repeat(100_000), 'one.md': '# One' });
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  const [first, second] = [await get('/api/v1/docs/links.md'), await get('/api/v1/docs/links.pdf')];
-  delay.disable();
-  t.ok([200, 422].includes(first.statusCode));
-  t.ok([200, 422].includes(second.statusCode));
-  t.comment(`longest stall: ${(delay.max / 1e6).toFixed(0)} ms`);
-});
-
 t.test(
   'a document that refers to thousands of files is refused before any of them is looked at',
   async (t) => {
@@ -597,46 +558,6 @@ t.test(
     t.equal((await get('/api/v1/docs/some.html')).statusCode, 200);
   },
 );
-
-t.test('the files of a document are read again only after one has changed', async (t) => {
-  const folder = await openContentFolder(await temporaryFolder(t, { 'p.png': 'a' }));
-  let looks = 0;
-  let unchanged: object | undefined = {};
-  const index = {
-    generation: 1,
-    async slugsOf() {
-      looks += 1;
-      return new Map([['b.md', 'b']]);
-    },
-    select: async () => [],
-    metadataOf: async () => [],
-    read: async () => undefined,
-  };
-  const { filesOf } = createReferencedFiles(index, folder, () => unchanged);
-  const ask = () =>
-    filesOf({
-      document: documentOf('a', '![](p.png) [b](b.md)'),
-      format: 'html',
-      addressOf: (slug) => `/read/${slug}`,
-      pictures: [],
-    });
-  const [first, second] = await Promise.all([ask(), ask()]);
-  t.strictSame(first.targets, { 'b.md': '/read/b' });
-  t.strictSame([second, await ask()], [first, first]);
-  t.equal(looks, 1);
-  await writeFiles(folder.root, { 'p.png': 'b' });
-  unchanged = {};
-  const changed = await ask();
-  t.not(changed.stamp, first.stamp);
-  index.generation = 2;
-  t.equal((await ask()).stamp, changed.stamp);
-  t.equal(looks, 3, 'again after a change of the files or of the index');
-  unchanged = undefined;
-  await Promise.all([ask(), ask()]);
-  t.equal(looks, 4, 'once for all who ask at the same time');
-  await ask();
-  t.equal(looks, 5, 'each time while nobody watches the files');
-});
 
 t.test('a PDF has the paper that was asked for', async (t) => {
   const { get } = usual;
@@ -831,7 +752,7 @@ async function largeRendition(t: Test) {
   const folder = await temporaryFolder(t, { big: Buffer.alloc(40_000_000, 'abcdefghij') });
   const path = join(folder, 'big');
   const handles: FileHandle[] = [];
-  const rendition: Rendition = {
+  const rendition = {
     ...{ etag: '"big"', mediaType: 'application/pdf' },
     cachedSize: () => 40_000_000,
     async openCached() {
@@ -923,6 +844,9 @@ async function openListener(t: Test, bounds: Partial<ListenerBounds>, handler: R
     },
   });
   t.teardown(() => listener.close(0));
+  const starting = await fetch(addressOf('127.0.0.1', listener.port));
+  t.match(starting, { status: 503, statusText: 'Service Unavailable' }, 'the service is starting');
+  t.equal(starting.headers.get('retry-after'), '1');
   listener.serve(handler);
   const open = async (text: string, localAddress = '127.0.0.1') => {
     const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
@@ -1168,13 +1092,30 @@ t.test('a caller is an IPv4 address or the /64 of an IPv6 address, however it is
   for (const [address, want] of Object.entries(callers)) t.equal(callerOf(address), want, address);
 });
 
-t.test('a clock that is set back takes nothing from the limits of any caller', async (t) => {
+t.test('a limit fills again evenly, and forgets who came least recently of very many', async (t) => {
   let now = 10_000_000;
-  const limiter = new RateLimiter(2, () => now);
-  t.ok(limiter.take('a').isAllowed);
+  const limiter = new RateLimiter(6, () => now);
+  const first = { isAllowed: true, remaining: 5, resetAfter: 10 };
+  t.strictSame(limiter.take('a'), first, 'ten seconds for each of six');
+  for (let taken = 0; taken < 5; taken++) limiter.take('a');
   now -= 3_600_000;
-  t.ok(limiter.take('a').isAllowed);
-  t.match(limiter.take('a'), { isAllowed: false, resetAfter: 30 });
+  t.strictSame(
+    limiter.take('a'),
+    { isAllowed: false, remaining: 0, resetAfter: 10 },
+    'the clock is set back',
+  );
+  now += 9_999;
+  t.strictSame(limiter.take('a'), { isAllowed: false, remaining: 0, resetAfter: 1 });
+  now += 1;
+  t.strictSame(limiter.take('a'), { isAllowed: true, remaining: 0, resetAfter: 60 });
+  now += 3_600_000;
+  t.strictSame(limiter.take('a'), first, 'it is never fuller than full');
+  const few = new RateLimiter(1, () => 0);
+  for (let at = 0; at < 100_000; at++) few.take(`caller ${at}`);
+  t.notOk(few.take('caller 0').isAllowed, 'as many as are kept');
+  few.take('one more');
+  t.notOk(few.take('caller 0').isAllowed, 'it came again');
+  t.ok(few.take('caller 1').isAllowed);
 });
 
 t.test('/healthz and /readyz', async (t) => {
@@ -1244,48 +1185,29 @@ t.test('openapi.json describes the actual answers', async (t) => {
   const { get } = usual;
   const { json } = await get('/api/v1/openapi.json');
   const description = json();
-  t.strictSame(Object.keys(description.paths).sort(), [
-    '/api/v1/collections',
-    '/api/v1/collections/{name}',
-    '/api/v1/collections/{name}.epub',
-    '/api/v1/collections/{name}.pdf',
-    '/api/v1/docs',
-    '/api/v1/docs/{slug}',
-    '/api/v1/docs/{slug}.html',
-    '/api/v1/docs/{slug}.md',
-    '/api/v1/docs/{slug}.pdf',
-    '/api/v1/docs/{slug}/files/{path}',
-    '/api/v1/openapi.json',
-    '/api/v1/tags',
-    '/api/v1/types',
-    '/healthz',
-    '/readyz',
-  ]);
   const { default: Ajv } = await import('ajv/dist/2020.js');
   const ajv = new Ajv({ strict: false, formats: { uri: true } });
   ajv.addSchema(description, 'openapi');
+  const range = { range: 'bytes=999999999-' };
+  const docs = '/api/v1/docs';
+  const books = '/api/v1/collections';
   const asked: readonly [string, string, string, Record<string, string>?][] = [
-    ['/api/v1/docs', '/api/v1/docs', '200'],
-    ['/api/v1/docs?q=words', '/api/v1/docs', '200'],
-    ['/api/v1/docs?limit=0', '/api/v1/docs', '400'],
-    ['/api/v1/docs/first', '/api/v1/docs/{slug}', '200'],
-    ['/api/v1/docs/none', '/api/v1/docs/{slug}', '404'],
-    ['/api/v1/collections', '/api/v1/collections', '200'],
-    ['/api/v1/collections/book', '/api/v1/collections/{name}', '200'],
-    ['/api/v1/collections/none', '/api/v1/collections/{name}', '404'],
-    ['/api/v1/tags', '/api/v1/tags', '200'],
-    ['/api/v1/types', '/api/v1/types', '200'],
-    ['/readyz', '/readyz', '200'],
-    ['/healthz', '/healthz', '200'],
-    ['/api/v1/docs/first.pdf?paper=a0', '/api/v1/docs/{slug}.pdf', '400'],
-    ['/api/v1/collections/book.pdf?paper=a0', '/api/v1/collections/{name}.pdf', '400'],
-    ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', '416', { range: 'bytes=999999999-' }],
-    [
-      '/api/v1/collections/book.epub',
-      '/api/v1/collections/{name}.epub',
-      '416',
-      { range: 'bytes=999999999-' },
-    ],
+    [docs, docs, '200'],
+    [`${docs}?q=words`, docs, '200'],
+    [`${docs}?limit=0`, docs, '400'],
+    [`${docs}/first`, `${docs}/{slug}`, '200'],
+    [`${docs}/none`, `${docs}/{slug}`, '404'],
+    [`${docs}/first.pdf?paper=a0`, `${docs}/{slug}.pdf`, '400'],
+    [`${docs}/first.pdf`, `${docs}/{slug}.pdf`, '416', range],
+    [books, books, '200'],
+    [`${books}/book`, `${books}/{name}`, '200'],
+    [`${books}/none`, `${books}/{name}`, '404'],
+    [`${books}/book.epub`, `${books}/{name}.epub`, '416', range],
+    ...['/api/v1/tags', '/api/v1/types', '/readyz', '/healthz'].map((url): [string, string, string] => [
+      url,
+      url,
+      '200',
+    ]),
   ];
   for (const [url, path, status, headers = {}] of asked) {
     const answer = await get(url, { headers });
@@ -1299,15 +1221,14 @@ t.test('openapi.json describes the actual answers', async (t) => {
   const responseOf = (path: string, { statusCode }: { readonly statusCode: number }) =>
     description.paths[path].get.responses[String(statusCode)];
   for (const [url, path, isKept] of [
-    ['/api/v1/docs', '/api/v1/docs', false],
-    ['/api/v1/collections', '/api/v1/collections', false],
-    ['/api/v1/collections/book', '/api/v1/collections/{name}', false],
-    ['/api/v1/tags', '/api/v1/tags', false],
-    ['/api/v1/docs/first', '/api/v1/docs/{slug}', false],
-    ['/api/v1/docs/first.md', '/api/v1/docs/{slug}.md', false],
-    ['/api/v1/docs/first.html', '/api/v1/docs/{slug}.html', false],
-    ['/api/v1/docs/first.pdf', '/api/v1/docs/{slug}.pdf', true],
-    ['/api/v1/collections/book.epub', '/api/v1/collections/{name}.epub', true],
+    [docs, docs, false],
+    [books, books, false],
+    [`${books}/book`, `${books}/{name}`, false],
+    [`${docs}/first`, `${docs}/{slug}`, false],
+    [`${docs}/first.md`, `${docs}/{slug}.md`, false],
+    [`${docs}/first.html`, `${docs}/{slug}.html`, false],
+    [`${docs}/first.pdf`, `${docs}/{slug}.pdf`, true],
+    [`${books}/book.epub`, `${books}/{name}.epub`, true],
   ] as const) {
     const etag = String((await get(url)).headers['etag']);
     const unchanged = await get(url, { headers: { 'if-none-match': etag } });
@@ -1356,37 +1277,24 @@ t.test('the reference tells people what openapi.json tells programs', async (t) 
       .filter(Boolean),
   );
   const sectionOf = (title: string) => sections.find(([first]) => first === title) ?? [];
-  const fileSection = sectionOf('A document as PDF');
-  t.strictSame(fileSection.slice(0, 8), [
-    'A document as PDF',
-    'GET /api/v1/docs/{slug}.pdf',
-    'Parameter',
-    'Type',
-    'Meaning',
-    'paper',
-    'string',
-    fileSection[7],
-  ]);
-  t.match(fileSection[7], /Default &#34;a4&#34;\.$/);
+  const rowOf = (section: readonly string[], name: string) =>
+    section.slice(section.indexOf(name), section.indexOf(name) + 3);
+  const file = sectionOf('A document as PDF');
+  t.equal(file[1], 'GET /api/v1/docs/{slug}.pdf');
+  t.match(rowOf(file, 'paper'), ['paper', 'string', /Default &#34;a4&#34;\.$/]);
   t.equal(
-    fileSection.at(-1),
+    file.at(-1),
     'Answers: 200 application/pdf, 206 application/pdf, 304. Problems: 308, 400, 401, 403, 404, 412, 416, 422, 429, 503.',
   );
   t.equal(sectionOf('Whether the process runs')[1], 'GET /healthz open to all');
   const list = sectionOf('List documents');
-  const rowOf = (section: readonly string[], name: string) =>
-    section.slice(section.indexOf(name), section.indexOf(name) + 3);
-  t.strictSame(rowOf(list, 'limit'), [
-    'limit',
-    'integer',
-    'Results on a page. Default 20. At least 1. At most 100.',
-  ]);
+  t.match(rowOf(list, 'limit')[2], 'Default 20. At least 1. At most 100.');
   t.match(rowOf(list, 'offset')[2], /Default 0\.$/, 'a bound that is none is left out');
   t.equal(sections.filter(([, second]) => second?.startsWith('HEAD')).length, 0, 'HEAD is not listed');
-  const document = sectionOf('Document');
-  t.strictSame(rowOf(document, 'tags').slice(0, 2), ['tags', 'array of Tag']);
-  t.equal(rowOf(document, 'type')[1], 'string or null');
+  t.equal(rowOf(sectionOf('Document'), 'type')[1], 'string or null');
   t.equal(rowOf(sectionOf('DocumentList'), 'approximate optional')[1], 'boolean');
-  t.match(body, /<h2 id="Tag">Tag<\/h2>/);
-  t.match(body, /<a href="#Tag">Tag<\/a>/);
+  t.match(
+    body,
+    /<h2 id="Tag">Tag<\/h2>[\s\S]*<a href="#Tag">Tag<\/a>|<a href="#Tag">Tag<\/a>[\s\S]*<h2 id="Tag">/,
+  );
 });

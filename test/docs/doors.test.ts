@@ -2,7 +2,6 @@ import { marked } from 'marked';
 import { SaxesParser } from 'saxes';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { atomFeed } from '../../docs-service/http/open/atomFeed.ts';
 import { type LlmsList, llmsText } from '../../docs-service/http/open/llmsRoute.ts';
 import { openSearch, sitemap } from '../../docs-service/http/open/publicRoutes.ts';
 import { openTestApp } from '../support/docsApp.ts';
@@ -331,49 +330,33 @@ t.test('a name is cut where the search description has no room, and never ends i
 });
 
 t.test('a feed has the newest hundred, and says of each what is known', async (t) => {
-  const documents = Array.from({ length: 102 }, (_, at) => ({
-    ...documentOf(`d-${String(at).padStart(3, '0')}`, ''),
-    ...{
-      path: `${at}.md`,
-      date: `20${String(99 - Math.floor(at / 2)).padStart(2, '0')}-01-01`,
-      updated: null,
-    },
-  }));
-  const [first, second, third, ...others] = documents;
-  if (!first || !second || !third) throw new Error('There are too few documents.');
-  const said = {
-    authors: ['Ada', ' '],
-    tags: [{ slug: 'a', title: 'A' }],
-    lang: 'en',
-    description: 'About it.',
+  const slugs = Array.from({ length: 102 }, (_, at) => `d-${String(at).padStart(3, '0')}`);
+  const more: Readonly<Record<string, string>> = {
+    'd-000': 'date: 1999-01-01\nauthors: [Ada, "\\u0007"]\ntags: [A]\nlang: en\ndescription: About it.',
+    'd-001': 'title: Undated',
+    'd-002': 'date: 2000-01-01\nupdated: 2026-06-01T00:00:00Z',
   };
-  const collection = {
-    definition: {
-      ...{ name: 'c', title: 'C', description: null, author: null, lang: 'de', cover: null },
-      ...{ docs: [], order: 'listed' as const },
-    },
-    documents: [
-      ...others.toReversed(),
-      { ...first, ...said },
-      { ...second, date: null, updated: null },
-      { ...third, date: '2000-01-01', updated: '2099-06-01T00:00:00Z' },
-    ],
-  };
-  const changed = new Map([[second.slug, Date.parse('2099-12-01T00:00:00Z')]]);
-  const feed = parseXml(atomFeed({ collection, href: base.href, library: 'Pages', changed }));
+  const files = slugs.map((slug, at) => [
+    `${slug}.md`,
+    `---\n${more[slug] ?? `date: 19${99 - Math.floor(at / 2)}-01-01`}\n---\n`,
+  ]);
+  const collection = `title: C\nlang: de\npublic: true\ndocs: [${slugs.toReversed()}]\n`;
+  const { app } = await openTestApp(t, { ...Object.fromEntries(files), 'collections/c.yaml': collection });
+  const { body } = await app.inject({ url: '/read/collections/c/feed.atom', headers: host });
+  const feed = parseXml(body);
   t.same(problemsOfFeed(feed), []);
   t.same(
     textIn(feed, 'entry', 'id').map((id) => id.split('/').at(-1)),
-    ['d-001', 'd-002', 'd-000', ...others.slice(0, 97).map(({ slug }) => slug)],
+    ['d-001', 'd-002', 'd-000', ...slugs.slice(3, 100)],
     'of the same day in the order of their names',
   );
-  t.same(textIn(feed, 'updated'), ['2099-12-01T00:00:00.000Z']);
   t.equal(feed.attributes['xml:lang'], 'de');
   const entryOf = (slug: string) =>
     feed.children.find((one) => one.name === 'entry' && textIn(one, 'id')[0]?.endsWith(slug)) ?? feed;
   t.same(textIn(entryOf('d-000'), 'author', 'name'), ['Ada'], 'an author without a visible name is left out');
   t.same(textIn(entryOf('d-000'), 'summary'), ['About it.']);
   t.equal(entryOf('d-000').attributes['xml:lang'], 'en');
+  t.same(textIn(feed, 'updated'), textIn(entryOf('d-001'), 'updated'), 'one without a date is new');
   t.same(textIn(entryOf('d-001'), 'published'), [], 'nobody said when');
   t.same(textIn(entryOf('d-002'), 'published'), ['2000-01-01T00:00:00.000Z']);
 });

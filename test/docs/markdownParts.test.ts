@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { markdownParts } from '../../docs-service/formats/markdown/markdownFormat.ts';
-import type { DocumentParts } from '../../docs-service/formats/markdown/partsReader.ts';
 import {
   isWithinCharacter,
   type MarkdownPage,
@@ -10,6 +9,8 @@ import {
   tryFindSection,
 } from '../../docs-service/mcp/getDocMarkdown.ts';
 import { markdownText } from '../support/markdownTexts.ts';
+
+type DocumentParts = Parameters<typeof pageOf>[0];
 
 function partsOf(markdown: string): DocumentParts {
   const { sections, blocks, lines } = markdownParts(markdown);

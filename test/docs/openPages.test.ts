@@ -33,19 +33,12 @@ await poll(
 
 t.test('strangers read what is public, and are asked to sign in for the rest', async (t) => {
   const { browse } = shared;
-  for (const path of [
-    '/read',
-    '/read?type=guide',
-    '/read?tag=shared',
-    '/read?q=lantern',
-    '/read/start',
-    '/read/start?in=guides',
-    '/read/start?in=peregrine',
-    '/read/next',
-    '/read/undated',
-    '/read/collections/handbook',
-    '/read/collections/guides',
-  ]) {
+  const open = (
+    '/read /read?type=guide /read?tag=shared /read?q=lantern /read/start /read/start?in=guides ' +
+    '/read/start?in=peregrine /read/next /read/undated /read/collections/handbook ' +
+    '/read/collections/guides'
+  ).split(' ');
+  for (const path of open) {
     const { statusCode, body } = await browse(path);
     t.equal(statusCode, 200, path);
     const parsed = parseHtml(body);
@@ -58,18 +51,12 @@ t.test('strangers read what is public, and are asked to sign in for the rest', a
     t.match(body, 'href="/sign-in"', `${path} leads to the sign-in`);
     t.notMatch(body, /sign-out|\.pdf|\.epub|\.md"|class="tree"|EPUB|PDF/, path);
   }
-  const closed = [
-    ...['/read/zirconium', '/read/basilisk', '/read/obsidian', '/read/halcyon', '/read/nowhere'],
-    ...['/read/start.pdf', '/read/start.md', '/read/start.epub', '/read/collections/handbook.epub'],
-    ...['/read/collections/handbook.pdf', '/read/collections/peregrine', '/read/collections/nowhere'],
-    ...[
-      '/read/collections/peregrine/feed.atom',
-      '/read?path=open/',
-      '/read?path=closed/&q=lantern',
-      '/read/a/b',
-    ],
-    '/read/closed-zirconium',
-  ];
+  const closed = (
+    '/read/zirconium /read/basilisk /read/obsidian /read/halcyon /read/nowhere /read/start.pdf ' +
+    '/read/start.md /read/start.epub /read/collections/handbook.epub /read/collections/handbook.pdf ' +
+    '/read/collections/peregrine /read/collections/nowhere /read/collections/peregrine/feed.atom ' +
+    '/read?path=open/ /read?path=closed/&q=lantern /read/a/b /read/closed-zirconium'
+  ).split(' ');
   for (const path of closed) {
     const { statusCode, headers, body } = await browse(path);
     t.match([statusCode, body], [303, ''], path);
@@ -163,60 +150,19 @@ t.test('a stranger who follows every link, and asks everything, learns nothing o
   ]) {
     const { browse } = baseUrl.path === '' ? shared : await openStranger(t, { baseUrl });
     const seen = new Map<string, string>();
-    const waiting = [
-      ...[
-        '/',
-        '/docs',
-        '/read',
-        '/llms.txt',
-        '/sitemap.xml',
-        '/opensearch.xml',
-        '/robots.txt',
-        '/healthz',
-        '/readyz',
-      ],
-      ...[
-        '/sign-in',
-        '/api/v1/docs',
-        '/api/v1/openapi.json',
-        '/api/v1/tags',
-        '/api/v1/types',
-        '/metrics',
-        '/.well-known/oauth-authorization-server',
-      ],
-      ...[
-        '/read/collections/handbook/feed.atom',
-        '/read/collections/guides/feed.atom',
-        '/read?page=2',
-        '/read/starts',
-        '/read/strat',
-      ],
-      ...[
-        '/read/undefined',
-        '/read?type=guide&tag=shared',
-        '/read?q=-lantern',
-        '/read?q=read*',
-        '/read?q=%22reading+lantern%22',
-      ],
-      ...[
-        '/read?q=lantern+words',
-        '/read?q=neighbour',
-        '/read?q=again',
-        '/read?q=more',
-        '/read?q=x',
-        '/read?q=closed',
-        '/read?q=lantern&page=9',
-        '/read?q=search&tag=shared',
-        '/read?q=and',
-        '/read?q=a',
-        '/read?q=plan',
-        '/read?q=reference',
-        '/read?q=draft',
-        '/read?q=folder',
-        '/read?q=see',
-      ],
-      ...['/read/open-next', '/read/next-2', '/sitemap.xml?part=1', '/sitemap.xml?part=2'],
-    ].map((path) => baseUrl.path + path);
+    const waiting = (
+      '/ /docs /read /llms.txt /sitemap.xml /opensearch.xml /robots.txt /healthz /readyz /sign-in ' +
+      '/api/v1/docs /api/v1/openapi.json /api/v1/tags /api/v1/types /metrics ' +
+      '/.well-known/oauth-authorization-server /read/collections/handbook/feed.atom ' +
+      '/read/collections/guides/feed.atom /read?page=2 /read/starts /read/strat /read/undefined ' +
+      '/read?type=guide&tag=shared /read?q=-lantern /read?q=read* /read?q=%22reading+lantern%22 ' +
+      '/read?q=lantern+words /read?q=neighbour /read?q=again /read?q=more /read?q=x /read?q=closed ' +
+      '/read?q=lantern&page=9 /read?q=search&tag=shared /read?q=and /read?q=a /read?q=plan ' +
+      '/read?q=reference /read?q=draft /read?q=folder /read?q=see /read/open-next /read/next-2 ' +
+      '/sitemap.xml?part=1 /sitemap.xml?part=2'
+    )
+      .split(' ')
+      .map((path) => baseUrl.path + path);
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
       if (seen.has(path)) continue;
       const { statusCode, headers, body } = await browse(path);

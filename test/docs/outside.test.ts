@@ -60,47 +60,14 @@ t.test('which IP addresses are public', async (t) => {
       address,
       want: true,
     })),
-    ...[
-      '127.0.0.1',
-      '127.9.9.9',
-      '0.0.0.0',
-      '0.1.2.3',
-      '10.0.0.1',
-      '172.16.0.1',
-      '172.31.255.255',
-      '192.168.1.1',
-    ],
-    ...[
-      '169.254.169.254',
-      '100.64.0.1',
-      '100.127.255.255',
-      '224.0.0.1',
-      '239.1.1.1',
-      '240.0.0.1',
-      '255.255.255.255',
-    ],
-    ...['192.0.0.1', '192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '192.88.99.1'],
-    ...[
-      '::',
-      '::1',
-      'fe80::1',
-      'fe80::1%eth0',
-      'fc00::1',
-      'fd12::1',
-      'fec0::1',
-      'ff02::1',
-      '2001:db8::1',
-      '3fff::1',
-    ],
-    ...[
-      '::ffff:127.0.0.1',
-      '::ffff:8.8.8.8',
-      '::ffff:0:8.8.8.8',
-      '::127.0.0.1',
-      '::7f00:1',
-      '64:ff9b::7f00:1',
-    ],
-    ...['64:ff9b:1::1', '2002:7f00:1::', '2001::1', '100::1', '5f00::1', '4000::1', 'e000::1', '0200::1'],
+    ...(
+      '127.0.0.1 127.9.9.9 0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 ' +
+      '169.254.169.254 100.64.0.1 100.127.255.255 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255 ' +
+      '192.0.0.1 192.0.2.1 198.51.100.1 203.0.113.1 198.18.0.1 192.88.99.1 :: ::1 fe80::1 fe80::1%eth0 ' +
+      'fc00::1 fd12::1 fec0::1 ff02::1 2001:db8::1 3fff::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ' +
+      '::ffff:0:8.8.8.8 ::127.0.0.1 ::7f00:1 64:ff9b::7f00:1 64:ff9b:1::1 2002:7f00:1:: 2001::1 100::1 ' +
+      '5f00::1 4000::1 e000::1 0200::1'
+    ).split(' '),
     ...['', 'x', '1', '2130706433', '0x7f.1', '127.1', '1.2.3.4.5', '[::1]'],
   ].map((entry) => (typeof entry === 'string' ? { address: entry, want: false } : entry));
   for (const { address, want } of cases) t.equal(isPublicAddress(address), want, address);
@@ -110,38 +77,16 @@ t.test('addresses that are refused before any lookup', async (t) => {
   let resolved = 0;
   const resolve = async () => [publicAddress, String(resolved++)];
   const fetch = createGuardedFetch({ resolve });
-  const addresses = [
-    ...[
-      'http://app.example.org/',
-      'ftp://app.example.org/',
-      'file:///etc/passwd',
-      'data:application/json,{}',
-    ],
-    ...[
-      'https://localhost/',
-      'https://LOCALHOST/',
-      'https://x.localhost/',
-      'https://localhost./',
-      'https://intranet/',
-    ],
-    ...[
-      'https://127.0.0.1/',
-      'https://127.1/',
-      'https://2130706433/',
-      'https://0x7f000001/',
-      'https://0177.0.0.1/',
-    ],
-    ...['https://0/', 'https://10.0.0.1/', 'https://8.8.8.8/', 'https://1.1/', 'https://127.0.0.1./'],
-    ...['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[2606:4700::1111]/', 'https://①②⑦.⓪.⓪.①/'],
-    ...[
-      'https://printer.local/',
-      'https://db.internal/',
-      'https://router.home.arpa/',
-      'https://app.example.org./',
-    ],
-    ...['https://user@app.example.org/', 'https://user:word@app.example.org/', 'https://app.example.org:22/'],
-    ...['https://app.example.org:25/', 'https://app.example.org:0/', 'https://app..example.org/'],
-  ];
+  const addresses = (
+    'http://app.example.org/ ftp://app.example.org/ file:///etc/passwd data:application/json,{} ' +
+    'https://localhost/ https://LOCALHOST/ https://x.localhost/ https://localhost./ https://intranet/ ' +
+    'https://127.0.0.1/ https://127.1/ https://2130706433/ https://0x7f000001/ https://0177.0.0.1/ ' +
+    'https://0/ https://10.0.0.1/ https://8.8.8.8/ https://1.1/ https://127.0.0.1./ https://[::1]/ ' +
+    'https://[::ffff:127.0.0.1]/ https://[2606:4700::1111]/ https://①②⑦.⓪.⓪.①/ https://printer.local/ ' +
+    'https://db.internal/ https://router.home.arpa/ https://app.example.org./ ' +
+    'https://user@app.example.org/ https://user:word@app.example.org/ https://app.example.org:22/ ' +
+    'https://app.example.org:25/ https://app.example.org:0/ https://app..example.org/'
+  ).split(' ');
   for (const address of addresses)
     await t.rejects(
       fetch(new URL(address)),
@@ -308,85 +253,64 @@ t.test('which headers a request has', needs('openssl'), async (t) => {
 
 t.test('answers that are not accepted as a document', needs('openssl'), async (t) => {
   const body = JSON.stringify({ a: 'x'.repeat(70_000) });
-  const cases: readonly { name: string; answer: Answer; message: RegExp }[] = [
-    ...[301, 302, 307, 308].map((status) => ({
-      name: `a redirect, ${status}`,
-      answer: ((_request, response) =>
-        response.writeHead(status, { location: 'https://127.0.0.1/' }).end()) satisfies Answer,
-      message: /redirects to another address/,
-    })),
-    {
-      name: 'not found',
-      answer: (_request, response) =>
-        response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
-      message: /status 404/,
-    },
-    {
-      name: 'a bad request',
-      answer: (_request, response) => response.writeHead(400).end(),
-      message: /status 400/,
-    },
-    {
-      name: 'no content',
-      answer: (_request, response) => response.writeHead(204).end(),
-      message: /status 204/,
-    },
-    { name: 'a page', answer: json({}, { 'content-type': 'text/html' }), message: /not JSON/ },
-    { name: 'JSON as text', answer: json({}, { 'content-type': 'text/plain' }), message: /not JSON/ },
-    {
-      name: 'a type that only begins alike',
-      answer: json({}, { 'content-type': 'application/jsonp' }),
-      message: /JSON/,
-    },
-    { name: 'no type', answer: (_request, response) => response.end('{}'), message: /not JSON/ },
-    {
-      name: 'compressed',
-      answer: (_request, response) =>
-        response
-          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-          .end(gzipSync('0'.repeat(10_000_000))),
-      message: /compressed/,
-    },
-    { name: 'too large', answer: json(body), message: /more than 64 KiB/ },
-    {
-      name: 'too large, in pieces and without end',
-      answer: (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
+  const plain =
+    (status: number, headers = {}, body: string | Uint8Array = ''): Answer =>
+    (_request, response) =>
+      response.writeHead(status, headers).end(body);
+  const isJson = { 'content-type': 'application/json' };
+  const zipped = gzipSync('0'.repeat(10_000_000));
+  const cases: readonly (readonly [name: string, answer: Answer, message: RegExp])[] = [
+    ...[301, 302, 307, 308].map(
+      (status) =>
+        [
+          `${status}`,
+          plain(status, { location: 'https://127.0.0.1/' }),
+          /redirects to another address/,
+        ] as const,
+    ),
+    ['not found', plain(404, isJson, '{}'), /status 404/],
+    ['a bad request', plain(400), /status 400/],
+    ['no content', plain(204), /status 204/],
+    ['a page', json({}, { 'content-type': 'text/html' }), /not JSON/],
+    ['JSON as text', json({}, { 'content-type': 'text/plain' }), /not JSON/],
+    ['a type that only begins alike', json({}, { 'content-type': 'application/jsonp' }), /JSON/],
+    ['no type', plain(200, {}, '{}'), /not JSON/],
+    ['compressed', plain(200, { ...isJson, 'content-encoding': 'gzip' }, zipped), /compressed/],
+    ['too large', json(body), /more than 64 KiB/],
+    [
+      'too large, in pieces and without end',
+      (_request, response) => {
+        response.writeHead(200, isJson);
         const more = () => {
           while (!response.destroyed && response.write(' '.repeat(8_192)));
         };
         response.on('drain', more);
         more();
       },
-      message: /more than 64 KiB/,
-    },
-    { name: 'not JSON', answer: json('{"a":'), message: /not valid JSON/ },
-    { name: 'nothing', answer: json(''), message: /not valid JSON/ },
-    {
-      name: 'not UTF-8',
-      answer: (_request, response) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.from([0x22, 0xff, 0x22])),
-      message: /not valid JSON/,
-    },
-    {
-      name: 'it breaks off',
-      answer: (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      /more than 64 KiB/,
+    ],
+    ['not JSON', json('{"a":'), /not valid JSON/],
+    ['nothing', json(''), /not valid JSON/],
+    ['not UTF-8', plain(200, isJson, Buffer.from([0x22, 0xff, 0x22])), /not valid JSON/],
+    [
+      'it breaks off',
+      (_request, response) => {
+        response.writeHead(200, { ...isJson, 'content-length': '100' });
         response.write('{"a"', () => response.destroy());
       },
-      message: /cannot be reached/,
-    },
-    { name: 'it hangs up', answer: (request) => request.socket.destroy(), message: /cannot be reached/ },
-    {
-      name: 'headers without end',
-      answer: (request) => {
+      /cannot be reached/,
+    ],
+    ['it hangs up', (request) => request.socket.destroy(), /cannot be reached/],
+    [
+      'headers without end',
+      (request) => {
         request.socket.on('error', () => request.socket.destroy());
         request.socket.write(`HTTP/1.1 200 OK\r\n${`x-more: ${'y'.repeat(1_000)}\r\n`.repeat(100)}\r\n`);
       },
-      message: /cannot be reached/,
-    },
+      /cannot be reached/,
+    ],
   ];
-  for (const { name, answer, message } of cases) {
+  for (const [name, answer, message] of cases) {
     const { origin, options } = await serveOutside(t, answer);
     await t.rejects(
       createGuardedFetch(options)(new URL(origin)),
@@ -582,33 +506,28 @@ t.test('a client is read from its document', async (t) => {
 });
 
 t.test('invalid documents are refused', async (t) => {
-  const cases: readonly { name: string; content: unknown }[] = [
-    { name: 'about another client', content: { client_id: 'https://app.example.org/other.json' } },
-    { name: 'about nobody', content: {} },
-    { name: 'with another spelling', content: { client_id: 'https://APP.example.org/client.json' } },
-    { name: 'a slash more', content: { client_id: `${clientId}/` } },
-    { name: 'a list around it', content: { client_id: [clientId] } },
-    { name: 'a list', content: [{ client_id: clientId }] },
-    { name: 'null', content: null },
-    { name: 'a text', content: clientId },
-    { name: 'a secret', content: { client_id: clientId, client_secret: 'x' } },
-    { name: 'a secret that ends', content: { client_id: clientId, client_secret_expires_at: 0 } },
-    {
-      name: 'a shared secret',
-      content: { client_id: clientId, token_endpoint_auth_method: 'client_secret_basic' },
-    },
-    { name: 'a key', content: { client_id: clientId, token_endpoint_auth_method: 'private_key_jwt' } },
-    { name: 'a redirect that is no list', content: { client_id: clientId, redirect_uris: 'https://x.org/' } },
-    { name: 'a redirect that is no text', content: { client_id: clientId, redirect_uris: [7] } },
-    {
-      name: 'too many redirects',
-      content: { client_id: clientId, redirect_uris: Array.from({ length: 51 }, (_, at) => `/${at}`) },
-    },
+  const cases: readonly unknown[] = [
+    ...[
+      'https://app.example.org/other.json',
+      'https://APP.example.org/client.json',
+      `${clientId}/`,
+      [clientId],
+    ].map((client_id) => ({ client_id })),
+    ...[{}, [{ client_id: clientId }], null, clientId],
+    ...[
+      { client_secret: 'x' },
+      { client_secret_expires_at: 0 },
+      { token_endpoint_auth_method: 'client_secret_basic' },
+      { token_endpoint_auth_method: 'private_key_jwt' },
+      { redirect_uris: 'https://x.org/' },
+      { redirect_uris: [7] },
+      { redirect_uris: Array.from({ length: 51 }, (_, at) => `/${at}`) },
+    ].map((more) => ({ client_id: clientId, ...more })),
   ];
-  for (const { name, content } of cases) {
+  for (const content of cases) {
     const { find, asked } = documentsOf({ [clientId]: content });
     const want = failsWith({ name: 'GuardedFetchError', kind: 'invalid', message: /^The .*\.$/ });
-    await t.rejects(find(clientId), want, name);
+    await t.rejects(find(clientId), want, JSON.stringify(content));
     await t.rejects(find(clientId), want);
     t.equal(asked.length, 2, 'a failure is not remembered');
   }
@@ -617,40 +536,20 @@ t.test('invalid documents are refused', async (t) => {
 t.test('identifiers from which nothing is fetched', async (t) => {
   const { find, asked } = documentsOf({});
   const ids = [
+    ...(
+      'app c_123 /client.json urn:app javascript:alert(1) file:///etc/passwd cursor://x/ ' +
+      'http://app.example.org/client.json https://app.example.org HTTPS://app.example.org/client.json ' +
+      'https://APP.example.org/ https://app.example.org:443/ https://app.example.org/a/../b ' +
+      'https://app.example.org/a/./b https://app.example.org/%2e%2e/b https://app.example.org/#x ' +
+      'https://app.example.org/# https://user@app.example.org/ https://äpp.org/ http://127.0.0.1:5000/ ' +
+      'http://localhost/ https://localhost/ http://[::1]:1/ https://127.1/'
+    ).split(' '),
     ...[
       '',
-      'app',
-      'c_123',
-      '/client.json',
-      'urn:app',
-      'javascript:alert(1)',
-      'file:///etc/passwd',
-      'cursor://x/',
-    ],
-    ...[
-      'http://app.example.org/client.json',
-      'https://app.example.org',
-      'HTTPS://app.example.org/client.json',
-    ],
-    ...['https://APP.example.org/', 'https://app.example.org:443/', 'https://app.example.org/a/../b'],
-    ...['https://app.example.org/a/./b', 'https://app.example.org/%2e%2e/b', 'https://app.example.org/#x'],
-    ...[
-      'https://app.example.org/#',
-      'https://user@app.example.org/',
       'https://app.example.org\\x',
-      'https://äpp.org/',
-    ],
-    ...[
       'https://app.example.org/\n',
       ' https://app.example.org/',
-      `https://app.example.org/${'a'.repeat(1_024)}`,
-    ],
-    ...[
-      'http://127.0.0.1:5000/',
-      'http://localhost/',
-      'https://localhost/',
-      'http://[::1]:1/',
-      'https://127.1/',
+      'https://app.example.org/'.padEnd(1_025, 'a'),
     ],
   ];
   for (const id of ids)
@@ -704,6 +603,18 @@ t.test('how long a document is cached', async (t) => {
     await find(clientId);
     t.equal(asked.length, 3, 'also where the clock was set back');
   }
+});
+
+t.test('the thousand clients that were asked for last are remembered', async (t) => {
+  const id = (at: number) => `https://app${at}.example.org/client.json`;
+  const ids = Array.from({ length: 1_001 }, (_, at) => id(at));
+  const { find, asked } = documentsOf(Object.fromEntries(ids.map((client_id) => [client_id, { client_id }])));
+  for (const one of [...ids.slice(0, 1_000), id(0)]) await find(one);
+  t.equal(asked.length, 1_000, 'as many as are kept');
+  for (const one of [id(1_000), id(0)]) await find(one);
+  t.equal(asked.length, 1_001, 'it was used since');
+  await find(id(1));
+  t.equal(asked.length, 1_002, 'the one that was used least recently is asked again');
 });
 
 t.test('simultaneous requests for one client share one fetch', async (t) => {

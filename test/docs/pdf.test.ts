@@ -1,33 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import * as fontkit from 'fontkit';
 import t from 'tap';
-import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
-import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
-import {
-  directionOf,
-  inVisualOrder,
-  orderedLines,
-  withLevels,
-} from '../../docs-service/formats/pdf/directions.ts';
-import { fontCoverage } from '../../docs-service/formats/pdf/fontBook.ts';
+import { directionOf, inVisualOrder, withLevels } from '../../docs-service/formats/pdf/directions.ts';
 import { tryFontFace } from '../../docs-service/formats/pdf/fontFace.ts';
-import {
-  fallbackFiles,
-  fontsFingerprint,
-  listFontFiles,
-  type Region,
-  regionalFace,
-  regionOf,
-} from '../../docs-service/formats/pdf/fontFiles.ts';
-import type { TextPiece } from '../../docs-service/formats/pdf/inlines.ts';
+import { fallbackFiles, regionalFace, regionOf } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
-import { metrics } from '../../docs-service/formats/pdf/style.ts';
-import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
 import { pictures, turnedJpeg } from '../support/pictures.ts';
-import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const parts = needs('poppler');
 const cjk = places.notoCjk;
@@ -85,73 +66,6 @@ t.test('metadata says what the front matter says', parts, async (t) => {
   t.match(info, /ModDate:\s+2026-04-01T08:00:00Z/);
   t.match(info, /Page size:\s+595\.28 x 841\.89 pts \(A4\)/);
   t.match(Buffer.from(bytes).toString('latin1'), /\/Lang \(de\)/);
-});
-
-t.test('code keeps its spaces, in a font of its own', parts, async (t) => {
-  const code = [
-    'def f(x):',
-    '    if x  ==  1:',
-    '        return [',
-    '',
-    '  "a => b != c"',
-    '│ ├── x',
-    '\tend',
-  ];
-  const long = `const x = ${'call(a, b); '.repeat(20)}`;
-  const { bytes } = await createPdf(pdfJob(`\`\`\`\n${code.join('\n')}\n${long}\n\`\`\`\n`));
-  // The width of a character of code, in points.
-  const text = poppler('pdftotext', bytes, ['-fixed', '5.04']);
-  const left = /^( *)def f/m.exec(text)?.[1] ?? '';
-  for (const line of code) {
-    const shown = line.replace('\t', '    ');
-    if (line) t.ok(text.includes(`\n${left}${shown}`), shown);
-  }
-  t.equal(text.match(/call\(a, b\);/g)?.length, 20, 'a long line goes on below');
-  t.match(poppler('pdffonts', bytes), /JetBrainsMono-Regular .* yes yes yes/);
-});
-
-t.test('drawn boxes and tables of code get smaller letters before a line is cut', parts, async (t) => {
-  const box = ['─'.repeat(95), `│${' a'.repeat(40)}${' '.repeat(12)} │`];
-  const cases = [
-    { name: 'a box', lines: box, fits: true },
-    { name: 'a table', lines: [`+${'-'.repeat(93)}+`, `| ${'ab '.repeat(30)} |`], fits: true },
-    { name: 'other code', lines: [`x = "${'ab '.repeat(31)}"`], fits: false },
-    { name: 'a small box', lines: ['┌──┐', '│ab│'], fits: true },
-    { name: 'a box that is much too wide', lines: ['─'.repeat(150)], fits: false },
-  ];
-  for (const { name, lines, fits } of cases) {
-    const body = `Words.\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n`;
-    const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/ +/g, ' ');
-    t.equal(
-      lines.every((line) => text.includes(line.replace(/ +/g, ' '))),
-      fits,
-      name,
-    );
-  }
-});
-
-t.test('code has the colours of its language, over the lines that it is wrapped to', parts, async (t) => {
-  const words = Array.from({ length: 30 }, (_, at) => `word${at}`).join(' ');
-  const { bytes } = await createPdf(pdfJob(`\`\`\`js\nconst a = '${words}'; // so\n\`\`\`\n`));
-  const html = poppler('pdftohtml', bytes);
-  const [, font] = /<text [^>]*font="(\d+)">const</.exec(html) ?? [];
-  t.match(html, new RegExp(`<fontspec id="${font}" [^>]*color="${lightPalette.keyword}"`));
-  t.match(textOf(bytes).replace(/\s+/g, ' '), `const a = '${words}'; // so`);
-  const [, last] = /<text [^>]*font="(\d+)">[^<]*word29'/.exec(html) ?? [];
-  t.match(html, new RegExp(`<fontspec id="${last}" [^>]*color="${lightPalette.string}"`));
-});
-
-t.test('headings are bookmarks, and a long document has a list of contents with pages', parts, async (t) => {
-  const chapter = (n: number) =>
-    `## Chapter ${n}\n\n${'Words of it. '.repeat(120)}\n\n### Part ${n}\n\n${'More words. '.repeat(120)}`;
-  const { bytes } = await createPdf(pdfJob(Array.from({ length: 5 }, (_, n) => chapter(n)).join('\n\n')));
-  const outline = /<outline>[\s\S]*<\/outline>/.exec(poppler('pdftohtml', bytes))?.[0] ?? '';
-  t.match(outline, />Chapter 4<\/item>\s*<outline>\s*<item page="\d+">Part 4<\/item>/);
-  const text = textOf(bytes);
-  const [, page] = /^ *Chapter 4 +(\d+)$/m.exec(text) ?? [];
-  const pages = text.split('\f');
-  t.match(pages[Number(page) - 1], /^ *Chapter 4$/m, 'the number is that of the page');
-  t.match(poppler('pdfinfo', bytes, ['-dests']), /"chapter-4"/);
 });
 
 t.test('no heading stands alone at the end of a page', parts, async (t) => {
@@ -237,26 +151,6 @@ t.test('however many columns and however long their words, nothing leaves the pa
   }
 });
 
-t.test('a table with too many columns is divided where no word is cut', parts, async (t) => {
-  const cells = (text: (column: number) => string) =>
-    `|${Array.from({ length: 18 }, (_, column) => ` ${text(column)} |`).join('')}`;
-  const body = [cells((n) => `head${n}`), cells(() => '---'), cells((n) => `value${n}x/0`)].join('\n');
-  const { bytes } = await createPdf(pdfJob(body, { title: 'T' }));
-  const rows = rowsOf(bytes).filter(([first]) => first === 'value0x/0');
-  t.same(
-    rows.flatMap(([, ...others]) => others),
-    Array.from({ length: 17 }, (_, n) => `value${n + 1}x/0`),
-    'each part begins with the first column',
-  );
-  t.same(
-    rows.map(({ length }) => length),
-    [7, 7, 6],
-  );
-  const few = `|${' head |'.repeat(6)}\n|${'---|'.repeat(6)}\n|${` ${'x'.repeat(40)} |`.repeat(6)}`;
-  const whole = rowsOf((await createPdf(pdfJob(few, { title: 'T' }))).bytes);
-  t.same(whole[2], Array<string>(6).fill('head'), 'a table of a few columns stays whole');
-});
-
 t.test(
   'links lead to other sites, into the document and to other documents, and nowhere else',
   parts,
@@ -295,26 +189,6 @@ t.test(
     t.match(textOf(bytes), /in other unknown script file/);
   },
 );
-
-t.test('lists, tasks, quotes, alerts, formulas, diagrams and footnotes', parts, async (t) => {
-  const body =
-    '7. seven\n8. eight\n   - nested\n     1. deep\n\n- [x] done\n- [ ] open\n\n> quote\n>> inner\n\n> [!NOTE]\n> mind\n\n$$\na_1 * b_1\n$$\n\n```mermaid\ngraph TD\n```\n\nRef[^a] and[^b].\n\n[^a]: The note.\n[^b]: Another.\n';
-  const text = textOf((await createPdf(pdfJob(body))).bytes).replace(/[\u00a0 ]+/g, ' ');
-  const captioned = ['Formula', 'a_1 \\* b_1', 'Diagram source \\(Mermaid\\)', 'graph TD'];
-  for (const line of [
-    '7. seven',
-    '8. eight',
-    '– nested',
-    '1. deep',
-    '☑ done',
-    '☐ open',
-    'Note',
-    'mind',
-    ...captioned,
-  ])
-    t.match(text, new RegExp(`^ ?${line}$`, 'm'), line);
-  t.match(text, /1\. The note\.\s+2\. Another\./);
-});
 
 t.test('the cover of any format is above the title', parts, async (t) => {
   const content = t.testdir({ pictures: {}, 'no-picture.png': 'text' });
@@ -371,49 +245,6 @@ t.test('pictures are shown, and those that cannot be are described', parts, asyn
   ]);
   t.equal(poppler('pdfimages', bytes, ['-list']).trim().split('\n').length - 2, 5);
 });
-
-t.test(
-  'icons and badges stand in their line of text, and larger pictures in rows of their own',
-  needs('poppler', 'dejaVu'),
-  async (t) => {
-    const contentFolder = t.testdir({
-      'icon.svg': svgOf('Icon', 40, 24),
-      'large.svg': svgOf('Large', 220, 60),
-    });
-    const fonts = [...pdfJob('').fonts, places.dejaVu];
-    const [icon, large] = ['![i](icon.svg)', '![l](large.svg)'];
-    const link = `[${icon}](https://example.org)`;
-    const cases = [
-      { name: 'a paragraph', body: `Before ${icon} after`, rows: [['Before', 'Icon', 'after']] },
-      { name: 'a heading', body: `# Press ${icon}`, rows: [['Press', 'Icon']] },
-      { name: 'an item', body: `- ${icon} item`, rows: [['•', 'Icon', 'item']] },
-      { name: 'a cell', body: `| A |\n|---|\n| ${icon} cell |`, rows: [['A'], ['Icon', 'cell']] },
-      { name: 'a link', body: `See ${link}.`, rows: [['See', 'Icon', '.']], leads: true },
-      { name: 'right to left', body: `אב ${icon} גד`, rows: [['דג', 'Icon', 'בא']] },
-      {
-        name: 'more badges than fit',
-        body: icon.repeat(20),
-        rows: [Array<string>(15).fill('Icon'), Array<string>(5).fill('Icon')],
-      },
-      { name: 'large', body: `a ${large} ${large} b`, rows: [['a'], ['Large', 'Large'], ['b']] },
-      {
-        name: 'large ones in two rows',
-        body: `${large} ${large} ${large}`,
-        rows: [['Large', 'Large'], ['Large']],
-      },
-      { name: 'a large link', body: `[${large}](https://example.org)`, rows: [['Large']], leads: true },
-    ];
-    for (const { name, body, rows, leads = false } of cases) {
-      const { bytes, notes } = await createPdf(pdfJob(body, { title: 'T' }, { contentFolder, fonts }));
-      t.match(rowsOf(bytes).slice(2, -1), rows, name);
-      t.equal(/https:\/\/example\.org/.test(poppler('pdfinfo', bytes, ['-url'])), leads, name);
-      t.same(notes, [], name);
-    }
-    const placesOf = async (body: string) =>
-      poppler('pdftotext', (await createPdf(pdfJob(body, {}, { contentFolder, fonts }))).bytes, ['-bbox']);
-    t.equal(await placesOf(`&nbsp;${large}`), await placesOf(large), 'a blank has no line of its own');
-  },
-);
 
 function svgOf(text: string, width: number, height: number): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><text x="2" y="${height / 2 + 5}" font-size="12">${text}</text></svg>`;
@@ -480,91 +311,6 @@ t.test('text in an SVG has the fonts of its characters', needs('poppler', 'notoC
   t.same(notes, []);
 });
 
-t.test('a rule is a line over the width of the text', async (t) => {
-  const linesOf = async (body: string) =>
-    drawn((await createPdf(pdfJob(body))).bytes).match(/^527\.28 [\d.]+ l$/gm) ?? [];
-  const [without, withRule] = [await linesOf('one\n\ntwo'), await linesOf('one\n\n---\n\ntwo')];
-  t.equal(withRule.length, without.length + 1);
-});
-
-t.test('where a word may be cut', (t) => {
-  const cases: readonly { name: string; text: string; code?: true; want: readonly string[] }[] = [
-    {
-      name: 'usual words are not cut',
-      text: 'A well-known and/or usual sentence.',
-      want: ['A well-known and/or usual sentence.'],
-    },
-    {
-      name: 'an address is, after its punctuation',
-      text: 'https://example.com/guides/install',
-      want: ['https://', '', 'example.', '', 'com/', '', 'guides/', '', 'install'],
-    },
-    {
-      name: 'a name in code is, before a capital',
-      text: 'createDocumentIndex',
-      code: true,
-      want: ['create', '', 'Document', '', 'Index'],
-    },
-    { name: 'and in text it is not', text: 'createDocumentIndexOfAll', want: ['createDocumentIndexOfAll'] },
-    {
-      name: 'a word of 24 letters is not',
-      text: 'abcdefghijkl/nopqrstuvwx',
-      want: ['abcdefghijkl/nopqrstuvwx'],
-    },
-    {
-      name: 'a word of 25 letters is',
-      text: 'abcdefghijkl/nopqrstuvwxy',
-      want: ['abcdefghijkl/', '', 'nopqrstuvwxy'],
-    },
-    {
-      name: 'no less than three letters stand alone',
-      text: 'ab/cd/efghijklmnopqrstuvw/xy/z',
-      want: ['ab/cd/', '', 'efghijklmnopqrstuvw/', '', 'xy/z'],
-    },
-    {
-      name: 'a word without a place is, after each 400 letters',
-      text: 'x'.repeat(801),
-      want: ['x'.repeat(400), 'x'.repeat(400), 'x'],
-    },
-    {
-      name: 'and not within a character',
-      text: `${'x'.repeat(399)}𠮷x`,
-      want: [`${'x'.repeat(399)}𠮷`, 'x'],
-    },
-    { name: 'code of 16 letters is not', text: 'abcdefghIjklmnop', code: true, want: ['abcdefghIjklmnop'] },
-    {
-      name: 'code of 17 letters is',
-      text: 'abcdefghIjklmnopq',
-      code: true,
-      want: ['abcdefgh', '', 'Ijklmnopq'],
-    },
-    {
-      name: 'a number is not',
-      text: 'about-1.234.567.890.123.456',
-      want: ['about-', '', '1.234.567.890.123.456'],
-    },
-  ];
-  for (const { name, text, code = false, want } of cases) t.strictSame(breakable(text, code), want, name);
-  t.end();
-});
-
-t.test('a font has the same height as every other, and no gap between its lines', async (t) => {
-  const folder = await temporaryFolder(t);
-  const [own = ''] = pdfJob('').fonts;
-  const name = readdirSync(own).find((file) => file.endsWith('.ttf')) ?? '';
-  const bytes = readFileSync(join(own, name));
-  const at = bytes.readUInt32BE(bytes.indexOf('hhea') + 8);
-  for (const [index, value] of [3_000, -2_000, 500].entries()) bytes.writeInt16BE(value, at + 4 + 2 * index);
-  await writeFiles(folder, { [name]: bytes });
-  const face = tryFontFace(join(folder, name), false);
-  const font = fontkit.create(face?.bytes ?? bytes) as fontkit.Font;
-  const inEms = [font.ascent, font.descent, font.lineGap].map((value) => value / font.unitsPerEm);
-  t.strictSame(
-    inEms.map((value) => Math.round(value * 100) / 100),
-    [metrics.ascent, -metrics.descent, 0].map((value) => Math.round(value * 100) / 100),
-  );
-});
-
 t.test('a file that has nothing to draw is no font', async (t) => {
   const folder = await temporaryFolder(t);
   const [own = ''] = pdfJob('').fonts;
@@ -589,108 +335,6 @@ t.test('a file that has nothing to draw is no font', async (t) => {
     t.equal(face, undefined, `the first ${length} bytes`);
   }
   t.equal(tryFontFace(join(folder, 'gone.ttf'), true), undefined);
-});
-
-t.test('the fonts in a folder, and whether they have changed', async (t) => {
-  const files = {
-    'b.ttf': 'b',
-    'a.OTF': 'a',
-    'c.txt': 'c',
-    'empty.ttf': '',
-    'a/in.otf': 'in',
-    '1/2/3/4/in.ttc': 'in',
-    '1/2/3/4/5/out.otc': 'out',
-  };
-  const one = await temporaryFolder(t, files);
-  const other = await temporaryFolder(t, files);
-  const list = (folder: string) => listFontFiles([join(folder, 'none'), folder]);
-  t.strictSame(list(one), [
-    { path: join(one, '1/2/3/4/in.ttc'), size: 2 },
-    { path: join(one, 'a.OTF'), size: 1 },
-    { path: join(one, 'a/in.otf'), size: 2 },
-    { path: join(one, 'b.ttf'), size: 1 },
-  ]);
-  const print = fontsFingerprint([one]);
-  t.equal(fontsFingerprint([other]), print, 'the same fonts elsewhere');
-  await writeFiles(other, { 'c.txt': 'other' });
-  t.equal(fontsFingerprint([other]), print, 'another file');
-  await writeFiles(other, { 'b.ttf': 'x' });
-  t.not(fontsFingerprint([other]), print, 'another font with this name');
-  await writeFiles(other, { 'b.ttf': 'b', 'd.ttf': 'd' });
-  t.not(fontsFingerprint([other]), print, 'one more font');
-});
-
-t.test('the region of a text, and its fonts', async (t) => {
-  const regions: readonly [string | null, string, Region][] = [
-    ['ja', '한', 'jp'],
-    ['ko-KR', '', 'kr'],
-    ['zh-Hant-HK', '', 'hk'],
-    ['yue', '', 'hk'],
-    ['zh-TW', '', 'tc'],
-    ['zh-MO', '', 'tc'],
-    ['zh-hant', '', 'tc'],
-    ['zh', 'かな', 'sc'],
-    ['en', '漢字かな', 'jp'],
-    [null, 'ー', 'jp'],
-    [null, '가', 'kr'],
-    [null, '漢字', 'sc'],
-    ['kok', 'Words.', 'sc'],
-  ];
-  for (const [lang, text, want] of regions) t.equal(regionOf(lang, text), want, `${lang} ${text}`);
-  const names = [
-    'NotoSansMonoCJKjp-Regular',
-    'NotoSansCJKkr-Regular',
-    'NotoSansCJKjp-Regular',
-    'PingFangSC-Regular',
-  ];
-  t.equal(regionalFace(names, 'jp'), 'NotoSansCJKjp-Regular', 'none whose letters have one width');
-  t.equal(regionalFace(names, 'sc'), 'PingFangSC-Regular');
-  t.equal(regionalFace(names, 'hk'), undefined);
-
-  const inOrder = [
-    'NotoSansJP-Regular.otf',
-    'NotoSans-Regular.ttf',
-    'NotoSansCJK-Regular.ttc',
-    'NotoSansHebrew-Regular.ttf',
-    'NotoEmoji.ttf',
-    'DejaVuSans.ttf',
-    'Arial Unicode.ttf',
-    'malgun.ttf',
-    'Foo.ttf',
-  ];
-  const never = [
-    'FooBold.ttf',
-    'LastResort.ttf',
-    'DejaVuSans-Bold.ttf',
-    'NotoColorEmoji.ttf',
-    'Foo-Italic.ttf',
-  ];
-  const files = [...never, ...inOrder].map((name) => ({ path: join('/fonts', name), size: 1 })).reverse();
-  const found = fallbackFiles(files, 'jp');
-  t.strictSame(
-    found.map(({ regular }) => basename(regular.path)),
-    inOrder,
-    'those of the region first, then those that are known for many signs',
-  );
-  t.strictSame(
-    found.flatMap(({ bold }) => (bold ? [basename(bold.path)] : [])),
-    ['DejaVuSans-Bold.ttf'],
-  );
-  const regular = { path: join('/fonts', 'NotoSansCJK-Regular.ttc'), size: 1 };
-  const bold = { path: join('/fonts', 'NotoSansCJK-Bold.ttc'), size: 1 };
-  t.strictSame(fallbackFiles([bold, regular], 'kr'), [{ regular, bold }]);
-});
-
-t.test('the scripts that fonts have', (t) => {
-  const scripts = ['Chinese', 'Japanese', 'Korean', 'Arabic', 'Hebrew', 'Hindi', 'Thai'];
-  const found = ['Arabic'];
-  const missing = scripts.filter((script) => !found.includes(script));
-  t.strictSame(
-    fontCoverage(pdfJob('').fonts),
-    { found, missing },
-    'the own font for code has Arabic letters',
-  );
-  t.end();
 });
 
 t.test(
@@ -718,9 +362,48 @@ t.test('a character that no font has is shown by its number, with a note', parts
   t.same(notes, ['No font has U+10380, U+4E2D. Their numbers are shown in their place.']);
 });
 
+t.test('the region of a text', async (t) => {
+  const regions: readonly (readonly [lang: string | null, text: string, want: string])[] = [
+    ['ja', '한', 'jp'],
+    ['ko-KR', '', 'kr'],
+    ['zh-Hant-HK', '', 'hk'],
+    ['yue', '', 'hk'],
+    ['zh-TW', '', 'tc'],
+    ['zh-MO', '', 'tc'],
+    ['zh-hant', '', 'tc'],
+    ['zh', 'かな', 'sc'],
+    ['en', '漢字かな', 'jp'],
+    [null, '가', 'kr'],
+    ['kok', 'Words.', 'sc'],
+  ];
+  for (const [lang, text, want] of regions) t.equal(regionOf(lang, text), want, `${lang} ${text}`);
+});
+
+t.test('which fonts of a machine are asked, and in what order', async (t) => {
+  const inOrder = (
+    'NotoSansJP-Regular.otf NotoSans-Regular.ttf NotoSansCJK-Regular.ttc NotoSansHebrew-Regular.ttf ' +
+    'NotoEmoji.ttf DejaVuSans.ttf malgun.ttf Foo.ttf'
+  ).split(' ');
+  const never = 'FooBold.ttf LastResort.ttf DejaVuSans-Bold.ttf NotoColorEmoji.ttf Foo-Italic.ttf'.split(' ');
+  const files = [...never, ...inOrder].map((name) => ({ path: join('/fonts', name), size: 1 }));
+  const found = fallbackFiles(files.reverse(), 'jp');
+  const namesOf = (some: readonly { readonly path: string }[]) => some.map(({ path }) => basename(path));
+  t.strictSame(namesOf(found.map(({ regular }) => regular)), inOrder, 'those of the region first');
+  t.strictSame(namesOf(found.flatMap(({ bold }) => bold ?? [])), ['DejaVuSans-Bold.ttf']);
+  const faces = ['NotoSansMonoCJKjp-Regular', 'NotoSansCJKkr-Regular', 'NotoSansCJKjp-Regular'];
+  t.equal(regionalFace(faces, 'jp'), 'NotoSansCJKjp-Regular', 'none whose letters have one width');
+});
+
 t.test('Chinese, Japanese and Korean', needs('poppler', 'notoCjk'), async (t) => {
   const body = '日本語の**段落**です。한국어 문장. 中文句子。`コード`\n\n# 見出し\n';
-  for (const [lang, face] of Object.entries({ ja: 'jp', ko: 'kr', zh: 'sc', 'zh-Hant': 'tc', en: 'jp' })) {
+  for (const [lang, face] of Object.entries({
+    ja: 'jp',
+    'ko-KR': 'kr',
+    zh: 'sc',
+    'zh-TW': 'tc',
+    yue: 'hk',
+    en: 'jp',
+  })) {
     const { bytes, notes } = await createPdf(pdfJob(body, { lang }, { fonts: [...pdfJob('').fonts, cjk] }));
     t.match(textOf(bytes), /日本語の段落です。한국어 문장\. 中文句子。コード\s+見出し/, lang);
     t.same(notes, []);
@@ -770,46 +453,12 @@ t.test('the order of a line is that of Unicode and of Chromium', async (t) => {
   t.equal(placed(many, 'rtl').length, many.length);
 });
 
-t.test('a line does not end within a word whose look changes', async (t) => {
-  const text = (text: string, bold = false): TextPiece => ({
-    kind: 'text',
-    text,
-    mark: bold ? { bold } : {},
-  });
-  const pieces = [text('אב גד'), text('הו', true)];
-  const lines = orderedLines(pieces, { direction: 'rtl', room: 5, widthOf: (piece) => piece.text.length });
-  t.strictSame(
-    lines.map((piece) => piece.text),
-    ['אב', '\n', 'הו', 'גד'],
-  );
-});
-
 t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (t) => {
   const fonts = [...pdfJob('').fonts, places.dejaVu];
   const author = 'דוד כהן';
   const cases = [
     {
-      name: 'a paragraph',
-      body: 'שלום עולם (2026) abc def סוף',
-      document: {},
-      // Poppler gives the letters of words from left to right, as they stand.
-      want: [['ףוס', 'abc', 'def', '(2026)', 'םלוע', 'םולש']],
-    },
-    {
-      name: 'a date, and a paragraph whose first letter decides',
-      body: 'יצא ב 2026-11-27 in English alone',
-      document: {},
-      want: [['in', 'English', 'alone', '2026-11-27', 'ב', 'אצי']],
-    },
-    {
-      name: 'signs of code in a paragraph',
-      body: 'אם `>=` אז',
-      document: {},
-      want: [['זא', '&gt;=', 'םא']],
-    },
-    {
       name: 'title, description, authors and date, by their letters alone',
-      body: '',
       document: { title: 'מדריך Runner מהיר', description: 'מילים [כאן]', authors: [author], lang: null },
       want: [
         ['ריהמ', 'Runner', 'ךירדמ'],
@@ -819,7 +468,6 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
     },
     {
       name: 'a title from left to right in a document from right to left',
-      body: '',
       document: { title: 'The guide', authors: [author], lang: 'he' },
       want: [
         ['The', 'guide'],
@@ -828,28 +476,16 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
     },
     {
       name: 'a name from right to left in a title from left to right',
-      body: '',
       document: { title: 'Runner: מדריך התקנה 2026, new', description: 'One מילה here' },
       want: [
         ['Runner:', '2026', 'הנקתה', 'ךירדמ,', 'new'],
         ['One', 'הלימ', 'here'],
       ],
     },
-    {
-      name: 'an item, its sign, a quote and a table',
-      body: '7. פריט ראשון\n\n> ציטוט ישן\n\n| שם | סכום |\n|---|---|\n| דנה | 12 |',
-      document: {},
-      want: [
-        ['ןושאר', 'טירפ', '.7'],
-        ['ןשי', 'טוטיצ'],
-        ['םוכס', 'םש'],
-        ['12', 'הנד'],
-      ],
-    },
   ];
-  for (const { name, body, document, want } of cases)
+  for (const { name, document, want } of cases)
     t.test(name, async (t) => {
-      const job = pdfJob(body, { date: '2026-03-09', title: 'x', ...document }, { fonts });
+      const job = pdfJob('', { date: '2026-03-09', ...document }, { fonts });
       const boxes = poppler('pdftotext', (await createPdf(job)).bytes, ['-bbox']);
       const words = Array.from(
         boxes.matchAll(/xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)"[^>]*>([^<]*)</g),
@@ -871,19 +507,6 @@ t.test('right-to-left text is in its order', needs('poppler', 'dejaVu'), async (
         );
       }
     });
-  t.test('authors without a date have nothing after them', async (t) => {
-    const { bytes } = await createPdf(pdfJob('', { title: 'x', authors: [author], date: null }, { fonts }));
-    t.notMatch(poppler('pdftotext', bytes, []), '·');
-  });
-  t.test('right-to-left text is set at the right', async (t) => {
-    const document = { title: 'מדריך מהיר', description: 'מילים', lang: null };
-    const { bytes } = await createPdf(pdfJob('- פריט', document, { fonts }));
-    const boxes = poppler('pdftotext', bytes, ['-bbox']);
-    for (const word of ['ךירדמ', 'םילימ', '•']) {
-      const [, right] = new RegExp(`xMax="([\\d.]+)"[^>]*>${word}<`).exec(boxes) ?? [];
-      t.ok(Math.abs(Number(right) - 527) < 10, `${word} ends at ${right}`);
-    }
-  });
 });
 
 t.test('after a table in a list that spans two pages, text stays on the page', parts, async (t) => {
@@ -962,7 +585,7 @@ t.test(
 t.test('pages are A4 or Letter, and the text takes their width', parts, async (t) => {
   const words = 'Words that fill more than one line of a page. '.repeat(6);
   const cover = 'pictures/neovim.png';
-  const print = (paper: Paper) =>
+  const print = (paper: 'a4' | 'letter') =>
     createPdf(pdfJob(`${words}\n\n![](pictures/neovim.png)`, { cover }, { paper }));
   const [a4, letter] = [await print('a4'), await print('letter')];
   t.match(poppler('pdfinfo', a4.bytes), /Page size:\s+595\.28 x 841\.89 pts \(A4\)/);

@@ -9,11 +9,9 @@ import t, { type Test } from 'tap';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken } from '../../docs-service/auth/accessToken.ts';
 import { createPostgresAccess } from '../../docs-service/auth/postgresAccess.ts';
-import { toUnavailable } from '../../docs-service/base/postgresConnection.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { Library } from '../../docs-service/library/library.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
-import { IndexUnavailableError } from '../../docs-service/search/documentIndex.ts';
 import { createPostgresIndex } from '../../docs-service/search/postgres/postgresIndex.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { accessStoresContract, firstTables } from '../support/accessStoresContract.ts';
@@ -33,25 +31,6 @@ import { letIn, post, refresh, untilDead } from '../support/tokenClient.ts';
 import { poll } from '../support/waiting.ts';
 
 const ignore = () => undefined;
-
-t.test('which failures are those of the database, and which are ours', async (t) => {
-  const withCode = (message: string, code: string) => Object.assign(new Error(message), { code });
-  const fail = toUnavailable(IndexUnavailableError);
-  for (const error of [
-    new Error('There is no such document.'),
-    withCode('duplicate key', '23505'),
-    withCode('no such column', '42703'),
-  ])
-    t.throws(() => fail(error), error);
-  for (const error of [
-    new Error('timeout exceeded when trying to connect'),
-    withCode('sorry, too many clients already', '53300'),
-    withCode('', 'ECONNREFUSED'),
-    'nonsense',
-  ])
-    t.throws(() => fail(error), { name: 'IndexUnavailableError', cause: error });
-  t.throws(() => fail(withCode('', 'ECONNREFUSED')), /answer: ECONNREFUSED\. Is it running/);
-});
 
 // All that needs PostgreSQL is here, because its start is dear: one server, with a database for each test.
 t.test('PostgreSQL', needs('postgres'), async (t) => {
@@ -123,13 +102,6 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     );
     t.ok(answers > 40, `${answers} documents were found`);
     for (const index of engines) await index.close();
-  });
-
-  t.test('an address with a password is refused', async (t) => {
-    for (const url of ['postgres://me:secret@host/db', 'postgres:///db?password=secret'])
-      t.throws(() => createPostgresIndex(url, ignore), /PGPASSFILE/);
-    for (const url of ['mysql://host/db', 'nonsense', '/tmp'])
-      t.throws(() => createPostgresIndex(url, ignore), /postgres:\/\/host\/name/);
   });
 
   t.test('several instances share it', async (t) => {

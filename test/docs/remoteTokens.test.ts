@@ -4,12 +4,11 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { parseAuthConfig } from '../../docs-service/auth/authConfig.ts';
 import { createIntrospectionClient, parseIntrospection } from '../../docs-service/auth/introspection.ts';
 import { RemoteVerifier } from '../../docs-service/auth/remoteVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { UsageError } from '../../docs-service/base/options.ts';
-import { readTokenFile } from '../../docs-service/base/tokenFile.ts';
+import { parseOptions } from '../../docs-service/base/options.ts';
+import { parseServeConfig, serveOptions } from '../../docs-service/serveConfig.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { type IntrospectionAnswer, serveIntrospection } from '../support/introspectionServer.ts';
@@ -88,80 +87,62 @@ t.test('how introspection answers are interpreted', async (t) => {
   const good = { id: /./ };
   const foreign = { name: 'ForeignProfileError' };
   const isAway = { message: /./ };
-  const cases: readonly { name: string; answer: unknown; want: unknown }[] = [
-    { name: 'active', answer: active, want: good },
-    { name: 'active as a text', answer: { ...active, active: 'true' }, want: good },
-    { name: 'not active', answer: { active: false }, want: undefined },
-    { name: 'not active, as a text', answer: { ...active, active: 'false' }, want: undefined },
-    { name: 'not active, and more', answer: { ...active, active: false }, want: undefined },
-    { name: 'an end', answer: { ...active, exp: later }, want: { expires: later * 1_000 } },
-    { name: 'an end as a text', answer: { ...active, exp: String(later) }, want: { expires: later * 1_000 } },
-    { name: 'an end as a fraction', answer: { ...active, exp: later + 0.5 }, want: good },
-    { name: 'an end that has passed', answer: { ...active, exp: start / 1_000 - 1 }, want: undefined },
-    { name: 'an end at this moment', answer: { ...active, exp: start / 1_000 }, want: undefined },
-    { name: 'an end that has passed, as a text', answer: { ...active, exp: '1' }, want: undefined },
-    { name: 'no end', answer: { ...active, exp: null }, want: { expires: start + 60_000 } },
-    { name: 'an end that is none', answer: { ...active, exp: 'tomorrow' }, want: isAway },
-    { name: 'an end that is a list', answer: { ...active, exp: [later] }, want: isAway },
-    { name: 'an end without end', answer: `{"active":true,"me":"${me}","exp":1e999}`, want: isAway },
-    { name: 'other scopes', answer: { ...active, scope: 'create  update' }, want: { scopes: [] } },
-    { name: 'no scope', answer: { ...active, scope: undefined }, want: { scopes: [] } },
-    { name: 'a scope twice', answer: { ...active, scope: 'read read' }, want: { scopes: ['read'] } },
-    { name: 'scopes as a list', answer: { ...active, scope: ['read'] }, want: isAway },
-    { name: 'somebody else', answer: { ...active, me: 'https://eve.example.org/' }, want: foreign },
-    { name: 'nobody', answer: { ...active, me: undefined }, want: foreign },
-    { name: 'a person that is a list', answer: { ...active, me: [me] }, want: foreign },
-    { name: 'a person who is none', answer: { ...active, me: 'javascript:1' }, want: foreign },
-    { name: 'a page below', answer: { ...active, me: `${me}eve` }, want: foreign },
-    {
-      name: 'a host that begins alike',
-      answer: { ...active, me: 'https://ada.example.org.evil.net/' },
-      want: foreign,
-    },
-    { name: 'by http', answer: { ...active, me: me.replace('https', 'http') }, want: foreign },
-    { name: 'in capital letters', answer: { ...active, me: 'https://ADA.example.org' }, want: { me } },
-    { name: 'somebody with a path', answer: { ...active, me: 'https://example.net/ben' }, want: good },
-    { name: 'for here', answer: { ...active, aud: 'https://docs.example.org' }, want: good },
-    { name: 'for here, with a slash', answer: { ...active, aud: 'https://docs.example.org/' }, want: good },
-    { name: 'for agents here', answer: { ...active, resource: 'https://docs.example.org/mcp' }, want: good },
-    {
-      name: 'for here and there',
-      answer: { ...active, aud: ['https://x.org', 'https://docs.example.org/mcp/'] },
-      want: good,
-    },
-    { name: 'for elsewhere', answer: { ...active, aud: 'https://x.org/' }, want: undefined },
-    {
-      name: 'for elsewhere, by resource',
-      answer: { ...active, resource: 'https://x.org/' },
-      want: undefined,
-    },
-    {
-      name: 'for two others',
-      answer: { ...active, aud: ['https://x.org', 'https://y.org'] },
-      want: undefined,
-    },
-    { name: 'for nobody', answer: { ...active, aud: [] }, want: undefined },
-    { name: 'for a number', answer: { ...active, aud: 7 }, want: undefined },
-    {
-      name: 'for elsewhere and of somebody else',
-      answer: { ...active, aud: 'x', me: 'https://e.org/' },
-      want: undefined,
-    },
-    { name: 'nothing of it', answer: {}, want: isAway },
-    { name: 'active as a number', answer: { ...active, active: 1 }, want: isAway },
-    { name: 'a list', answer: [active], want: isAway },
-    { name: 'null', answer: 'null', want: isAway },
-    { name: 'no JSON', answer: '<html>', want: isAway },
-    { name: 'no body', answer: '', want: isAway },
-    {
-      name: 'a key of the prototype',
-      answer: '{"__proto__":{"active":true},"me":"https://ada.example.org/"}',
-      want: isAway,
-    },
-    { name: 'a key twice: the last one counts', answer: '{"active":true,"active":false}', want: undefined },
-    { name: 'very deep', answer: `${'['.repeat(30_000)}${']'.repeat(30_000)}`, want: isAway },
+  const changes: readonly (readonly [name: string, change: object, want: unknown])[] = [
+    ['active', {}, good],
+    ['active as a text', { active: 'true' }, good],
+    ['not active, as a text', { active: 'false' }, undefined],
+    ['not active, and more', { active: false }, undefined],
+    ['an end', { exp: later }, { expires: later * 1_000 }],
+    ['an end as a text', { exp: String(later) }, { expires: later * 1_000 }],
+    ['an end as a fraction', { exp: later + 0.5 }, good],
+    ['an end that has passed', { exp: start / 1_000 - 1 }, undefined],
+    ['an end at this moment', { exp: start / 1_000 }, undefined],
+    ['an end that has passed, as a text', { exp: '1' }, undefined],
+    ['no end', { exp: null }, { expires: start + 60_000 }],
+    ['an end that is none', { exp: 'tomorrow' }, isAway],
+    ['an end that is a list', { exp: [later] }, isAway],
+    ['other scopes', { scope: 'create update' }, { scopes: [] }],
+    ['no scope', { scope: undefined }, { scopes: [] }],
+    ['a scope twice', { scope: 'read read' }, { scopes: ['read'] }],
+    ['scopes as a list', { scope: ['read'] }, isAway],
+    ['somebody else', { me: 'https://eve.example.org/' }, foreign],
+    ['nobody', { me: undefined }, foreign],
+    ['a person that is a list', { me: [me] }, foreign],
+    ['a person who is none', { me: 'javascript:1' }, foreign],
+    ['a page below', { me: `${me}eve` }, foreign],
+    ['a host that begins alike', { me: 'https://ada.example.org.evil.net/' }, foreign],
+    ['by http', { me: me.replace('https', 'http') }, foreign],
+    ['in capital letters', { me: 'https://ADA.example.org' }, { me }],
+    ['somebody with a path', { me: 'https://example.net/ben' }, good],
+    ['for here', { aud: 'https://docs.example.org' }, good],
+    ['for here, with a slash', { aud: 'https://docs.example.org/' }, good],
+    ['for agents here', { resource: 'https://docs.example.org/mcp' }, good],
+    ['for here and there', { aud: ['https://x.org', 'https://docs.example.org/mcp/'] }, good],
+    ['for elsewhere', { aud: 'https://x.org/' }, undefined],
+    ['for elsewhere, by resource', { resource: 'https://x.org/' }, undefined],
+    ['for two others', { aud: ['https://x.org', 'https://y.org'] }, undefined],
+    ['for nobody', { aud: [] }, undefined],
+    ['for a number', { aud: 7 }, undefined],
+    ['for elsewhere and of somebody else', { aud: 'x', me: 'https://e.org/' }, undefined],
+    ['active as a number', { active: 1 }, isAway],
   ];
-  for (const [at, { name, answer, want }] of cases.entries()) {
+  const others: readonly (readonly [name: string, answer: object | string, want: unknown])[] = [
+    ['not active', { active: false }, undefined],
+    ['an end without end', `{"active":true,"me":"${me}","exp":1e999}`, isAway],
+    ['nothing of it', {}, isAway],
+    ['a list', [active], isAway],
+    ['null', 'null', isAway],
+    ['no JSON', '<html>', isAway],
+    ['no body', '', isAway],
+    ['a key of the prototype', '{"__proto__":{"active":true},"me":"https://ada.example.org/"}', isAway],
+    ['a key twice: the last one counts', '{"active":true,"active":false}', undefined],
+    ['very deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, isAway],
+  ];
+  const cases = [
+    ...changes.map(([name, change, want]) => [name, { ...active, ...change }, want] as const),
+    ...others,
+  ];
+  for (const [at, [name, answer, want]] of cases.entries()) {
     server.says(answer as Readonly<Record<string, unknown>> | string);
     const found = await verify(`token ${at}`).catch((error: Error) => error);
     if (want === isAway)
@@ -377,126 +358,129 @@ t.test('at most 512 tokens are checked at once, over 16 connections', async (t) 
 
 t.test('the file that contains it', async (t) => {
   const folder = await temporaryFolder(t, {
-    good: '  secret-token\r\n',
-    empty: '\n',
-    two: 'one\ntwo',
-    binary: new Uint8Array([0xff, 0x00, 0x41]),
-    large: 'x'.repeat(8_193),
-    longest: 'x'.repeat(8_192),
+    ...{ good: '  secret-token\r\n', longest: 'x'.repeat(8_192), large: 'x'.repeat(8_193) },
+    ...{ empty: '\n', two: 'one\ntwo', binary: new Uint8Array([0xff, 0x00, 0x41]) },
   });
-  const path = (name: string) => join(folder, name);
-  await chmod(path('good'), 0o600);
-  t.strictSame(await readTokenFile('--introspection-token-file', path('good')), {
-    text: 'secret-token',
-    isOpenToOthers: false,
-  });
-  await chmod(path('good'), 0o644);
-  t.match(await readTokenFile('--introspection-token-file', path('good')), { isOpenToOthers: has('modes') });
-  t.equal((await readTokenFile('--introspection-token-file', path('longest'))).text.length, 8_192);
-  for (const name of ['empty', 'two', 'binary', 'large'])
-    await t.rejects(
-      readTokenFile('--introspection-token-file', path(name)),
-      failsWith({ message: /must contain one token/ }),
-      name,
+  if (has('sh')) execFileSync('mkfifo', [join(folder, 'pipe')]);
+  const warnings: string[] = [];
+  const open = async (name: string) => {
+    const address = new URL('https://auth.example.org/');
+    const client = await createIntrospectionClient(address, join(folder, name), (text) =>
+      warnings.push(text),
     );
-  await t.rejects(
-    readTokenFile('--introspection-token-file', path('none')),
-    failsWith({ message: /cannot be read/ }),
-  );
-  await t.rejects(
-    readTokenFile('--introspection-token-file', folder),
-    failsWith({ message: /is not a regular file|cannot be read/ }),
-  );
-  if (!has('sh')) return;
-  execFileSync('mkfifo', [path('pipe')]);
-  await t.rejects(
-    readTokenFile('--introspection-token-file', path('pipe')),
-    failsWith({ message: /is not a regular file/ }),
-    'a pipe blocks nobody',
-  );
+    await client.close();
+  };
+  await chmod(join(folder, 'good'), 0o600);
+  await open('good');
+  t.strictSame(warnings, []);
+  await open('longest');
+  t.match(warnings, has('modes') ? [/All users of this machine can read .*longest/] : []);
+  for (const name of ['empty', 'two', 'binary', 'large'])
+    await t.rejects(open(name), failsWith({ message: /must contain one token/ }), name);
+  for (const name of ['none', '', ...(has('sh') ? ['pipe'] : [])])
+    await t.rejects(open(name), failsWith({ message: /is not a regular file|cannot be read/ }), name);
 });
+
+const remoteFlags = [
+  ...['--auth=remote', '--issuer=https://auth.example.org', '--introspection-token-file=token'],
+  '--introspection=https://auth.example.org/introspect',
+];
 
 t.test('the flags of --auth remote', async (t) => {
   const all = {
-    auth: 'remote',
-    issuer: 'https://auth.example.org',
+    ...{ auth: 'remote', issuer: 'https://auth.example.org', 'introspection-token-file': 'token' },
     introspection: 'https://auth.example.org/introspect',
-    'introspection-token-file': 'token',
     'allow-me': ['https://Ada.example.org', 'http://127.0.0.1:8000/'],
   };
-  const nothing = { ...all, auth: undefined, issuer: undefined, introspection: undefined, 'allow-me': [] };
-  const none = { ...nothing, 'introspection-token-file': undefined };
-  t.strictSame(parseAuthConfig(none), { mode: 'self' }, 'self is the default');
-  t.strictSame(parseAuthConfig({ ...none, auth: 'self' }), { mode: 'self' });
-  t.match(parseAuthConfig(all), {
-    mode: 'remote',
-    issuer: 'https://auth.example.org',
+  const parse = (changes: Readonly<Record<string, string | readonly string[] | undefined>>) => {
+    const flags = Object.entries({ ...all, ...changes }).flatMap(([name, value = []]) =>
+      [value].flat().map((one) => `--${name}=${one}`),
+    );
+    return parseServeConfig(parseOptions(serveOptions, flags, {}).values, {}).auth;
+  };
+  const gone = undefined;
+  const noServer = { auth: gone, issuer: gone, introspection: gone, 'allow-me': gone };
+  t.strictSame(parse({ ...noServer, 'introspection-token-file': gone }), { mode: 'self' }, 'the default');
+  t.match(parse({}), {
+    ...{ mode: 'remote', issuer: 'https://auth.example.org' },
     introspection: { href: 'https://auth.example.org/introspect' },
     allowed: ['https://ada.example.org/', 'http://127.0.0.1:8000/'],
   });
-  const local = { ...all, introspection: 'http://127.0.0.1:8000/x', issuer: 'http://localhost:8000/' };
-  t.match(parseAuthConfig(local), { issuer: 'http://localhost:8000/' }, 'http is fine on this machine');
-  const privately = { ...all, introspection: 'https://10.0.0.7/introspect' };
-  t.match(parseAuthConfig(privately), { mode: 'remote' }, 'and so is a private network by https');
-  const cases: readonly { name: string; change: object; message: RegExp }[] = [
-    { name: 'another mode', change: { auth: 'both' }, message: /--auth must be self or remote/ },
-    { name: 'no issuer', change: { issuer: undefined }, message: /also needs --issuer/ },
-    {
-      name: 'no introspection',
-      change: { introspection: undefined },
-      message: /also needs --introspection\./,
-    },
-    {
-      name: 'no token',
-      change: { 'introspection-token-file': undefined },
-      message: /also needs --introspection-token-file/,
-    },
-    { name: 'nobody', change: { 'allow-me': [] }, message: /also needs --allow-me/ },
-    {
-      name: 'remote flags for self',
-      change: { auth: 'self' },
-      message: /--issuer is only for --auth remote/,
-    },
-    { name: 'remote flags for nothing', change: { auth: undefined }, message: /only for --auth remote/ },
-    {
-      name: 'one flag for self',
-      change: { ...none, 'allow-me': all['allow-me'] },
-      message: /--allow-me is only for/,
-    },
-    { name: 'in the clear', change: { introspection: 'http://10.0.0.7/' }, message: /must begin with https/ },
-    {
-      name: 'no address',
-      change: { introspection: 'introspect' },
-      message: /--introspection must be an address/,
-    },
-    { name: 'another scheme', change: { introspection: 'file:///x' }, message: /must be an address/ },
-    {
-      name: 'a password in it',
-      change: { introspection: 'https://a:b@x.org/' },
-      message: /must not have a user name/,
-    },
-    {
-      name: 'an issuer in the clear',
-      change: { issuer: 'http://auth.example.org' },
-      message: /must begin with https/,
-    },
-    {
-      name: 'an issuer with a query',
-      change: { issuer: 'https://auth.example.org/?x' },
-      message: /must not have a query/,
-    },
-    { name: 'nobody by that name', change: { 'allow-me': ['ada'] }, message: /--allow-me must be/ },
-    {
-      name: 'a port elsewhere',
-      change: { 'allow-me': ['https://x.org:8443/'] },
-      message: /--allow-me must be/,
-    },
+  const local = { introspection: 'http://127.0.0.1:8000/x', issuer: 'http://localhost:8000/' };
+  t.match(parse(local), { issuer: 'http://localhost:8000/' }, 'http is fine on this machine');
+  t.match(parse({ introspection: 'https://10.0.0.7/introspect' }), { mode: 'remote' }, 'a private network');
+  const cases: readonly (readonly [change: Parameters<typeof parse>[0], message: RegExp])[] = [
+    [{ auth: 'both' }, /--auth must be self or remote/],
+    [{ issuer: gone }, /also needs --issuer/],
+    [{ introspection: gone }, /also needs --introspection\./],
+    [{ 'introspection-token-file': gone }, /also needs --introspection-token-file/],
+    [{ 'allow-me': gone }, /also needs --allow-me/],
+    [{ auth: 'self' }, /--issuer is only for --auth remote/],
+    [{ auth: gone }, /only for --auth remote/],
+    [{ introspection: 'http://10.0.0.7/' }, /must begin with https/],
+    [{ introspection: 'introspect' }, /--introspection must be an address/],
+    [{ introspection: 'file:///x' }, /must be an address/],
+    [{ introspection: 'https://a:b@x.org/' }, /must not have a user name/],
+    [{ issuer: 'http://auth.example.org' }, /must begin with https/],
+    [{ issuer: 'https://auth.example.org/?x' }, /must not have a query/],
+    [{ 'allow-me': 'ada' }, /--allow-me must be/],
+    [{ 'allow-me': 'https://x.org:8443/' }, /--allow-me must be/],
   ];
-  for (const { name, change, message } of cases) {
-    const parse = () => parseAuthConfig({ ...all, ...change });
-    t.throws(parse, failsWith({ message }), name);
-    t.throws(parse, UsageError);
-  }
+  for (const [change, message] of cases)
+    t.throws(() => parse(change), { name: 'UsageError', message }, String(message));
+});
+
+t.test('profile URLs', async (t) => {
+  const longest = 'https://example.org/'.padEnd(2_048, 'a');
+  const read = (text: string) => {
+    const values = parseOptions(serveOptions, [...remoteFlags, `--allow-me=${text}`], {}).values;
+    const { auth } = parseServeConfig(values, {});
+    return 'allowed' in auth ? auth.allowed[0] : undefined;
+  };
+  const good: readonly (readonly [text: string, want: string])[] = [
+    ['https://example.org', 'https://example.org/'],
+    ['https://example.org/ada?x=1', 'https://example.org/ada?x=1'],
+    ['http://example.org/', 'http://example.org/'],
+    ['HTTPS://Example.ORG/Ada', 'https://example.org/Ada'],
+    ['http://127.0.0.1:4000', 'http://127.0.0.1:4000/'],
+    ['http://localhost:4000/', 'http://localhost:4000/'],
+    ['http://[::1]:4000/', 'http://[::1]:4000/'],
+    ['https://example.org:443/', 'https://example.org/'],
+    ['https://example.org/?a=/../', 'https://example.org/?a=/../'],
+    [longest, longest],
+  ];
+  for (const [text, want] of good) t.equal(read(text), want, text);
+  const bad = [
+    'https://example.org:8443/',
+    'https://192.0.2.1/',
+    'https://[2001:db8::1]/',
+    'https://3221225985/',
+    'https://example.org/#me',
+    'https://example.org/#',
+    'https://ada@example.org/',
+    'https://example.org/a/../b',
+    'https://example.org/%2E/b',
+    'https://example.org./',
+    'mailto:ada@example.org',
+    'example.org',
+    'https:/example.org',
+    'https://example.org\\@evil.net/',
+    'https://example.org/\n',
+    '',
+    `${longest}a`,
+  ];
+  for (const text of bad)
+    t.throws(() => read(text), { name: 'UsageError', message: /^--allow-me must be/ }, text);
+  fc.assert(
+    fc.property(fc.oneof(fc.webUrl(), fc.string({ minLength: 1 })), (text) => {
+      try {
+        const url = read(text) ?? '';
+        return read(url) === url;
+      } catch (error) {
+        return error instanceof Error && error.name === 'UsageError';
+      }
+    }),
+  );
 });
 
 t.test('only a complete and active answer is accepted', async () => {

@@ -9,10 +9,10 @@ import {
   RendererBusyError,
   type RendererOptions,
 } from '../../docs-service/formats/renderer.ts';
-import type { HtmlJob, MarkdownJob } from '../../docs-service/formats/renderJob.ts';
+import type { HtmlJob } from '../../docs-service/formats/renderJob.ts';
 import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
 import { createMarkdownRenditions } from '../../docs-service/formats/renditions.ts';
-import { documentOf, epubJob } from '../support/documents.ts';
+import { documentOf } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import { poll } from '../support/waiting.ts';
@@ -46,22 +46,6 @@ function rendererFor(t: Test, options: Partial<RendererOptions> = {}) {
   t.teardown(() => renderer.close());
   return renderer;
 }
-
-t.test('each format is rendered in a worker', async (t) => {
-  const renderer = rendererFor(t);
-  const html = await renderer.render(small());
-  const text = Buffer.from(html.bytes).toString();
-  t.match(text, '<a href="/read/b#c">b</a> <img src="data:image/svg+xml;base64,');
-  t.match(text, '<span class="missing-picture">gone</span>');
-  t.match(html.notes, [/gone\.png cannot be read/]);
-  const markdown: MarkdownJob = {
-    ...{ kind: 'markdown', targets: {}, pictures: {} },
-    document: documentOf('a', '<b onclick="x">y</b>\n'),
-  };
-  t.equal(Buffer.from((await renderer.render(markdown)).bytes).toString(), '<b>y</b>\n');
-  const epub = await renderer.render(epubJob(content, [documentOf('a', 'b')]));
-  t.equal(Buffer.from(epub.bytes).toString('latin1', 0, 2), 'PK');
-});
 
 t.test('a hostile document is refused with a sentence, and the next one is rendered', async (t) => {
   const renderer = rendererFor(t);

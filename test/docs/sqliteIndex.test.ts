@@ -132,38 +132,6 @@ t.test('the file of SQLite', async (t) => {
     await index.close();
   });
 
-  t.test(
-    'gets its lookups once it is complete, also where the process ended before it had them',
-    async (t) => {
-      const file = newFile();
-      const lookups = async () => {
-        const database = await openDatabase(file);
-        const rows = database.prepare<{ name: string }>(
-          "SELECT name FROM sqlite_master WHERE name LIKE 'docs_documents\\_%' ESCAPE '\\' ORDER BY name",
-        );
-        const names = rows.all().map(({ name }) => name);
-        database.close();
-        return names;
-      };
-      const expected = ['long', 'own', 'path', 'reversed', 'short'].map(
-        (column) => `docs_documents_${column}`,
-      );
-      const first = openSqlite(file);
-      await first.apply({ put });
-      t.strictSame(await lookups(), []);
-      await first.apply({ isComplete: true });
-      t.strictSame(await lookups(), expected);
-      await first.close();
-      const ended = await openDatabase(file);
-      for (const name of expected) ended.exec(`DROP INDEX ${name}`);
-      ended.close();
-      const second = openSqlite(file);
-      await second.apply({ put: [emptyDocument('b')] });
-      t.strictSame(await lookups(), expected);
-      await second.close();
-    },
-  );
-
   t.test('reports the changes of another process', async (t) => {
     const file = newFile();
     const [one, other] = [openSqlite(file), openSqlite(file)];

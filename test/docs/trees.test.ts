@@ -5,7 +5,6 @@ import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { runProgram } from '../../docs-service/cli/program.ts';
-import { createServedFiles } from '../../docs-service/content/servedFiles.ts';
 import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { openTestLibrary, quietSurroundings, type TestLibrary } from '../support/docsLibrary.ts';
@@ -53,32 +52,37 @@ t.test('.docsignore leaves out what git would ignore', needs('git'), async (t) =
   }
 });
 
-t.test('rules of any form are read in time, and one that is too long leaves out more', (t) => {
-  const reasonFor = (ignored: string, path: string) =>
-    createServedFiles(ignored, '', '').tryReason(path, { isFolder: false, isList: false });
+t.test('rules of any form are read in time, and one that is too long leaves out more', async (t) => {
   const name = `${'a'.repeat(250)}.md`;
-  for (const line of [
+  const files = {
+    [name]: '',
+    [`${'a/'.repeat(400)}a.md`]: '',
+    'a1b2c3d.md': '',
+    'a1b2c3e.md': '',
+    'b.md': '',
+  };
+  const content = await temporaryFolder(t, files);
+  const readBy = async (...lines: readonly string[]) => {
+    writeFileSync(join(content, '.docsignore'), lines.join('\n'));
+    const library = await openTestLibrary(t, {}, { content });
+    await library.indexer.sync();
+    return library;
+  };
+  const hostile = [
     '*a*a*a*a*a*a*a*b',
     '**/a/**/a/**/a/**/b',
     `${'[a-z]'.repeat(60)}b`,
     `${'a'.repeat(300)}*`,
-  ])
-    for (const path of [name, `${'a/'.repeat(500)}a.md`])
-      reasonFor(
-        Array.from({ length: Math.min(1_000, Math.floor(60_000 / line.length)) }, () => line).join('\n'),
-        path,
-      );
-  t.equal(reasonFor('a*b*c*d.md', 'a1b2c3d.md'), 'ignored');
-  t.equal(reasonFor('a*b*c*d.md', 'a1b2c3e.md'), 'ignored', 'what is beyond the second star counts as one');
-  t.equal(reasonFor('*\n!a*b*c*d.md', 'a1b2c3d.md'), 'ignored', 'and brings nothing back');
-  t.match(createServedFiles('x\na*b*c*d.md', '', '').problems, [
-    { path: '.docsignore', message: /^Line 2 is too long/ },
-  ]);
-  for (const ignored of ['x\n'.repeat(1_001), 'x'.repeat(70_000)])
-    t.throws(() => reasonFor(ignored, 'a.md'), {
-      message: /^\.docsignore has more than 1000 lines or 64 KB/,
-    });
-  t.end();
+  ];
+  for (const line of hostile)
+    await readBy(...Array<string>(Math.min(999, Math.floor(60_000 / line.length))).fill(line), '!b.md');
+  const short = (paths: readonly string[]) => paths.filter((path) => path.length < 20);
+  const beyond = await readBy('x', 'a*b*c*d.md');
+  t.strictSame(short(await pathsIn(beyond)), ['b.md'], 'what is beyond the second star counts as one');
+  t.match((await beyond.index.summary()).problems, [{ path: '.docsignore', message: /^Line 2 is too long/ }]);
+  t.strictSame(await pathsIn(await readBy('*', '!b.md', '!a*b*c*d.md')), ['b.md'], 'it brings nothing back');
+  for (const lines of [Array<string>(1_001).fill('x'), ['x'.repeat(70_000)]])
+    await t.rejects(readBy(...lines), { message: /^\.docsignore has more than 1000 lines or 64 KB/ });
 });
 
 t.test('a changed .docsignore counts at once, and one that cannot be read changes nothing', async (t) => {

@@ -2,7 +2,6 @@ import type { Test } from 'tap';
 import type { AccessDatabase, AccessStatement, AccessValue } from '../../docs-service/auth/accessDatabase.ts';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken, type Grant } from '../../docs-service/auth/accessToken.ts';
-import type { NewCode } from '../../docs-service/auth/signInStore.ts';
 
 const now = Date.UTC(2026, 10, 22);
 
@@ -211,7 +210,7 @@ export async function accessStoresContract(t: Test, open: () => Promise<AccessDa
   });
 }
 
-function codeOf(hash: string, created = now): NewCode {
+function codeOf(hash: string, created = now) {
   const times = { created, expires: created + 60_000, lastUsed: null };
   const grant: Grant = {
     id: `grant-${hash}`,

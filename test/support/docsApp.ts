@@ -6,7 +6,7 @@ import type { AccessDatabase } from '../../docs-service/auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createToken, type Scope } from '../../docs-service/auth/accessToken.ts';
 import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
-import { GuardedFetchError } from '../../docs-service/auth/guardedFetchError.ts';
+import { createGuardedFetch } from '../../docs-service/auth/guardedFetch.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
@@ -148,9 +148,8 @@ function rendererOfFile(): Renderer {
   return shared;
 }
 
-function fetchNothing(): Promise<never> {
-  return Promise.reject(new GuardedFetchError('refused', 'Nothing is fetched in this test.'));
-}
+/** No name leads anywhere. */
+const fetchNothing = createGuardedFetch({ resolve: async () => [] });
 
 function noting(renderer: Renderer, rendered: string[]): Renderer {
   const seen = new WeakSet<RenderJob>();

@@ -377,9 +377,10 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
         emptyDocument('text', { title: 'Apple', body: part('Apple', 'The fruit.') }),
       ],
     });
+    // Both sections of the nearest one are near, the first before the second.
     const sections = ['near', 'gone', 'draft', 'both', 'near', 'far'].map((slug, at) => ({
       slug,
-      place: at % 2,
+      place: Math.min(at, 1),
     }));
     const search = async (text: string, more: Partial<SearchQuery> = {}, count = 100, isAlone = false) => {
       const near = { sections, count, isAlone };
@@ -403,6 +404,9 @@ export async function documentIndexContract(t: Test, open: () => Promise<Writabl
     t.strictSame(await search('nothing "an apple"'), ['both both', '1']);
     t.strictSame(await search('-lime'), ['both both', 'far both', 'text text', '3']);
     t.strictSame(await search('!'), ['0']);
+    const all = { text: 'nothing', drafts: false, limit: 1, offset: 0 };
+    const [nearest] = (await index.search({ ...all, near: { sections, count: 9, isAlone: true } })).items;
+    t.equal(nearest?.snippet, 'A lime tree.', 'the excerpt is of the nearest section');
     const near = { sections: [{ slug: 'far', place: 1 }], count: 1, isAlone: true };
     const [hit] = (await index.search({ text: 'x', drafts: false, limit: 1, offset: 0, near })).items;
     t.equal(hit?.snippet, 'Far A fig.', 'the excerpt is of the section');

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import type { AccessStores } from '../../docs-service/auth/accessStores.ts';
 import { createSecret } from '../../docs-service/auth/accessToken.ts';
-import type { OAuthClient } from '../../docs-service/auth/oauthClient.ts';
-import type { OwnerStore } from '../../docs-service/auth/ownerStore.ts';
 import { type ConsentPage, consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import {
   clientProblemPage,
@@ -114,7 +113,7 @@ export function ownPages(): Readonly<Record<string, string | Uint8Array>> {
 
 /** A session of the owner, as the cookie that a browser has after the sign-in at http://127.0.0.1:4000. */
 export async function openSession(
-  owners: OwnerStore,
+  owners: AccessStores['owners'],
 ): Promise<{ readonly name: string; readonly value: string }> {
   const { text, hash } = createSecret('rdocs_session');
   const { epoch } = await owners.read();
@@ -124,7 +123,7 @@ export async function openSession(
 
 const site = { root: '', title: 'runner-docs' };
 
-const client: OAuthClient = {
+const client: ConsentPage['client'] = {
   id: 'https://agent.example/oauth/client.json',
   name: 'Agent',
   uri: 'https://agent.example/',
