@@ -75,6 +75,7 @@ t.test('what an authorization request must contain', async (t) => {
 
   const redirects = [
     ['no state', { state: undefined }, 'invalid_request'],
+    ['a state that is too long', { state: 'a'.repeat(2_049) }, 'invalid_request'],
     ['no challenge', { code_challenge: undefined }, 'invalid_request'],
     ['a challenge of another form', { code_challenge: 'short' }, 'invalid_request'],
     ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
