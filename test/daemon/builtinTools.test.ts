@@ -42,7 +42,13 @@ import {
 import { golden } from '../support/golden.ts';
 import { has, isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
-import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
+import {
+  answersOf,
+  offeredTo,
+  startInFolder,
+  startWithTools,
+  type ToolOptions,
+} from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 const diskStore = new FileStore({ openDocuments: () => [] });
@@ -774,33 +780,6 @@ t.test('the folder of a project may come later, and is not that of a user', asyn
 });
 
 /** A daemon whose model may use the built-in tools in a folder with these files. */
-async function startInFolder(
-  t: Parameters<typeof startWithTools>[0],
-  files: Readonly<Record<string, string | Uint8Array>>,
-  { pair, ...options }: ToolOptions & { readonly client?: object } = {},
-) {
-  const folder = await realpath(await temporaryFolder(t, files));
-  const { client = { showsDiffs: true }, ...rest } = options;
-  const started = await startWithTools(t, [], {
-    builtinTools: true,
-    ...rest,
-    pair: {
-      ...pair,
-      capabilities: {
-        experimental: { runner: { folder, approvesTools: options.decide !== undefined, ...client } },
-      },
-    },
-  });
-  const call = async (name: string, given: object) => {
-    started.runner.toolCalls([{ id: 'one', name, arguments: { ...given } }]);
-    started.runner.say('done');
-    const { result } = await started.ask();
-    return answersOf(result.messages)[0] ?? '';
-  };
-  const read = (path: string) => readFile(join(folder, path), 'utf8');
-  return { ...started, folder, call, read };
-}
-
 t.test('the user learns once a turn that an edit was copied badly', async (t) => {
   const { ask, read, runner } = await startInFolder(
     t,
