@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type ContentBlock,
+  type ListSessionsRequest,
   methods,
   type NewSessionRequest,
   type NewSessionResponse,
@@ -522,9 +523,9 @@ t.test('kept conversations are listed by pages, and one that is closed can be ta
   ]);
   await writeFiles(join(state, 'runner', 'sessions'), Object.fromEntries(files));
   const { acp } = await start(t, [thinker], { state });
-  const list = (params: object) => acp.agent.request(call.list, params);
+  const list = (params: ListSessionsRequest) => acp.agent.request(call.list, params);
   const first = await list({});
-  const second = await list({ cursor: first.nextCursor });
+  const second = await list({ cursor: first.nextCursor ?? null });
   t.equal(second.nextCursor ?? undefined, undefined);
   const listed = [...first.sessions, ...second.sessions].map(({ sessionId }) => sessionId);
   t.strictSame(listed.toSorted(), ids.slice(1));

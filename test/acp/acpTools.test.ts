@@ -362,11 +362,11 @@ function isGone(pid: number): boolean {
 t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
   const { runner, server, open, ask, recorded } = await start(t);
   const names = Array.from({ length: 10 }, (_, at) => `s${at}`);
-  const sessions = [];
-  for (const name of names) sessions.push(await open(server('good', 'good', name)));
+  const sessions: string[] = [];
+  for (const name of names) sessions.push((await open(server('good', 'good', name))).sessionId);
   const use = async (index: number) => {
     runner.say('Yes.');
-    await ask(sessions[index]?.sessionId ?? '');
+    await ask(sessions[index] ?? '');
   };
   const ended = () =>
     names.filter((name) => {

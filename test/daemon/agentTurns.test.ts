@@ -54,6 +54,7 @@ t.test('old results are removed in one go, stay removed, and no prompt leaves it
       const { result } = await ask({ options: { num_ctx: window } });
       t.equal(result.finishReason, 'toolLimit');
       t.equal(sent().length, 41);
+      t.equal(result.agent?.rounds, 41);
       const reserve = Math.max(1_024, window / 8);
       const sizeOf = ({ messages, tools = [] }: Sent) =>
         [...messages.map(({ tool_calls: calls }) => calls), ...tools.map((tool) => tool.function)]
@@ -65,7 +66,7 @@ t.test('old results are removed in one go, stay removed, and no prompt leaves it
       const gone = new Set<string>();
       let batches = 0;
       for (const [round, { messages }] of sent().entries()) {
-        const all = messages.map(({ tool_call_id: id, content }) => [id, content] as const);
+        const all = messages.map(({ tool_call_id: id = '', content }) => [id, content] as const);
         const there = new Set(all.map(([id]) => id));
         const removed = all.flatMap(([id, text]) =>
           /^\[removed to save room; call read_file/.test(text) ? [id] : [],
@@ -86,6 +87,24 @@ t.test('old results are removed in one go, stay removed, and no prompt leaves it
       );
       t.equal(result.notices.filter(({ code }) => code === 'results-removed').length, 1);
     });
+});
+
+t.test('old prompts and answers become a note, and the newest prompt stays', async (t) => {
+  const { runner, ask, sent } = await begin(t);
+  const history = Array.from({ length: 8 }, (_, at): readonly Message[] => [
+    { role: 'user', content: `prompt ${at} ${'p'.repeat(4_000)}` },
+    { role: 'assistant', content: 'So.' },
+  ]).flat();
+  runner.toolCalls([echo('x')]);
+  runner.say('So.');
+  await ask({ messages: [...history, { role: 'user', content: 'now' }], options: { num_ctx: 8_192 } });
+  const whole = sent()
+    .at(-1)
+    ?.messages.map(({ content }) => content)
+    .join('\n');
+  t.match(whole, /\[Removed to save room: the user asked "prompt 0 p+/);
+  t.match(whole, /prompt 7 p{4000}/, 'the newest stay');
+  t.match(whole, /\nnow\n/);
 });
 
 t.test('a prompt that nothing can make shorter ends the turn with its figures', async (t) => {
