@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { RunnerError } from '../../daemon/base/errors.ts';
 import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
@@ -16,8 +15,6 @@ import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { modelId } from '../../daemon/models/modelCapabilities.ts';
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
-import type { Runner } from '../../daemon/runner/runner.ts';
-import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -1775,88 +1772,6 @@ t.test('a change of the status is notified', async (t) => {
   );
   await daemon.request(listModelsRequest, { refresh: true });
   await online;
-});
-
-t.test('the daemon looks again at what a request says may have changed, and at nothing else', async (t) => {
-  const server = { name: 'default', url: 'http://127.0.0.1:11434' };
-  const box = { ...server, name: 'box' };
-  const lost = (name?: string) =>
-    new RunnerError(
-      'server-unreachable',
-      'It is gone.',
-      name === undefined ? {} : { details: { server: name } },
-    );
-  interface Case {
-    readonly name: string;
-    /** Of the last check, if there was one. */
-    readonly was?: 'online' | 'offline';
-    readonly told: (status: StatusMonitor) => void;
-    readonly want: { readonly looks: number; readonly returned?: readonly string[] };
-  }
-  const cases: readonly Case[] = [
-    {
-      name: 'an answer of one that was offline',
-      was: 'offline',
-      told: (s) => s.answered(server),
-      want: { looks: 1 },
-    },
-    {
-      name: 'an answer of one that was online',
-      was: 'online',
-      told: (s) => s.answered(server),
-      want: { looks: 0 },
-    },
-    { name: 'an answer before any check', told: (s) => s.answered(server), want: { looks: 0 } },
-    { name: 'an answer of another one', was: 'offline', told: (s) => s.answered(box), want: { looks: 0 } },
-    { name: 'a lost connection', was: 'online', told: (s) => s.failed(lost('default')), want: { looks: 1 } },
-    { name: 'one that names no server', was: 'online', told: (s) => s.failed(lost()), want: { looks: 1 } },
-    {
-      name: 'two at once',
-      was: 'online',
-      told: (s) => [lost(), lost()].forEach(s.failed),
-      want: { looks: 1 },
-    },
-    {
-      name: 'another failure',
-      was: 'online',
-      told: (s) => s.failed(new RunnerError('timeout', 'It is slow.')),
-      want: { looks: 0 },
-    },
-    {
-      name: 'a lost connection to another one, which answers twice',
-      was: 'online',
-      told: (s) => {
-        s.failed(lost('box'));
-        s.answered(server);
-        s.answered(box);
-        s.answered(box);
-      },
-      want: { looks: 0, returned: ['box'] },
-    },
-  ];
-  for (const { name, was, told, want } of cases)
-    await t.test(name, async (t) => {
-      let looks = 0;
-      const identify = async () => {
-        looks += 1;
-        if (was === 'offline') throw lost();
-        return { version: '1.0' };
-      };
-      const facts = { product: 'ollama', can: [] };
-      const runner = { server, facts, identify } as unknown as Runner;
-      const servers = { server: () => server, runner: async () => runner };
-      const { signal } = new AbortController();
-      const status = createStatus({ servers, whyWithheld: () => undefined, closed: signal });
-      const returned: string[] = [];
-      status.onDidReturn((one) => returned.push(one.name));
-      if (was !== undefined) t.equal((await status.check(server, signal)).state, was);
-      for (const time of ['once', 'and again']) {
-        looks = 0;
-        told(status);
-        await new Promise(setImmediate);
-        t.strictSame({ looks, returned: returned.splice(0) }, { returned: [], ...want }, time);
-      }
-    });
 });
 
 t.test('another server than the default one comes back: its models are notified', async (t) => {

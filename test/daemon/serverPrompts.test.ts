@@ -4,7 +4,6 @@ import t from 'tap';
 import { createPrompts } from '../../daemon/prompts/prompts.ts';
 import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
 import { serverLists } from '../../daemon/tools/serverLists.ts';
-import { serverWord, wordOf } from '../../daemon/tools/serverWord.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
   completePromptRequest,
@@ -244,20 +243,6 @@ t.test('a server is asked for nothing that it cannot have, and who gives up gets
   t.strictSame(asked.at(-1), { method: 'prompts/get', params: { name: 'review', arguments: {} } });
   await t.rejects(completed('docs:review', true), { message: 'stopped' });
   await t.rejects(prompts.get({ name: 'docs:review' }, place(true)), { message: 'stopped' });
-});
-
-t.test('a server and its prompts are named in one word each', (t) => {
-  for (const [name, server, own] of [
-    ['docs', 'docs', 'docs'],
-    ['my docs/here', 'my_docs_here', 'my_docs_here'],
-    ['a:b.c-d', 'a_b.c-d', 'a:b.c-d'],
-    ['', '_', '_'],
-    ['x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)],
-  ] as const) {
-    t.equal(serverWord(name), server);
-    t.equal(wordOf(name), own);
-  }
-  t.end();
 });
 
 t.test('what a prompt of a server says', (t) => {
