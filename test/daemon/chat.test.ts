@@ -4,17 +4,12 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
-import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
 import { createLoopWatch } from '../../daemon/chat/loops.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
-import { createCore } from '../../daemon/compose/core.ts';
-import { openUserFile } from '../../daemon/config/userFile.ts';
-import { modelId } from '../../daemon/models/modelCapabilities.ts';
-import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -505,49 +500,27 @@ t.test('images are left out only where the model is known to be blind', async (t
 });
 
 t.test('the guard of images asks the map of vision, by the identifier of the model', async (t) => {
-  const runner = await startStandIn({ models });
-  t.teardown(() => runner.close());
-  const user = await openUserFile({ path: '/nonexistent', clientHasSettings: true });
-  const core = createCore(
-    { host: runner.url, user, readSecrets: async () => undefined, now: Date.now, random: Math.random },
-    new AbortController().signal,
-  );
-  t.teardown(() => core.servers.close());
-  const client = await core.servers.runner();
+  const far = await startStandIn({
+    models: [
+      { name: 'seer:latest', capabilities: ['completion'] },
+      { name: 'plain:latest', capabilities: ['completion', 'vision'] },
+    ],
+  });
+  t.teardown(() => far.close());
+  const { runner, daemon } = await setUp(t, { servers: [{ name: 'far', url: far.url }] });
   const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
-  const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
-    const chat = createChat({
-      knowledge: Object.defineProperty(core.knowledge, 'visionByModelId', {
-        value: vision,
-        configurable: true,
-      }),
-      toolSupport: createToolSupport(),
-      estimate: createTokenEstimate(),
-      learn: (...asked) => core.models.learn(...asked),
-      onDidMissModel: () => undefined,
-      defaults: () => ({}),
-      createId: () => 'call_1',
-      checkFormat: async () => undefined,
-      createRedaction: () => createRedaction().stream(16),
-      findPrivacy: async () => undefined,
-    });
-    runner.say('ok');
-    const params = { streamId: '1', model, messages };
-    const { notices } = await chat(client, params, async () => undefined, new AbortController().signal);
-    Reflect.deleteProperty(core.knowledge, 'visionByModelId');
-    return [JSON.stringify(lastBody(runner)).includes('AAAA'), notices.map(({ code }) => code)];
-  };
-  t.strictSame(await ask('seer', new Map([[modelId(client.server, 'seer'), false]])), [
-    false,
-    ['images-dropped'],
-  ]);
-  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'plain'), true]])), [true, []]);
-  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'seer'), false]])), [true, []]);
-  t.equal(
-    core.knowledge.visionByModelId.get(modelId(client.server, 'plain')),
-    false,
-    'the real one is filled',
-  );
+  for (const [server, model, isSent] of [
+    ['default', 'seer', true],
+    ['far', 'seer', false],
+    ['default', 'plain', false],
+    ['far', 'plain', true],
+  ] as const) {
+    const asked = server === 'far' ? far : runner;
+    asked.say('ok');
+    const { result } = await daemon.chat({ server, model, messages });
+    t.equal(JSON.stringify(lastBody(asked)).includes('AAAA'), isSent, `${model} of ${server}`);
+    t.strictSame(noticesOf(result), isSent ? [] : ['images-dropped']);
+  }
 });
 
 t.test('tool calls come with ids, wherever the runner puts them', async (t) => {

@@ -24,7 +24,9 @@ import {
   resolveSources,
 } from '../../daemon/modelfile/modelSources.ts';
 import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
+import { createUploads } from '../../daemon/modelfile/uploads.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
+import type { ModelCreation } from '../../daemon/runner/runner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
 import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
 import {
@@ -1083,6 +1085,16 @@ function openDocument(daemon: DaemonClient, document: { uri: string; languageId?
   });
   return { told, seen };
 }
+
+t.test('a file that grows while it is read is not read without end', async (t) => {
+  const path = write('growing.gguf', 'longer than it was');
+  const creation = { hasBlob: async () => true } as unknown as ModelCreation;
+  const uploads = createUploads(creation, [{ path, name: 'growing', bytes: 5 }], () => undefined);
+  await t.rejects(uploads.send([{ path, name: 'growing', bytes: 5 }], new AbortController().signal), {
+    kind: 'invalid-request',
+    message: `${path} cannot be read: it grows while it is read. Check that the file exists and is readable.`,
+  });
+});
 
 t.test('mistakes are published while the user types', async (t) => {
   const { daemon } = await setUp(t);

@@ -5,7 +5,6 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { filledLength, fillPlaceholders, placeholdersIn } from '../../daemon/prompts/placeholders.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
-import { readValues } from '../../daemon/prompts/prompts.ts';
 import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
@@ -365,27 +364,6 @@ t.test('values are put in once, and nothing in them is replaced', async (t) => {
     ),
   );
 });
-
-t.test(
-  'named values come before what was typed, and a prompt without arguments keeps all of it',
-  async (t) => {
-    const given = [{ name: 'file', required: true }, { name: 'focus' }];
-    const read = (text: string, values = {}) => {
-      const { missing, values: filled, rest } = readValues(given, { text, values });
-      return { missing: missing.map(({ name }) => name), ...Object.fromEntries(filled), rest };
-    };
-    t.strictSame(read(''), { missing: ['file'], file: '', focus: '', rest: '' });
-    t.strictSame(read('x', { file: 'a' }), { missing: [], file: 'a', focus: 'x', rest: '' });
-    t.strictSame(read('file=""'), { missing: ['file'], file: '', focus: '', rest: '' });
-    t.strictSame(read('more', { file: 'a', focus: 'b' }), {
-      missing: [],
-      file: 'a',
-      focus: 'b',
-      rest: 'more',
-    });
-    t.strictSame(readValues([], { text: ' all {{of}} it ', values: {} }).rest, 'all {{of}} it');
-  },
-);
 
 /** A home, a workspace, and a daemon of a client that works there. */
 async function place(t: Test, options: InitializationOptions = {}) {

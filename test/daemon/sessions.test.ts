@@ -25,12 +25,7 @@ import { ConversationMemory, withHistory } from '../../daemon/sessions/conversat
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
 import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
-import {
-  messageToLine,
-  promptToAddition,
-  replyToAddition,
-  toKept,
-} from '../../daemon/sessions/turnRecords.ts';
+import { messageToLine, replyToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
 import {
   type ChatDelta,
   type ChatParams,
@@ -1382,41 +1377,6 @@ t.test('a message that is too long for a line is kept as far as there is room', 
   const whole = messageToLine(user('x'.repeat(most - around)));
   t.equal(whole.length, most);
   t.match(JSON.parse(messageToLine(user('x'.repeat(most - around + 1)))).content, /was too long to be kept/);
-});
-
-t.test('a tool result is kept only once', async (t) => {
-  const call = { id: 'c1', name: 'look', arguments: {} };
-  const result = (id: string): Message => ({
-    role: 'tool',
-    content: `of ${id}`,
-    toolCallId: id,
-    toolName: 'look',
-  });
-  const { lines } = promptToAddition(
-    {
-      model,
-      messages: [
-        user('Look'),
-        { role: 'assistant', content: '', toolCalls: [call] },
-        result('c1'),
-        result('c2'),
-        { role: 'system', content: 'Be brief' },
-        user('Go on'),
-      ],
-    },
-    {
-      state: { type: 'state', title: 'Look', turns: 1, answered: ['c1'] },
-      at: '2026-11-22T00:00:00Z',
-      redact: (value) => value,
-    },
-  );
-  t.same(
-    lines
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).content),
-    ['of c2', 'Go on'],
-  );
 });
 
 t.test('nothing is written or listed if conversations are not kept', async (t) => {
