@@ -688,7 +688,7 @@ t.test('over the wire: installed models are marked, and a runner that is down hi
   ]);
   await runner.close();
   t.ok((await daemon.request(libraryRequest, { refresh: true })).entries.length > 3);
-  const hanging = await startDaemonWithRunner(t, { catalogUrl: url });
+  const hanging = await startDaemonWithRunner(t, { catalogUrl: url, timeouts: { list: 600_000 } });
   hanging.runner.on('/api/tags', 9).hang();
   t.ok((await hanging.daemon.request(libraryRequest, {})).entries.length > 3, 'nor does one that hangs');
   for (const [params, path] of [
