@@ -18,16 +18,13 @@ import { isLoopbackHost } from '../protocol/base/loopback.ts';
 import { startProgram } from '../protocol/base/platform/program.ts';
 import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/publicHosts.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
-import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
-import { refusalOf } from '../protocol/messages/abilities.ts';
-import { adviceCodes, configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
+import { adviceCodes } from '../protocol/messages/advice.ts';
 import * as chatMessages from '../protocol/messages/chat.ts';
 import * as completionMessages from '../protocol/messages/completion.ts';
 import * as editMessages from '../protocol/messages/edit.ts';
 import * as elicitMessages from '../protocol/messages/elicit.ts';
 import * as engineMessages from '../protocol/messages/engine.ts';
-import { describeFetch, engineNames } from '../protocol/messages/engine.ts';
 import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
 import * as filesMessages from '../protocol/messages/files.ts';
 import * as initializeMessages from '../protocol/messages/initialize.ts';
@@ -39,7 +36,6 @@ import * as promptsMessages from '../protocol/messages/prompts.ts';
 import * as sessionsMessages from '../protocol/messages/sessions.ts';
 import * as settingsMessages from '../protocol/messages/settings.ts';
 import * as statusMessages from '../protocol/messages/status.ts';
-import { describeFound, nameAfter } from '../protocol/messages/status.ts';
 import * as toolsMessages from '../protocol/messages/tools.ts';
 import { anyText } from './support/anyText.ts';
 import { temporaryFolder } from './support/temporaryFolder.ts';
@@ -460,59 +456,6 @@ t.test('what the messages of the protocol are called is what docs/PROTOCOL.md sa
     [...advice.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code).sort(),
     [...adviceCodes].sort(),
   );
-});
-
-t.test('sentences about what a runner is and what it cannot do', async (t) => {
-  const found = { url: 'http://a', product: 'ollama', models: 1 } as const;
-  t.equal(describeFound(found), 'Ollama answers at http://a. It has 1 model.');
-  t.equal(
-    describeFound({ ...found, product: 'vllm', models: 0 }),
-    'vLLM answers at http://a. It has 0 models.',
-  );
-  t.equal(
-    describeFound({ url: 'http://a', product: 'other' }),
-    'A runner answers at http://a. It wants a token.',
-  );
-  t.equal(nameAfter({ product: 'ollama' }), 'It is Ollama.');
-  t.strictSame([nameAfter({ product: 'other' }), nameAfter({})], ['', '']);
-  const refusals = [
-    refusalOf('vllm', 'pull'),
-    refusalOf('other', 'logs', 'http://a'),
-    refusalOf('lmstudio', 'unload', 'http://b'),
-  ];
-  t.strictSame(refusals, [
-    'vLLM cannot download models. Start it with the model that you want.',
-    'This server at http://a cannot show its log. Read it where the server was started.',
-    'LM Studio at http://b cannot unload models on request. Do it in LM Studio itself.',
-  ]);
-  const fetchable = { bytes: 5_240_000, packages: 2, licenses: 'MIT (2)', from: 'x', folder: '/f' };
-  t.equal(
-    describeFetch({ ...fetchable, isThere: false }),
-    'This fetches about 5.2 MB (2 packages; licenses: MIT (2)) from x, into /f.',
-  );
-  t.strictSame(Object.values(engineNames), ["Runner's own engine", 'llama-server', 'Ollama']);
-});
-
-t.test('advice in the words of a configuration file', async (t) => {
-  const advice = { code: 'log-in', problem: 'It failed.', text: 'Log in.' } as const;
-  t.equal(configurationAdvice['log-in'](advice), 'Log in.');
-  t.equal(configurationAdvice['use-https'](advice), 'Log in.');
-  t.equal(configurationAdvice['wait-for-restart'](advice), 'Log in.');
-  for (const code of ['set-token', 'set-password', 'check-network', 'set-catalog'] as const)
-    t.ok(configurationAdvice[code]().includes(userConfiguration), code);
-  t.match(configurationAdvice['check-network'](), /^Check the network, or set "catalogUrl" /);
-  t.match(configurationAdvice['set-catalog'](), /^Set "catalogUrl" .* to where a catalog answers/);
-});
-
-t.test('prompts lie beside the configuration of the user', async (t) => {
-  for (const [env, folder] of [
-    [{ HOME: '/home/ada' }, '/home/ada/.config/runner'],
-    [{ HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada/runner'],
-    [{ HOME: '/home/ada', XDG_CONFIG_HOME: 'ada' }, '/home/ada/.config/runner'],
-  ] as const) {
-    t.equal(userConfigFile(env), join(folder, 'config.json'));
-    t.equal(userPrompts(env), join(folder, 'prompts'));
-  }
 });
 
 t.test(
