@@ -14,7 +14,7 @@ import { messageOf, stackOf } from '../protocol/base/errorText.ts';
 import { parseFrontMatter } from '../protocol/base/frontMatter.ts';
 import { isRecord, tryJson } from '../protocol/base/json.ts';
 import { LineSplitter } from '../protocol/base/lineSplitter.ts';
-import { isLoopbackHost } from '../protocol/base/loopback.ts';
+import { isLoopback, isLoopbackHost } from '../protocol/base/loopback.ts';
 import { startProgram } from '../protocol/base/platform/program.ts';
 import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/publicHosts.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
@@ -89,6 +89,13 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
     t.ok(isLoopbackHost(host), host);
   for (const host of ['localhost.example', 'xlocalhost', '128.0.0.1', '127.0.0', '1127.0.0.1', '::2'])
     t.notOk(isLoopbackHost(host), host);
+  for (const [url, isHere] of [
+    ['http://a.localhost:1', true],
+    ['http://[::1]:1', true],
+    ['http://127.0.0.1.evil.org', false],
+    ['http://localhost.evil.org', false],
+  ] as const)
+    t.equal(isLoopback(url), isHere, url);
   const answers: unknown[] = [];
   const look = (addresses: readonly string[], all: boolean) =>
     fixedLookup(addresses)('x', { all }, (_error, address, family) => answers.push([address, family]));

@@ -638,51 +638,30 @@ t.test('a runner that is down, and one that has no model', async (t) => {
 });
 
 t.test('advice is in words for an editor that knows Runner only as an agent', async (t) => {
-  const config = '~/.config/runner/config.json';
-  const entry = 'OLLAMA_HOST in the "env" of the agent\'s entry in your editor';
-  const larger = `set a larger "contextLength" in ${config}`;
-  const set = `set "contextLength" to 8192 in ${config}`;
-  const fewer = `switch off some tool servers in your editor or in ${config}`;
-  const cases: readonly [code: AdviceCode, want: string, contextLength?: number][] = [
-    [
-      'start-runner',
-      `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${config} or as ${entry}.`,
-    ],
-    ['check-address', `Check "host" in ${config}, or ${entry}.`],
-    ['check-proxy', `Check "host" in ${config}, or ${entry}, and whether there is a proxy in between.`],
-    ['set-address', `Say as "host" in ${config}, or as ${entry}, where the runner itself answers.`],
-    ['name-ca-file', `If it is your own, name its CA file as "caFile" in ${config}.`],
-    ['set-token', `Say in "auth" of ${config} where its token is, or check the one that is there.`],
-    [
-      'set-password',
-      `Say in "auth" of ${config} where its "user:password" is, or check the one that is there.`,
-    ],
-    ['use-https', 'As it was said.'],
-    ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
-    ['shorten-prompt', `Shorten it, start a new conversation, or ${larger}.`],
-    ['shorten-prompt', `Shorten it, start a new conversation, or ${set}.`, 8_192],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer}.`, 0],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${larger}.`],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${set}.`, 8_192],
-    ['make-room', 'Start a new conversation before anything is refused.', 0],
-    ['make-room', `Start a new conversation or ${set} before anything is refused.`, 8_192],
-    ['log-in', 'As it was said.'],
-    ['wait-for-restart', 'As it was said.'],
-    [
-      'check-network',
-      `Check the network, or set "catalogUrl" in ${config}; installed models work without it.`,
-    ],
-    [
-      'set-catalog',
-      `Set "catalogUrl" in ${config} to where a catalog answers; installed models work without it.`,
-    ],
-  ];
-  for (const [code, want, contextLength] of cases) {
+  const said = (code: AdviceCode, contextLength?: number) => {
     const given = contextLength === undefined ? {} : { contextLength };
     const advice = { code, problem: 'It is so.', text: 'As it was said.', ...given };
-    t.equal(forAgentClient({ message: 'It is so. As it was said.', advice }), `It is so. ${want}`);
-  }
-  t.strictSame(new Set(cases.map(([code]) => code)), new Set(adviceCodes), 'each has words');
+    return forAgentClient({ message: 'It is so. As it was said.', advice });
+  };
+  const config = '~/.config/runner/config.json';
+  const general: readonly AdviceCode[] = ['use-https', 'log-in', 'wait-for-restart'];
+  for (const code of adviceCodes)
+    if (general.includes(code)) t.equal(said(code), 'It is so. As it was said.', code);
+    else t.match(said(code), /^It is so\. .*(config\.json|new conversation)/, code);
+  for (const [code, want, contextLength] of [
+    ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
+    ['shorten-prompt', `Shorten it, start a new conversation, or set a larger "contextLength" in ${config}.`],
+    ['make-room', 'Start a new conversation before anything is refused.', 0],
+    [
+      'make-room',
+      `Start a new conversation or set "contextLength" to 8192 in ${config} before anything is refused.`,
+      8_192,
+    ],
+    ['offer-fewer-tools', /^It is so\. Most of it describes the tools: switch off some tool servers/],
+    ['check-address', /OLLAMA_HOST in the "env" of the agent's entry in your editor\.$/],
+  ] as const)
+    if (typeof want === 'string') t.equal(said(code, contextLength), `It is so. ${want}`);
+    else t.match(said(code), want);
   t.equal(forAgentClient({ message: 'It is so.' }), 'It is so.');
 });
 
