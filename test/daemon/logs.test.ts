@@ -628,10 +628,6 @@ t.test('a stop or close during the start leaves nothing behind', where('sh'), as
   }
 });
 
-/**
- * What a fake program does after it has said its lines; as the same process, so that its id is the one that was
- * written.
- */
 t.test('over the wire: without secrets and prompts', where('sh'), async (t) => {
   const { log, env } = await openHome(t);
   await writeFile(log, 'Authorization: Bearer abcdefgh\nlevel=DEBUG prompt="secret plan"\n');
