@@ -18,7 +18,7 @@ const unitFolders = ['acp', 'completion', 'daemon', 'engine', 'practice', 'strea
  * files, processes, numbers and dates.
  */
 const otherNodeTests = [
-  ...['docsService', 'runnerd', 'terminal', 'acpParts', 'chat', 'files', 'formats', 'logs', 'openai', 'rpc'],
+  ...['docsService', 'runnerd', 'terminal', 'acp', 'chat', 'files', 'formats', 'logs', 'openai', 'rpc'],
   ...['runner', 'searchText', 'secrets', 'stream', 'terminalSession'],
 ];
 

@@ -15,7 +15,7 @@ const ofOthers =
   /^(axe|careOfModels|clients|docsPages|docsSignIn|editors?|engineLife|engineProcess|foreignClients|indieAuthPeer|mcpConformance|mutants|neovim.*|packages|postgres|specification|vscode(?!Parts|Client).*)$/;
 /** The files about starts, processes, paths, files and conversations. */
 const ring =
-  /^(base|basePath|checks|configuration|documentFiles|files|lifecycle|prompts|runnerd|secrets|sessionParts|sessions|terminal|toolServers)$/;
+  /^(base|basePath|checks|configuration|documentFiles|files|lifecycle|prompts|runnerd|secrets|sessions|terminal|toolServers)$/;
 /** Where `npm test` has written what it counted. */
 const counted = resolve('node_modules/.runner/checked.json');
 /**

@@ -1,39 +1,30 @@
-import { getEventListeners, once } from 'node:events';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { durationSeconds } from '../daemon/base/duration.ts';
-import { linkedSignal, orAborted, withTimeLimit } from '../protocol/base/abort.ts';
-import { readBounded, TooLargeError } from '../protocol/base/boundedBody.ts';
 import { formatBytes, formatShare } from '../protocol/base/bytes.ts';
 import { createCodeReader } from '../protocol/base/codeTokens.ts';
 import { escapeControlsInJson, showControls, showLine } from '../protocol/base/controlCharacters.ts';
 import { editDistance, nearestNames } from '../protocol/base/editDistance.ts';
 import { messageOf, stackOf } from '../protocol/base/errorText.ts';
-import { expectationOf } from '../protocol/base/expectation.ts';
 import { parseFrontMatter } from '../protocol/base/frontMatter.ts';
 import { isRecord, tryJson } from '../protocol/base/json.ts';
 import { LineSplitter } from '../protocol/base/lineSplitter.ts';
-import { isLoopbackHost } from '../protocol/base/loopback.ts';
+import { isLoopback, isLoopbackHost } from '../protocol/base/loopback.ts';
 import { startProgram } from '../protocol/base/platform/program.ts';
 import { arePublic, fixedLookup, isPublicAddress } from '../protocol/base/publicHosts.ts';
-import { SerialQueue } from '../protocol/base/serialQueue.ts';
-import { createSharedWork } from '../protocol/base/sharedWork.ts';
 import { anyOf, count, cutText, escapeMarkup, plainEnds } from '../protocol/base/text.ts';
-import { userConfigFile, userPrompts } from '../protocol/base/userFolders.ts';
 import { parseYamlMap } from '../protocol/base/yamlMap.ts';
-import { refusalOf } from '../protocol/messages/abilities.ts';
-import { adviceCodes, configurationAdvice, userConfiguration } from '../protocol/messages/advice.ts';
+import { adviceCodes } from '../protocol/messages/advice.ts';
 import * as chatMessages from '../protocol/messages/chat.ts';
 import * as completionMessages from '../protocol/messages/completion.ts';
 import * as editMessages from '../protocol/messages/edit.ts';
 import * as elicitMessages from '../protocol/messages/elicit.ts';
 import * as engineMessages from '../protocol/messages/engine.ts';
-import { describeFetch, engineNames } from '../protocol/messages/engine.ts';
 import { errorCodes, retryableKinds } from '../protocol/messages/errors.ts';
 import * as filesMessages from '../protocol/messages/files.ts';
 import * as initializeMessages from '../protocol/messages/initialize.ts';
@@ -45,7 +36,6 @@ import * as promptsMessages from '../protocol/messages/prompts.ts';
 import * as sessionsMessages from '../protocol/messages/sessions.ts';
 import * as settingsMessages from '../protocol/messages/settings.ts';
 import * as statusMessages from '../protocol/messages/status.ts';
-import { describeFound, nameAfter } from '../protocol/messages/status.ts';
 import * as toolsMessages from '../protocol/messages/tools.ts';
 import { anyText } from './support/anyText.ts';
 import { temporaryFolder } from './support/temporaryFolder.ts';
@@ -99,6 +89,13 @@ t.test('addresses: public ones, this machine, and the ones that were checked', a
     t.ok(isLoopbackHost(host), host);
   for (const host of ['localhost.example', 'xlocalhost', '128.0.0.1', '127.0.0', '1127.0.0.1', '::2'])
     t.notOk(isLoopbackHost(host), host);
+  for (const [url, isHere] of [
+    ['http://a.localhost:1', true],
+    ['http://[::1]:1', true],
+    ['http://127.0.0.1.evil.org', false],
+    ['http://localhost.evil.org', false],
+  ] as const)
+    t.equal(isLoopback(url), isHere, url);
   const answers: unknown[] = [];
   const look = (addresses: readonly string[], all: boolean) =>
     fixedLookup(addresses)('x', { all }, (_error, address, family) => answers.push([address, family]));
@@ -200,15 +197,6 @@ t.test('a line that is too long is cut, and the next one is whole', async (t) =>
   t.equal(splitter.end(), undefined);
 });
 
-t.test('a body is read up to its limit', async (t) => {
-  async function* body() {
-    yield Buffer.from('ab');
-    yield Buffer.from('cd');
-  }
-  t.equal((await readBounded(body(), 4)).toString(), 'abcd');
-  await t.rejects(readBounded(body(), 3), TooLargeError);
-});
-
 t.test('names a few letters away are found, best first', async (t) => {
   const distances: readonly (readonly [string, string, number])[] = [
     ['', '', 0],
@@ -230,21 +218,6 @@ t.test('names a few letters away are found, best first', async (t) => {
   t.strictSame(nearestNames('LIST', ['Lists', 'listing', 'lost', 'last', 'l']), ['Lists', 'listing', 'lost']);
   t.strictSame(nearestNames('abcdefghi', ['abcdef', 'abcde', 'ab']), ['abcdef'], 'a third may be wrong');
   t.strictSame(nearestNames('', ['a', 'ab', 'abc']), ['a', 'ab']);
-});
-
-t.test('what a validator expected is said in plain words', async (t) => {
-  t.equal(expectationOf({ keyword: 'type', type: 'integer' }), 'must be a whole number');
-  t.equal(expectationOf({ keyword: 'enum', values: ['a', 1] }), 'must be one of "a", 1');
-  t.equal(expectationOf({ keyword: 'minLength', limit: 1 }), 'must not be empty');
-  t.equal(expectationOf({ keyword: 'maximum', limit: 3 }), 'must be at most 3');
-  t.equal(expectationOf({ keyword: 'not' }), undefined);
-  t.equal(expectationOf({ keyword: 'type', type: 'null' }), 'must be null');
-  t.equal(expectationOf({ keyword: 'type', type: 'date' }), 'must be of the type date');
-  t.equal(expectationOf({ keyword: 'type' }), 'must be of the type ');
-  t.equal(expectationOf({ keyword: 'enum' }), 'must be one of ');
-  t.equal(expectationOf({ keyword: 'minLength', limit: 2 }), 'must have at least 2 characters');
-  t.equal(expectationOf({ keyword: 'maxLength', limit: 2 }), 'must have at most 2 characters');
-  t.equal(expectationOf({ keyword: 'minimum', limit: 2 }), 'must be at least 2');
 });
 
 t.test('durations are read as Go reads them', async (t) => {
@@ -269,221 +242,6 @@ t.test('durations are read as Go reads them', async (t) => {
     ['-', undefined],
   ] as const;
   for (const [given, seconds] of cases) t.equal(durationSeconds(given), seconds, String(given));
-});
-
-t.test('work on one key runs in order, failed or not', async (t) => {
-  const queue = new SerialQueue();
-  const done: string[] = [];
-  const first = queue.run('a', async () => {
-    await Promise.resolve();
-    done.push('first');
-    throw new Error('no');
-  });
-  const second = queue.run('a', () => done.push('second'));
-  const other = queue.run('b', () => done.push('other'));
-  await t.rejects(first, { message: 'no' });
-  await Promise.all([second, other, queue.settle()]);
-  t.ok(done.indexOf('first') < done.indexOf('second'));
-  t.equal(done.length, 3);
-});
-
-t.test('work waits for what is running, also once the work before that has ended', async (t) => {
-  const queue = new SerialQueue();
-  const done: string[] = [];
-  let finish: () => void = () => undefined;
-  const first = queue.run('a', () => done.push('first'));
-  const second = queue.run('a', async () => {
-    await new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    done.push('second');
-  });
-  await first;
-  // The first has been cleared away after these turns.
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  const third = queue.run('a', () => done.push('third'));
-  let hasSettled = false;
-  const settled = queue.settle().then(() => {
-    hasSettled = true;
-  });
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  t.strictSame([done, hasSettled], [['first'], false]);
-  finish();
-  await Promise.all([second, third, settled]);
-  t.strictSame(done, ['first', 'second', 'third']);
-});
-
-t.test('several callers share one piece of work', async (t) => {
-  const work = createSharedWork<number>();
-  let begun = 0;
-  const begin = async () => ++begun;
-  t.strictSame(await Promise.all([work.join('a', begin), work.join('a', begin)]), [1, 1]);
-  t.equal(await work.join('a', begin), 2, 'later callers start it anew');
-  const never = new Promise<number>(() => undefined);
-  const leaving = new AbortController();
-  const left = work.join('b', () => never, { signal: leaving.signal });
-  leaving.abort(new Error('left'));
-  await t.rejects(left, { message: 'left' });
-});
-
-t.test('whoever joins work gets its newest report at once, and every later one', async (t) => {
-  const work = createSharedWork<string, number>();
-  let report: ((state: number) => void) | undefined;
-  let finish: (value: string) => void = () => undefined;
-  const begun = new Promise<void>((resolve) => {
-    void work.join('a', (_, reporting) => {
-      report = reporting;
-      resolve();
-      return new Promise((done) => {
-        finish = done;
-      });
-    });
-  });
-  await begun;
-  const begin = () => Promise.reject(new Error('It has already begun.'));
-  const [early, late]: [number[], number[]] = [[], []];
-  const first = work.join('a', begin, { report: (state) => early.push(state) });
-  t.strictSame(early, [], 'nothing was reported yet');
-  report?.(0);
-  report?.(1);
-  const second = work.join('a', begin, { report: (state) => late.push(state) });
-  t.strictSame(late, [1]);
-  report?.(2);
-  t.strictSame(
-    [early, late],
-    [
-      [0, 1, 2],
-      [1, 2],
-    ],
-  );
-  finish('done');
-  t.strictSame(await Promise.all([first, second]), ['done', 'done']);
-});
-
-t.test('work ends when the last of its callers has left, or all of it is closed', async (t) => {
-  const work = createSharedWork<string, number>();
-  const begun: { readonly signal: AbortSignal; readonly report: (state: number) => void }[] = [];
-  const begin = (signal: AbortSignal, report: (state: number) => void) => {
-    begun.push({ signal, report });
-    return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  };
-  const [one, other] = [new AbortController(), new AbortController()];
-  const heard: string[] = [];
-  const left = work.join('a', begin, { signal: one.signal, report: (n) => heard.push(`one ${n}`) });
-  const stays = work.join('a', begin, { signal: other.signal, report: (n) => heard.push(`other ${n}`) });
-  await Promise.resolve();
-  begun[0]?.report(1);
-  one.abort(new Error('I left'));
-  await t.rejects(left, { message: 'I left' });
-  begun[0]?.report(2);
-  t.strictSame(heard, ['one 1', 'other 1', 'other 2'], 'who has left hears nothing more');
-  t.strictSame(
-    begun.map(({ signal }) => signal.aborted),
-    [false],
-    'it goes on for who is left',
-  );
-  other.abort(new Error('So did I'));
-  await t.rejects(stays, { message: 'So did I' });
-  t.strictSame(
-    begun.map(({ signal }) => signal.aborted),
-    [true],
-  );
-  await t.rejects(work.join('a', begin, { signal: one.signal }), { message: 'I left' }, 'it joins nothing');
-  const [again, third] = [work.join('a', begin), work.join('b', begin)];
-  await Promise.resolve();
-  work.close();
-  for (const closed of [again, third, work.join('c', begin)]) await t.rejects(closed, { name: 'AbortError' });
-  t.strictSame(
-    begun.map(({ signal }) => signal.aborted),
-    [true, true, true],
-    'and nothing starts any more',
-  );
-});
-
-t.test('work that is still ending does not take away what was started after it', async (t) => {
-  const work = createSharedWork<number>();
-  const ends: (() => void)[] = [];
-  let begun = 0;
-  const begin = () => {
-    begun += 1;
-    const mine = begun;
-    return new Promise<number>((resolve) => ends.push(() => resolve(mine)));
-  };
-  const leaving = new AbortController();
-  const first = work.join('a', begin, { signal: leaving.signal });
-  await Promise.resolve();
-  leaving.abort();
-  await t.rejects(first, { name: 'AbortError' });
-  const second = work.join('a', begin);
-  await Promise.resolve();
-  ends[0]?.();
-  await Promise.resolve();
-  const third = work.join('a', begin);
-  ends[1]?.();
-  t.strictSame([await second, await third, begun], [2, 2, 2]);
-});
-
-t.test('a signal follows others until it is told not to, and leaves nothing on them', async (t) => {
-  const listeners = (...signals: readonly AbortSignal[]) =>
-    signals.map((signal) => getEventListeners(signal, 'abort').length);
-  const [one, other] = [new AbortController(), new AbortController()];
-  const linked = linkedSignal(one.signal, other.signal);
-  t.strictSame([linked.signal.aborted, listeners(one.signal, other.signal)], [false, [1, 1]]);
-  other.abort('the other');
-  t.strictSame([linked.signal.aborted, linked.signal.reason], [true, 'the other']);
-  t.strictSame(listeners(one.signal, other.signal), [0, 0]);
-  t.equal(
-    linkedSignal(one.signal, other.signal).signal.reason,
-    'the other',
-    'also one that is aborted already',
-  );
-  const own = linkedSignal(one.signal);
-  own.abort('mine');
-  t.strictSame([own.signal.reason, listeners(one.signal)], ['mine', [0]]);
-  const free = linkedSignal(one.signal);
-  free.unlink();
-  const warnings: Error[] = [];
-  const hear = (warning: Error) => warnings.push(warning);
-  process.on('warning', hear);
-  const many = Array.from({ length: 20 }, () => linkedSignal(one.signal));
-  const first = many[0]?.signal ?? one.signal;
-  const further = Array.from({ length: 20 }, () => first.addEventListener('abort', () => undefined));
-  await setImmediate();
-  process.off('warning', hear);
-  t.strictSame([warnings, further.length], [[], 20], 'any number of parts may follow one signal');
-  one.abort();
-  t.strictSame([free.signal.aborted, ...new Set(many.map(({ signal }) => signal.aborted))], [false, true]);
-});
-
-t.test('whoever waits leaves with the reason of its signal, and a time limit is one', async (t) => {
-  const never = new Promise<never>(() => undefined);
-  const { signal } = new AbortController();
-  t.equal(await orAborted(Promise.resolve('done'), signal), 'done');
-  await t.rejects(orAborted(Promise.reject(new Error('failed')), signal), { message: 'failed' });
-  t.equal(getEventListeners(signal, 'abort').length, 0);
-  const leaving = new AbortController();
-  const waiting = orAborted(never, leaving.signal);
-  leaving.abort(new Error('left'));
-  await t.rejects(waiting, { message: 'left' });
-  await t.rejects(orAborted(Promise.reject(new Error('nobody hears it')), leaving.signal), {
-    message: 'left',
-  });
-  const limit = { limit: 1e6, reason: new Error('too late'), signal };
-  t.equal(await withTimeLimit(limit, async ({ aborted }) => aborted), false);
-  t.equal(getEventListeners(signal, 'abort').length, 0);
-  let given: AbortSignal | undefined;
-  const tooLong = withTimeLimit({ ...limit, limit: 0 }, (mine) => {
-    given = mine;
-    return never;
-  });
-  await t.rejects(tooLong, { message: 'too late' });
-  t.match(given, { aborted: true, reason: { message: 'too late' } });
-  let hasBegun = false;
-  const late = withTimeLimit({ ...limit, signal: leaving.signal }, async () => {
-    hasBegun = true;
-  });
-  await t.rejects(late, { message: 'left' });
-  t.notOk(hasBegun);
 });
 
 t.test('bytes are named in the unit that gives one to three digits', async (t) => {
@@ -705,59 +463,6 @@ t.test('what the messages of the protocol are called is what docs/PROTOCOL.md sa
     [...advice.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code).sort(),
     [...adviceCodes].sort(),
   );
-});
-
-t.test('sentences about what a runner is and what it cannot do', async (t) => {
-  const found = { url: 'http://a', product: 'ollama', models: 1 } as const;
-  t.equal(describeFound(found), 'Ollama answers at http://a. It has 1 model.');
-  t.equal(
-    describeFound({ ...found, product: 'vllm', models: 0 }),
-    'vLLM answers at http://a. It has 0 models.',
-  );
-  t.equal(
-    describeFound({ url: 'http://a', product: 'other' }),
-    'A runner answers at http://a. It wants a token.',
-  );
-  t.equal(nameAfter({ product: 'ollama' }), 'It is Ollama.');
-  t.strictSame([nameAfter({ product: 'other' }), nameAfter({})], ['', '']);
-  const refusals = [
-    refusalOf('vllm', 'pull'),
-    refusalOf('other', 'logs', 'http://a'),
-    refusalOf('lmstudio', 'unload', 'http://b'),
-  ];
-  t.strictSame(refusals, [
-    'vLLM cannot download models. Start it with the model that you want.',
-    'This server at http://a cannot show its log. Read it where the server was started.',
-    'LM Studio at http://b cannot unload models on request. Do it in LM Studio itself.',
-  ]);
-  const fetchable = { bytes: 5_240_000, packages: 2, licenses: 'MIT (2)', from: 'x', folder: '/f' };
-  t.equal(
-    describeFetch({ ...fetchable, isThere: false }),
-    'This fetches about 5.2 MB (2 packages; licenses: MIT (2)) from x, into /f.',
-  );
-  t.strictSame(Object.values(engineNames), ["Runner's own engine", 'llama-server', 'Ollama']);
-});
-
-t.test('advice in the words of a configuration file', async (t) => {
-  const advice = { code: 'log-in', problem: 'It failed.', text: 'Log in.' } as const;
-  t.equal(configurationAdvice['log-in'](advice), 'Log in.');
-  t.equal(configurationAdvice['use-https'](advice), 'Log in.');
-  t.equal(configurationAdvice['wait-for-restart'](advice), 'Log in.');
-  for (const code of ['set-token', 'set-password', 'check-network', 'set-catalog'] as const)
-    t.ok(configurationAdvice[code]().includes(userConfiguration), code);
-  t.match(configurationAdvice['check-network'](), /^Check the network, or set "catalogUrl" /);
-  t.match(configurationAdvice['set-catalog'](), /^Set "catalogUrl" .* to where a catalog answers/);
-});
-
-t.test('prompts lie beside the configuration of the user', async (t) => {
-  for (const [env, folder] of [
-    [{ HOME: '/home/ada' }, '/home/ada/.config/runner'],
-    [{ HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada/runner'],
-    [{ HOME: '/home/ada', XDG_CONFIG_HOME: 'ada' }, '/home/ada/.config/runner'],
-  ] as const) {
-    t.equal(userConfigFile(env), join(folder, 'config.json'));
-    t.equal(userPrompts(env), join(folder, 'prompts'));
-  }
 });
 
 t.test(

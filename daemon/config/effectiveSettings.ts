@@ -33,7 +33,7 @@ export function serveSettingsList(endpoint: Endpoint, parts: SettingsListDepende
 }
 
 /** Each setting of users with its value and with who set it, without secrets. */
-export function effectiveSettings(sources: SettingsSources): readonly EffectiveSetting[] {
+function effectiveSettings(sources: SettingsSources): readonly EffectiveSetting[] {
   return Object.entries(settings)
     .filter(([name]) => isOfUser(name))
     .map(([name, row]) => {

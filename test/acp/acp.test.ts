@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type ContentBlock,
+  type ListSessionsRequest,
   methods,
   type NewSessionRequest,
   type NewSessionResponse,
@@ -14,9 +15,6 @@ import {
 } from '@agentclientprotocol/sdk';
 import t from 'tap';
 import { forAgentClient } from '../../daemon/acp/advice.ts';
-import { promptToMessage } from '../../daemon/acp/promptMessage.ts';
-import { createSessions, inTurn } from '../../daemon/acp/sessions.ts';
-import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { type AdviceCode, adviceCodes } from '../../protocol/messages/advice.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { spawnAcp, startAcpProcess } from '../support/acpProcess.ts';
@@ -28,7 +26,7 @@ import type { StandInModel } from '../support/runner/standInModel.ts';
 import { startStandIn } from '../support/runnerStandIn.ts';
 import { has, isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
-import { settled } from '../support/waiting.ts';
+import { poll, settled } from '../support/waiting.ts';
 
 const { session: call } = methods.agent;
 
@@ -299,6 +297,11 @@ t.test('what a prompt may hold', async (t) => {
   t.match(await sent(text('Read '), { type: 'resource_link', name: 'notes', uri: 'file:///etc/passwd' }), {
     content: 'Read [notes](file:///etc/passwd)',
   });
+  t.match(
+    await sent(text('Explain'), { type: 'resource', resource: { uri: '', text: 'let b = 2' } }),
+    { content: /<attachment path="text">\nlet b = 2\n/ },
+    'what has no address is called text',
+  );
   const notes: ContentBlock = { type: 'resource_link', name: 'notes', uri: 'file:///n' };
   const link = '[notes](file:///n)';
   t.match(await sent(notes, text('sum up'), notes, notes, text(', ("'), notes, text('") now')), {
@@ -325,6 +328,7 @@ t.test('what a prompt may hold', async (t) => {
     [[text('Listen'), { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }], 'prompt[1]'],
     [[{ type: 'image', data: 'data:image/png;base64,AA', mimeType: 'image/png' }], 'prompt[0].data'],
     [[{ type: 'resource', resource: { uri: 'file:///a.zip', blob: 'AAAA' } }], 'prompt[0].resource'],
+    [[{ type: 'resource', resource: { ...picture, blob: '!' } }], 'prompt[0].resource.blob'],
     [[], 'prompt'],
     [[text('  ')], 'prompt'],
   ];
@@ -502,6 +506,44 @@ t.test('a conversation goes on in another process: loaded, resumed, listed, dele
   );
 });
 
+t.test('kept conversations are listed by pages, and one that is closed can be taken at once', async (t) => {
+  const state = await temporaryFolder(t);
+  const linesOf = (id: string, cwd: string | undefined) => [
+    { type: 'session', version: 1, id, createdAt: new Date().toISOString(), cwd },
+    { type: 'message', role: 'user', content: `Hi ${id}` },
+    { type: 'message', role: 'assistant', content: 'Yes.', model: thinker.name },
+  ];
+  const ids = Array.from({ length: 52 }, (_, at) => `20261122-aaaaaa${at + 10}`);
+  const files = ids.map((id, at) => [
+    `${id}.jsonl`,
+    // The protocol cannot show one that has no folder.
+    linesOf(id, at === 0 ? undefined : resolve(at === 1 ? '/first' : '/work'))
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(''),
+  ]);
+  await writeFiles(join(state, 'runner', 'sessions'), Object.fromEntries(files));
+  const { acp } = await start(t, [thinker], { state });
+  const list = (params: ListSessionsRequest) => acp.agent.request(call.list, params);
+  const first = await list({});
+  const second = await list({ cursor: first.nextCursor ?? null });
+  t.equal(second.nextCursor ?? undefined, undefined);
+  const listed = [...first.sessions, ...second.sessions].map(({ sessionId }) => sessionId);
+  t.strictSame(listed.toSorted(), ids.slice(1));
+  const [sessionId = ''] = (await list({ cwd: resolve('/first') })).sessions.map(
+    ({ sessionId }) => sessionId,
+  );
+  t.equal(sessionId, ids[1]);
+  await t.rejects(list({ cursor: 'x' }), failsWith({ code: -32602, data: { path: 'cursor' } }));
+
+  const params = { ...place, sessionId };
+  const held = async () => readdirSync(join(state, 'runner', 'sessions', 'locks')).length;
+  await acp.agent.request(call.load, params);
+  await Promise.all([acp.agent.request(call.close, { sessionId }), acp.agent.request(call.load, params)]);
+  t.equal(await held(), 1);
+  await acp.agent.request(call.close, { sessionId });
+  await poll(held, (marks) => marks === 0);
+});
+
 t.test('an editor that goes away during an answer loses neither it nor a prompt alone', async (t) => {
   const state = mkdtempSync(join(tmpdir(), 'runner-acp-'));
   t.teardown(() => rmSync(state, { recursive: true, force: true }));
@@ -596,81 +638,31 @@ t.test('a runner that is down, and one that has no model', async (t) => {
 });
 
 t.test('advice is in words for an editor that knows Runner only as an agent', async (t) => {
-  const config = '~/.config/runner/config.json';
-  const entry = 'OLLAMA_HOST in the "env" of the agent\'s entry in your editor';
-  const larger = `set a larger "contextLength" in ${config}`;
-  const set = `set "contextLength" to 8192 in ${config}`;
-  const fewer = `switch off some tool servers in your editor or in ${config}`;
-  const cases: readonly [code: AdviceCode, want: string, contextLength?: number][] = [
-    [
-      'start-runner',
-      `Start it (for example with "ollama serve" or "llama-server"), or name it as "host" in ${config} or as ${entry}.`,
-    ],
-    ['check-address', `Check "host" in ${config}, or ${entry}.`],
-    ['check-proxy', `Check "host" in ${config}, or ${entry}, and whether there is a proxy in between.`],
-    ['set-address', `Say as "host" in ${config}, or as ${entry}, where the runner itself answers.`],
-    ['name-ca-file', `If it is your own, name its CA file as "caFile" in ${config}.`],
-    ['set-token', `Say in "auth" of ${config} where its token is, or check the one that is there.`],
-    [
-      'set-password',
-      `Say in "auth" of ${config} where its "user:password" is, or check the one that is there.`,
-    ],
-    ['use-https', 'As it was said.'],
-    ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
-    ['shorten-prompt', `Shorten it, start a new conversation, or ${larger}.`],
-    ['shorten-prompt', `Shorten it, start a new conversation, or ${set}.`, 8_192],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer}.`, 0],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${larger}.`],
-    ['offer-fewer-tools', `Most of it describes the tools: ${fewer} or ${set}.`, 8_192],
-    ['make-room', 'Start a new conversation before anything is refused.', 0],
-    ['make-room', `Start a new conversation or ${set} before anything is refused.`, 8_192],
-    ['log-in', 'As it was said.'],
-    ['wait-for-restart', 'As it was said.'],
-    [
-      'check-network',
-      `Check the network, or set "catalogUrl" in ${config}; installed models work without it.`,
-    ],
-    [
-      'set-catalog',
-      `Set "catalogUrl" in ${config} to where a catalog answers; installed models work without it.`,
-    ],
-  ];
-  for (const [code, want, contextLength] of cases) {
+  const said = (code: AdviceCode, contextLength?: number) => {
     const given = contextLength === undefined ? {} : { contextLength };
     const advice = { code, problem: 'It is so.', text: 'As it was said.', ...given };
-    t.equal(forAgentClient({ message: 'It is so. As it was said.', advice }), `It is so. ${want}`);
-  }
-  t.strictSame(new Set(cases.map(([code]) => code)), new Set(adviceCodes), 'each has words');
+    return forAgentClient({ message: 'It is so. As it was said.', advice });
+  };
+  const config = '~/.config/runner/config.json';
+  const general: readonly AdviceCode[] = ['use-https', 'log-in', 'wait-for-restart'];
+  for (const code of adviceCodes)
+    if (general.includes(code)) t.equal(said(code), 'It is so. As it was said.', code);
+    else t.match(said(code), /^It is so\. .*(config\.json|new conversation)/, code);
+  for (const [code, want, contextLength] of [
+    ['shorten-prompt', 'Shorten it or start a new conversation.', 0],
+    ['shorten-prompt', `Shorten it, start a new conversation, or set a larger "contextLength" in ${config}.`],
+    ['make-room', 'Start a new conversation before anything is refused.', 0],
+    [
+      'make-room',
+      `Start a new conversation or set "contextLength" to 8192 in ${config} before anything is refused.`,
+      8_192,
+    ],
+    ['offer-fewer-tools', /^It is so\. Most of it describes the tools: switch off some tool servers/],
+    ['check-address', /OLLAMA_HOST in the "env" of the agent's entry in your editor\.$/],
+  ] as const)
+    if (typeof want === 'string') t.equal(said(code, contextLength), `It is so. ${want}`);
+    else t.match(said(code), want);
   t.equal(forAgentClient({ message: 'It is so.' }), 'It is so.');
-});
-
-t.test('a notice is a paragraph of its own, where the client does not show it apart', async (t) => {
-  for (const [before, want] of [
-    ['', '> Mind it.\n\n'],
-    ['so', '\n\n> Mind it.\n\n'],
-    ['so\n', '\n> Mind it.\n\n'],
-    ['so\n\n', '> Mind it.\n\n'],
-  ] as const) {
-    let said = '';
-    const updates = createUpdateSender({
-      update: async (update) => {
-        if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
-          said += update.content.text;
-      },
-      ...{ cwd: '/', takesNotices: false },
-      signal: new AbortController().signal,
-    });
-    if (before !== '') await updates.delta({ streamId: 's', seq: 0, kind: 'text', text: before });
-    await updates.notice({ message: 'Mind it.' });
-    await updates.notice({ message: 'And that.' });
-    t.equal(said, `${before}${want}> And that.\n\n`);
-  }
-});
-
-t.test('a text that is attached without an address is called text', async (t) => {
-  const resource = { uri: '', text: 'let a = 1' };
-  const { attachments } = promptToMessage([text('Explain'), { type: 'resource', resource }]);
-  t.strictSame(attachments, [{ path: 'text', text: 'let a = 1' }]);
 });
 
 t.test('a runner that cannot list its models answers with the one that was chosen', async (t) => {
@@ -999,36 +991,3 @@ t.test('prompts that are kept as files are commands, and are sent in place of wh
   await ask(sessionId, text('/fix'));
   t.equal(questions.length, 2, 'an answer is kept');
 });
-
-t.test(
-  'a session has one turn at a time, and lets go of what it holds once it is closed and has none',
-  async (t) => {
-    const ended: string[] = [];
-    const sessions = createSessions(({ id }) => ended.push(`${id} closed`));
-    const begin = (id: string, work: Parameters<typeof inTurn>[1]) => {
-      const options = { session: sessions.get(id), requestSignal: new AbortController().signal };
-      return inTurn({ ...options, onDidEnd: (id) => ended.push(`${id} ended`) }, work);
-    };
-    for (const id of ['idle', 'busy', 'open']) sessions.open({ id, cwd: '/' });
-    t.same(await begin('open', async () => ({ stopReason: 'end_turn' })), { stopReason: 'end_turn' });
-    t.strictSame(ended, [], 'it goes on after a turn');
-    const turn = begin('busy', async (signal) => {
-      await t.rejects(
-        begin('busy', async () => ({ stopReason: 'end_turn' })),
-        /still answering/,
-      );
-      sessions.close('busy');
-      t.strictSame(ended, [], 'not before its turn is over');
-      signal.throwIfAborted();
-      return { stopReason: 'end_turn' };
-    });
-    t.same(await turn, { stopReason: 'cancelled' });
-    sessions.close('idle');
-    t.strictSame(ended, ['busy ended', 'idle closed']);
-    t.throws(() => sessions.get('busy'), /no such session/);
-    await t.rejects(
-      begin('open', async () => Promise.reject(new Error('lost'))),
-      /lost/,
-    );
-  },
-);

@@ -11,14 +11,6 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Test } from 'tap';
 import t from 'tap';
-import { createAgent } from '../../daemon/acp/agent.ts';
-import { readClientMcpServers } from '../../daemon/acp/clientMcpServers.ts';
-import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
-import { askedCall, endedCall, toolCallOf } from '../../daemon/acp/toolCallUpdates.ts';
-import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
-import { createAgentModes } from '../../daemon/chat/agentMode.ts';
-import { createCore } from '../../daemon/compose/core.ts';
-import { openUserFile } from '../../daemon/config/userFile.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { type AcpPairOptions, startAcpPair } from '../support/acpPair.ts';
 import { failsWith } from '../support/failsWith.ts';
@@ -38,36 +30,6 @@ const able: StandInModel = {
 };
 const seer: StandInModel = { name: 'seer:4b', capabilities: ['completion', 'tools', 'vision'] };
 const plain: StandInModel = { name: 'plain:1b', capabilities: ['completion'] };
-
-const noBuiltin = {
-  requireMode: async () => undefined,
-  edits: () => Promise.reject(new Error('They are off.')),
-  checks: () => Promise.reject(new Error('They are off.')),
-};
-
-t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
-  const ended: string[] = [];
-  const tools = createSessionTools(({ cwd }) => ({
-    offer: async () => ({ tools: [], problems: [] }),
-    has: () => false,
-    askable: async () => [],
-    require: async () => undefined,
-    ...noBuiltin,
-    close: async () => void ended.push(cwd),
-  }));
-  const use = (id: string, turn = async () => undefined) => tools.run(id, turn);
-  for (let count = 0; count < 10; count += 1)
-    tools.set(`s${count}`, { servers: {}, cwd: `s${count}`, files: () => undefined, elicitModes: () => [] });
-  for (let count = 0; count < 8; count += 1) await use(`s${count}`);
-  await use('s0');
-  t.same(ended, [], 'there is room for eight');
-  await use('s1', () => use('s8'));
-  t.same(ended, ['s2'], 'neither one that was used again nor one that is busy');
-  await use('s9');
-  t.same(ended, ['s2', 's3']);
-  await tools.close();
-  t.same(ended.toSorted(), ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9']);
-});
 
 async function start(t: Test, more: Partial<AcpPairOptions> = {}) {
   const runner = await startStandIn({ models: [able, seer, plain] });
@@ -186,48 +148,42 @@ t.test('a call is shown, asked about, run and answered; a loaded session shows i
 });
 
 t.test('what a title and a question show of a call is cut, and says so', async (t) => {
-  const titleOf = (name: string, given: Record<string, unknown>, title?: string) =>
-    toolUpdates([
-      {
-        update: toolCallOf(
-          { id: 'call_1', name, arguments: given },
-          title === undefined ? undefined : ({ server: 'good', title } as never),
-        ),
-      },
-    ])[0]?.title;
+  const { runner, acp, questions, server, open, ask } = await start(t);
+  const { sessionId } = await open(server('good'));
   const long = (length: number) => 'x'.repeat(length);
-  const cases = [
-    { name: 'a name of 64', was: titleOf(long(64), {}), want: long(64) },
-    { name: 'and of 65', was: titleOf(long(65), {}), want: `${long(63)}…` },
-    { name: 'a title counts', was: titleOf('echo', {}, long(65)), want: `${long(63)}… (good)` },
-    { name: 'an argument of 64', was: titleOf('a', { [long(64)]: 1 }), want: `a ${long(64)}=1` },
-    { name: 'and of 65', was: titleOf('a', { [long(65)]: 1 }), want: `a ${long(63)}…=1` },
+  const cases: readonly { name: string; called?: string; given?: Record<string, unknown>; want: string }[] = [
+    { name: 'a name of 64', called: long(64), want: long(64) },
+    { name: 'and of 65', called: long(65), want: `${long(63)}…` },
+    { name: 'an argument of 64', given: { [long(64)]: 1 }, want: `a ${long(64)}=1` },
+    { name: 'and of 65', given: { [long(65)]: 1 }, want: `a ${long(63)}…=1` },
+    { name: 'short ones are first', given: { b: long(9), c: true }, want: `a c=true, b=${long(9)}` },
+    { name: 'one line', given: { b: 'x\n\ty\u2066 \u001b[31mz' }, want: 'a b=x y z' },
+    { name: '160 in all', given: { b: long(156) }, want: `a b=${long(156)}` },
+    { name: 'and 161', given: { b: long(157) }, want: `a b=${long(155)}…` },
     {
-      name: 'short ones are first',
-      was: titleOf('a', { b: long(9), c: true }),
-      want: `a c=true, b=${long(9)}`,
+      name: 'twenty arguments are enough',
+      given: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at + 10}`, 0])),
+      want: `a ${Array.from({ length: 20 }, (_, at) => `k${at + 10}=0`).join(', ')}`,
     },
-    { name: 'one line', was: titleOf('a', { b: 'x\n\ty\u2066 \u001b[31mz' }), want: 'a b=x y z' },
-    { name: '160 in all', was: titleOf('a', { b: long(156) }), want: `a b=${long(156)}` },
-    { name: 'and 161', was: titleOf('a', { b: long(157) }), want: `a b=${long(155)}…` },
-    { name: 'a value that has no text', was: titleOf('a', { b: undefined }), want: 'a b=' },
   ];
-  for (const { name, was, want } of cases) t.equal(was, want, name);
-  const many = Object.fromEntries(
-    Array.from({ length: 21 }, (_, at) => [`k${String(at).padStart(2, '0')}`, at % 10]),
+  runner.toolCalls(cases.map(({ called = 'a', given = {} }) => ({ name: called, arguments: given })));
+  runner.say('So.');
+  await ask(sessionId);
+  const titles = toolUpdates(acp.updates).flatMap((update) =>
+    update.sessionUpdate === 'tool_call' ? [update.title] : [],
   );
-  t.match(titleOf('a', many), 'k19=9');
-  t.notMatch(titleOf('a', many), 'k20', 'twenty arguments are enough');
-  const shownOf = (length: number) => {
-    const given = { a: long(length - JSON.stringify({ a: '' }, undefined, 2).length) };
-    const { content } = askedCall(
-      { id: 'call_1', name: 'a', arguments: given },
-      { server: 'good', description: '' },
-    );
-    return JSON.stringify(content);
-  };
-  t.notMatch(shownOf(8_000), '…');
-  t.match(shownOf(8_001), '…');
+  for (const [index, { name, want }] of cases.entries()) t.equal(titles[index], want, name);
+
+  const around = JSON.stringify({ word: '' }, undefined, 2).length;
+  for (const [length, isCut] of [
+    [8_000, false],
+    [8_001, true],
+  ] as const) {
+    runner.toolCalls([echo(long(length - around))]);
+    runner.say('So.');
+    await ask(sessionId);
+    t.equal(JSON.stringify(questions.at(-1)?.toolCall.content).includes('…'), isCut, `${length}`);
+  }
 });
 
 t.test('a long call shows what its server reports, until its result', async (t) => {
@@ -240,21 +196,6 @@ t.test('a long call shows what its server reports, until its result', async (t) 
   const step = { type: 'text', text: /^```\n\d of 8: Step \d of 8\n```$/ };
   t.match(first, { status: 'in_progress', content: [{ type: 'content', content: step }] });
   t.match(more.at(-1), { status: 'completed', content: [{ content: { text: '```\ndone\n```' } }] });
-
-  const sent: string[] = [];
-  const { signal } = new AbortController();
-  const updates = createUpdateSender({
-    update: async ({ sessionUpdate, ...update }) =>
-      void sent.push('status' in update ? `${update.status}` : ''),
-    ...{ cwd: '/', takesNotices: true, signal },
-  });
-  const toolCall = { id: 'a', name: 'slow', arguments: {} };
-  const toolResult = { id: 'a', name: 'slow', server: 'good', content: 'ok', isError: false };
-  await updates.started(toolCall);
-  await updates.progress({ streamId: 's', id: 'a', progress: 1 });
-  await updates.delta({ streamId: 's', seq: 0, kind: 'toolResult', toolResult });
-  await updates.progress({ streamId: 's', id: 'a', progress: 2 });
-  t.strictSame(sent, ['in_progress', 'in_progress', 'completed'], 'nothing after the result');
 });
 
 t.test('images of a result are images, in a loaded session too', async (t) => {
@@ -273,60 +214,6 @@ t.test('images of a result are images, in a loaded session too', async (t) => {
   await acp.hangUp();
   await other.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
   t.strictSame(toolUpdates(other.updates).at(-1)?.content, [words, image]);
-
-  const contentOf = (content: string, ...images: readonly string[]) =>
-    toolUpdates([{ update: endedCall({ id: 'a', content, isError: false, images }) }])[0]?.content;
-  const jpeg = { type: 'content', content: { type: 'image', data: '/9j/', mimeType: 'image/jpeg' } };
-  const both = '[image, image/png]\n[image, image/jpeg]';
-  t.strictSame(contentOf(both, 'AAAA', '/9j/'), [image, jpeg], 'their lines are not shown');
-  t.match(contentOf('[image, image/png]'), [{ content: { text: /image/ } }], 'a text that looks like one is');
-});
-
-t.test('what a server says about its tool chooses an icon', async (t) => {
-  for (const [annotations, kind] of [
-    [undefined, 'other'],
-    [{}, 'other'],
-    [{ openWorldHint: true }, 'other'],
-    [{ readOnlyHint: false, openWorldHint: true }, 'edit'],
-    [{ readOnlyHint: true, openWorldHint: true }, 'fetch'],
-    [{ readOnlyHint: true, openWorldHint: false }, 'read'],
-    [{ readOnlyHint: true }, 'read'],
-  ] as const) {
-    const tool = { name: 'look', ownName: 'look', server: 'web', annotations };
-    t.match(toolCallOf({ id: 'a', name: 'look', arguments: {} }, tool as never), { kind }, kind);
-  }
-});
-
-t.test('servers of an editor have names that entries can have, each once', async (t) => {
-  const named = (...names: readonly string[]) =>
-    Object.keys(
-      readClientMcpServers(
-        names.map((name) => ({ name, command: 'x', args: [], env: [] }) satisfies McpServer),
-      ),
-    );
-  t.strictSame(named('files', 'files', 'My Files!', 'files'), ['files', 'files_2', 'My_Files_', 'files_3']);
-  t.strictSame(named('', ''), ['server', 'server_2']);
-  t.strictSame(named('x'.repeat(60), `${'x'.repeat(60)}y`), ['x'.repeat(60), `${'x'.repeat(60)}_2`]);
-  t.strictSame(named(builtinServer), [`${builtinServer}_2`], 'that of Runner is its own');
-  const many = Array.from({ length: 64 }, (_, at) => `s${at}`);
-  t.equal(named(...many).length, 64);
-  t.throws(() => named(...many, 'more'), failsWith({ message: /at most 64 tool servers/ }));
-  const headers = [{ name: 'Authorization', value: 'Bearer x' }];
-  const env = [{ name: 'A', value: 'b' }];
-  t.strictSame(
-    readClientMcpServers([
-      { type: 'http', name: 'web', url: 'https://web/mcp', headers },
-      { name: 'own', command: 'x', args: ['y'], env },
-    ]),
-    {
-      web: { type: 'http', url: 'https://web/mcp', headers: { Authorization: 'Bearer x' } },
-      own: { command: 'x', args: ['y'], env: { A: 'b' } },
-    },
-  );
-  t.throws(
-    () => readClientMcpServers([{ type: 'sse', name: 'old', url: 'https://old', headers: [] }]),
-    failsWith({ path: 'mcpServers[0].type', message: /"sse" is not supported/ }),
-  );
 });
 
 t.test('what is allowed, denied, cancelled, unknown, wrong or failing', async (t) => {
@@ -463,8 +350,44 @@ t.test('two sessions that answer "always" at once are both kept', async (t) => {
   t.equal(approved.length, 2);
 });
 
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+t.test('the servers of eight sessions run; those of the longest idle session end first', async (t) => {
+  const { runner, server, open, ask, recorded } = await start(t);
+  const names = Array.from({ length: 10 }, (_, at) => `s${at}`);
+  const sessions: string[] = [];
+  for (const name of names) sessions.push((await open(server('good', 'good', name))).sessionId);
+  const use = async (index: number) => {
+    runner.say('Yes.');
+    await ask(sessions[index] ?? '');
+  };
+  const ended = () =>
+    names.filter((name) => {
+      const { pid } = recorded(name).find(({ pid }) => pid) ?? {};
+      return typeof pid === 'number' && isGone(pid);
+    });
+  for (let index = 0; index < 8; index += 1) await use(index);
+  await use(0);
+  t.same(ended(), [], 'there is room for eight');
+  for (const [index, want] of [
+    [8, ['s1']],
+    [9, ['s1', 's2']],
+  ] as const) {
+    await use(index);
+    await eventually(() => ended().length === want.length);
+    t.same(ended(), want, 'not one that was used again');
+  }
+});
+
 t.test('servers are of one session alone, and end with it', async (t) => {
-  const { runner, acp, folder, server, open, ask, recorded } = await start(t);
+  const { runner, acp, questions, folder, server, open, ask, recorded } = await start(t);
   const config = join(folder, 'runner', 'config.json');
   mkdirSync(join(folder, 'runner'), { recursive: true });
   const own = { command: process.execPath, args: [toolServerPath, 'shuffled', join(folder, 'own.jsonl')] };
@@ -481,16 +404,12 @@ t.test('servers are of one session alone, and end with it', async (t) => {
   for (const name of ['My_Files__echo', 'My_Files__2_echo', 'a'])
     t.ok(offered.includes(name), `${name} of ${offered.join(', ')}`);
   t.ok((await talk(two.sessionId)).includes('echo'), 'the same name in another session is another server');
+  const posing = await open(server(builtinServer, 'good', 'four'));
+  runner.toolCalls([echo('x')]);
+  await talk(posing.sessionId);
+  t.equal(questions.at(-1)?.toolCall.title, `Echo (${builtinServer}_2) word=x`, 'that of Runner is its own');
   t.same((await talk(none.sessionId)).toSorted(), ['a', 'b'], "the user's own alone");
   const pids = (file: string) => recorded(file).flatMap(({ pid }) => (typeof pid === 'number' ? [pid] : []));
-  const isGone = (pid: number) => {
-    try {
-      process.kill(pid, 0);
-      return false;
-    } catch {
-      return true;
-    }
-  };
   await acp.agent.request(call.close, { sessionId: one.sessionId });
   for (const file of ['one', 'two']) await eventually(() => pids(file).every(isGone));
   t.notOk(pids('three').some(isGone), 'that of the other session runs on');
@@ -500,82 +419,20 @@ t.test('servers are of one session alone, and end with it', async (t) => {
 });
 
 t.test('a session that is closed and resumed while its turn ends keeps its servers', async (t) => {
-  const runner = await startStandIn({ models: [able] });
-  const closed = new AbortController();
-  const folder = await temporaryFolder(t);
-  const core = createCore(
-    {
-      ...{ host: runner.url, sessionsFolder: join(folder, 'sessions'), readSecrets: async () => undefined },
-      ...{ now: Date.now, random: Math.random },
-      user: await openUserFile({ path: '/nonexistent', clientHasSettings: true }),
-    },
-    closed.signal,
-  );
-  core.configuration.start({});
-  core.start();
-  const started: ClientTools[] = [];
-  const agent = createAgent({
-    ...{ core, version: '0', mode: undefined, modes: createAgentModes(), createId: () => 'call' },
-    startTools(given) {
-      started.push(given);
-      const offer = async () => ({ tools: [], problems: [] });
-      return {
-        offer,
-        has: () => true,
-        askable: async () => [],
-        require: async () => undefined,
-        ...noBuiltin,
-        close: async () => undefined,
-      };
-    },
-  });
-  t.teardown(async () => {
-    closed.abort();
-    await agent.close();
-    await Promise.all([core.sessions.close(), core.servers.close(), runner.close()]);
-  });
-  const { signal } = new AbortController();
-  const server = (name: string): McpServer => ({ name, command: 'never', args: [], env: [] });
-  const { sessionId } = await agent.newSession({ cwd: folder, mcpServers: [server('first')] }, signal);
-  const ask = (update: () => Promise<void> = async () => undefined) => {
-    runner.say('Yes.');
-    const askPermission = async () => ({ outcome: { outcome: 'cancelled' as const } });
-    const prompt = [{ type: 'text' as const, text: 'go' }];
-    const noFile = async () => Promise.reject(new Error('there are no files'));
-    const elicit = async () => ({ action: 'cancel' as const });
-    const client = { update, askPermission, elicit, readTextFile: noFile, writeTextFile: noFile, signal };
-    return agent.prompt({ sessionId, prompt }, client);
-  };
-  const resume = (name: string) =>
-    agent.resumeSession({ sessionId, cwd: folder, mcpServers: [server(name)] }, signal);
-  await ask();
-
-  let read: () => void = () => undefined;
-  const whenRead = new Promise<void>((resolve) => {
-    read = resolve;
-  });
-  let turn: Promise<unknown> = Promise.resolve();
-  await new Promise<void>((isTold) => {
-    turn = ask(() => {
-      isTold();
-      return whenRead;
-    });
-  });
-  agent.closeSession(sessionId);
-  await resume('second');
-  read();
+  const { runner, acp, folder, server, open, ask } = await start(t);
+  const { sessionId } = await open(server('good'));
+  runner.say('Yes.');
+  await ask(sessionId);
+  runner.tokens(1_000_000, { perSecond: 200 });
+  const turn = ask(sessionId);
+  await runner.waitFor(() => runner.bodies('/api/chat').length === 2);
+  const closing = acp.agent.request(call.close, { sessionId });
+  await acp.agent.request(call.resume, { sessionId, cwd: folder, mcpServers: [server('next', 'shuffled')] });
+  await closing;
   t.match(await turn, { stopReason: 'cancelled' });
-  await ask();
-  t.same(
-    started.map(({ servers }) => Object.keys(servers)),
-    [['first'], ['second']],
-  );
-
-  const late = resume('third');
-  const answered = ask();
-  await t.rejects(late, failsWith({ message: /still answering/ }), 'a prompt was quicker');
-  await answered;
-  t.equal(started.length, 2);
+  runner.say('Yes.');
+  await ask(sessionId);
+  t.same(offeredTo(runner).toSorted(), ['a', 'b']);
 });
 
 t.test('over HTTP with headers; servers with other transports; models without tools', async (t) => {

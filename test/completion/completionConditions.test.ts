@@ -1,9 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { createCompletion } from '../../daemon/completion/completion.ts';
 import { cursorContextAt } from '../../daemon/completion/cursorContext.ts';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
 import type { RunnerOptions } from '../../protocol/messages/settings.ts';
@@ -13,7 +11,6 @@ import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
-import { createVirtualClock } from '../support/virtualClock.ts';
 
 const models: readonly StandInModel[] = [{ name: 'filler:latest', capabilities: ['completion', 'insert'] }];
 const uri = 'file:///shop/sum.ts';
@@ -445,50 +442,6 @@ t.test(
     await runner.waitFor(() => !runner.requests.some(isOpen));
   },
 );
-
-t.test('a running answer waits for a newer request that waits for the disk', async (t) => {
-  const document = TextDocument.create(uri, 'typescript', 0, 'const a = \n');
-  const asked: { readonly signal: AbortSignal; readonly land: (text: string) => void }[] = [];
-  const checks: (() => void)[] = [];
-  const clock = createVirtualClock();
-  const { complete } = createCompletion({
-    document: () => document,
-    onDidClose: () => undefined,
-    pacing: { rest: async () => undefined },
-    wait: clock.wait,
-    acceptances: { offer: () => '1', isEnd: () => false },
-    model: () => 'filler',
-    whyNotSendable: async () => {
-      if (asked.length > 0) await new Promise<void>((resolve) => checks.push(resolve));
-      return undefined;
-    },
-    ask: (_place, signal, receive) =>
-      new Promise((land, fail) => {
-        signal.addEventListener('abort', () => fail(signal.reason));
-        asked.push({ signal, land });
-        receive('one');
-      }),
-    isIdle: () => false,
-  });
-  const askAt = (character: number, signal: AbortSignal) =>
-    complete({ textDocument: { uri }, position: { line: 0, character } }, signal);
-  const first = new AbortController();
-  const older = askAt(10, first.signal);
-  while (asked.length === 0) await nextTurn();
-  first.abort(new Error('cancelled'));
-  await t.rejects(older, { message: 'cancelled' });
-  const start = { line: 0, character: 10 };
-  TextDocument.update(document, [{ range: { start, end: start }, text: 'o' }], 1);
-  const newer = askAt(11, new AbortController().signal);
-  // Far longer than a flight goes on without anybody who waits for it.
-  clock.pass(300);
-  await nextTurn();
-  t.equal(asked[0]?.signal.aborted, false);
-  for (const goOn of checks) goOn();
-  asked[0]?.land('one;');
-  t.match(await newer, { kind: 'item', item: { insertText: 'ne;' } });
-  t.equal(asked.length, 1, 'nothing is asked twice');
-});
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');

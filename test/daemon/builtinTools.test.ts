@@ -21,7 +21,7 @@ import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { builtinInstructions, builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
 import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
-import { decodeText, encodeText, FileStore, type FileText } from '../../daemon/tools/builtin/fileStore.ts';
+import { decodeText, encodeText, FileStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits as applied } from '../../daemon/tools/builtin/textEdits.ts';
@@ -42,7 +42,13 @@ import {
 import { golden } from '../support/golden.ts';
 import { has, isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
-import { answersOf, offeredTo, startWithTools, type ToolOptions } from '../support/toolDaemon.ts';
+import {
+  answersOf,
+  offeredTo,
+  startInFolder,
+  startWithTools,
+  type ToolOptions,
+} from '../support/toolDaemon.ts';
 import { poll } from '../support/waiting.ts';
 
 const diskStore = new FileStore({ openDocuments: () => [] });
@@ -510,83 +516,6 @@ t.test('a file is read as far as it is a text of the workspace', where('links'),
     await t.rejects(read(name), { name: 'FileProblemError', message }, name);
 });
 
-t.test('an editor that has files is read from and written to, as far as it can', async (t) => {
-  const folder = await realpath(
-    await temporaryFolder(t, {
-      'a.txt': 'a\r\nb\r\n',
-      'marked.txt': '\ufeffa\n',
-      'image.png': new Uint8Array([0]),
-    }),
-  );
-  const { signal } = new AbortController();
-  const fileOf = (name: string) => ({ path: join(folder, name), name, isThere: true });
-  const onDisk = (name: string) => readFile(join(folder, name), 'utf8');
-  let shown: string | Error = '';
-  const written: unknown[] = [];
-  const read = async (path: string) => {
-    if (shown instanceof Error) throw shown;
-    return shown === '' ? readFile(path, 'utf8') : shown;
-  };
-  const write = async (path: string, text: string) => {
-    if (shown instanceof Error) throw shown;
-    written.push([path, text]);
-  };
-  const [none, reader, writer, both] = [undefined, { read }, { write }, { read, write }].map(
-    (editor) => new FileStore({ openDocuments: () => [], editorFiles: () => editor }),
-  ) as [FileStore, FileStore, FileStore, FileStore];
-
-  const a = await diskStore.read(fileOf('a.txt'), signal);
-  for (const store of [none, reader, writer, both])
-    t.strictSame(await store.read(fileOf('a.txt'), signal), a);
-  shown = 'a\nb\n';
-  t.strictSame(await reader.read(fileOf('a.txt'), signal), a, 'line ends are those of the disk');
-  shown = '\ufeffa\nc\n';
-  const typed = { ...a, text: 'a\nc\n' };
-  t.strictSame(await both.read(fileOf('a.txt'), signal), typed, 'what was typed, and what is on the disk');
-  t.strictSame(await writer.read(fileOf('a.txt'), signal), a);
-  await t.rejects(both.read(fileOf('image.png'), signal), { message: /binary/ });
-
-  const change = (store: FileStore, before: FileText | undefined, name = 'a.txt', by = signal) =>
-    store.write(fileOf(name), { before, text: 'new\n' }, by);
-  const unsaved =
-    'a.txt has unsaved changes in the editor, so it was not changed. Ask the user to save it first.';
-  await t.rejects(change(reader, typed), { message: unsaved });
-  await t.rejects(change(reader, a), { message: /^a\.txt has changed since the edit was made/ });
-  await t.rejects(change(both, a), { message: /^a\.txt has changed since/ }, 'the user has typed since');
-  await t.rejects(
-    change(both, { ...typed, bytes: Buffer.from('other') }),
-    { message: /^a\.txt has changed since/ },
-    'the disk has other text than before',
-  );
-  await t.rejects(change(both, typed, 'a.txt', AbortSignal.abort(new Error('It is late.'))), {
-    message: 'It is late.',
-  });
-  t.strictSame([written, await onDisk('a.txt')], [[], 'a\r\nb\r\n']);
-  await change(both, typed);
-  shown = '';
-  await change(both, await both.read(fileOf('marked.txt'), signal), 'marked.txt');
-  await change(writer, undefined, 'c.txt');
-  t.strictSame(written, [
-    [join(folder, 'a.txt'), 'new\n'],
-    [join(folder, 'marked.txt'), '\ufeffnew\n'],
-    [join(folder, 'c.txt'), 'new\n'],
-  ]);
-  await change(reader, a);
-  await change(none, undefined, 'd.txt');
-  t.strictSame([await onDisk('a.txt'), await onDisk('d.txt')], ['new\n', 'new\n']);
-
-  shown = new Error('No such file.');
-  const refused = { name: 'FileProblemError', message: 'The editor refused a.txt: No such file.' };
-  await t.rejects(reader.read(fileOf('a.txt'), signal), refused);
-  await t.rejects(change(writer, undefined), refused);
-  const stop = new AbortController();
-  const slow = new FileStore({
-    openDocuments: () => [],
-    editorFiles: () => ({ read: () => new Promise(() => stop.abort(new Error('Stop.'))) }),
-  });
-  await t.rejects(slow.read(fileOf('a.txt'), stop.signal), { message: 'Stop.' });
-});
-
 t.test('the tools are described, and the text for the system names those that are offered', (t) => {
   const several = builtinTools(['/a', '/b', '/c'], true).map(({ description }) => description);
   t.match(several[2], /Paths are relative to \/a; a file of \/b or \/c is named by its whole path\.$/);
@@ -628,59 +557,14 @@ function serverOf(folders: readonly string[], more: Partial<Parameters<typeof cr
     showsDiffs: () => true,
     ...more,
   });
-  /** As the loop passes them on. */
-  const requestOf = (name: string, given: Record<string, unknown>) => ({
-    ...{ name, arguments: argumentsAsMeant(name, given), inputSchema: {} },
-  });
-  const never = new AbortController().signal;
+  const { signal } = new AbortController();
   return {
-    state: () => server.state(never),
-    call: (name: string, given: Record<string, unknown>, signal = never) =>
-      server.call(requestOf(name, given), { signal }),
-    prepare: async (name: string, given: Record<string, unknown>, signal = never) => {
-      const prepared = await server.prepare?.(requestOf(name, given), signal);
-      if (!prepared) throw new Error('It prepares every call.');
-      return prepared;
-    },
+    state: () => server.state(signal),
+    /** As the loop passes it on. */
+    call: (name: string, given: Record<string, unknown>) =>
+      server.call({ name, arguments: argumentsAsMeant(name, given), inputSchema: {} }, { signal }),
   };
 }
-
-t.test('the tools are called as those of any server', async (t) => {
-  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
-  const unsaved = join(folder, 'new.txt');
-  const { call } = serverOf([folder], {
-    openDocuments: () => [
-      { uri: 'untitled:a.txt', getText: () => 'other' },
-      { uri: pathToFileURL(unsaved).href, getText: () => 'typed' },
-    ],
-  });
-  t.match(await call('read_file', { path: 'a.txt' }), { content: 'a', isError: false });
-  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), {
-    content: 'Changed a.txt, line 1 (+1 -1).',
-    isError: false,
-  });
-  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] }), { isError: true });
-  t.match(
-    await call('edit_file', { path: 'a.txt', edits: [edit('b', 'c')] }),
-    { isError: false },
-    'its turn',
-  );
-  t.equal(await readFile(join(folder, 'a.txt'), 'utf8'), 'c\n');
-  t.match(await call('read_file', { path: '../b.txt' }), {
-    content: /outside of the workspace/,
-    isError: true,
-  });
-  t.match(
-    await call('edit_file', { path: 'new.txt', edits: [edit('', 'of the model')] }),
-    { content: /^new\.txt has unsaved changes in the editor/, isError: true },
-    'a document that was never saved',
-  );
-  const many = Array.from({ length: 100 }, () => edit('none', 'a'));
-  t.match(await call('edit_file', { path: 'a.txt', edits: many }), {
-    content: /^old_string of edit 1 does not occur/,
-  });
-  t.match(await call('read_file', { path: 'a.txt', start_line: 1, end_line: 1 }), { content: 'c' });
-});
 
 t.test('texts of up to a million characters are edited', async (t) => {
   const most = 1024 * 1024;
@@ -708,52 +592,6 @@ t.test('texts of up to a million characters are edited', async (t) => {
   t.equal(await readFile(join(folder, 'lines.txt'), 'utf8'), 'a\r\nb\n', 'as it was given');
 });
 
-t.test('an edit waits for its turn at the file, and sees what came before it', where('links'), async (t) => {
-  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
-  let typed: string | undefined;
-  const { prepare, call } = serverOf([folder], {
-    openDocuments: () =>
-      typed === undefined
-        ? []
-        : [{ uri: pathToFileURL(join(folder, 'link.txt')).href, getText: () => typed ?? '' }],
-  });
-  await symlink('a.txt', join(folder, 'link.txt'));
-  const text = () => readFile(join(folder, 'a.txt'), 'utf8');
-  const { signal } = new AbortController();
-
-  const creation = await prepare('edit_file', { path: 'new.txt', edits: [edit('', 'one\n')] });
-  t.strictSame(creation.diff, {
-    ...{ path: join(folder, 'new.txt'), name: 'new.txt', after: 'one\n', unified: '@@ -0,0 +1,1 @@\n+one\n' },
-  });
-  const waiting = prepare('edit_file', { path: 'new.txt', edits: [edit('one', 'two')] });
-  t.strictSame(await creation.call(signal), { content: 'Created new.txt (+1 -0).', isError: false });
-  const second = await waiting;
-  t.equal(second.diff?.before, 'one\n');
-  second.end();
-
-  const first = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'b')] });
-  const gone = new AbortController();
-  const leaving = prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'c')] }, gone.signal);
-  gone.abort(new Error('Nobody waits.'));
-  await t.rejects(leaving, { message: 'Nobody waits.' });
-  typed = 'typed meanwhile';
-  t.match(await first.call(signal), { content: /^a\.txt has unsaved changes in the editor/, isError: true });
-  typed = undefined;
-  const stopped = new AbortController();
-  const late = await prepare('edit_file', { path: 'a.txt', edits: [edit('a', 'd')] }, stopped.signal);
-  stopped.abort(new Error('It is late.'));
-  await t.rejects(late.call(stopped.signal), { message: 'It is late.' });
-  t.equal(await text(), 'a\n');
-  t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'e')] }), { isError: false });
-  typed = 'e\r\n';
-  t.match(await call('read_file', { path: 'a.txt' }), { content: 'e' }, 'line ends are no change');
-  typed = 'f';
-  t.strictSame(await call('read_file', { path: 'a.txt' }), {
-    content: 'e\n[The editor has unsaved changes of this file. This is what is on the disk.]',
-    isError: false,
-  });
-});
-
 t.test('the folder of a project may come later, and is not that of a user', async (t) => {
   const top = await realpath(await temporaryFolder(t));
   const folder = join(top, 'project');
@@ -772,34 +610,6 @@ t.test('the folder of a project may come later, and is not that of a user', asyn
       ...{ state: 'failed', tools: [], message: /it is your home folder/ },
     });
 });
-
-/** A daemon whose model may use the built-in tools in a folder with these files. */
-async function startInFolder(
-  t: Parameters<typeof startWithTools>[0],
-  files: Readonly<Record<string, string | Uint8Array>>,
-  { pair, ...options }: ToolOptions & { readonly client?: object } = {},
-) {
-  const folder = await realpath(await temporaryFolder(t, files));
-  const { client = { showsDiffs: true }, ...rest } = options;
-  const started = await startWithTools(t, [], {
-    builtinTools: true,
-    ...rest,
-    pair: {
-      ...pair,
-      capabilities: {
-        experimental: { runner: { folder, approvesTools: options.decide !== undefined, ...client } },
-      },
-    },
-  });
-  const call = async (name: string, given: object) => {
-    started.runner.toolCalls([{ id: 'one', name, arguments: { ...given } }]);
-    started.runner.say('done');
-    const { result } = await started.ask();
-    return answersOf(result.messages)[0] ?? '';
-  };
-  const read = (path: string) => readFile(join(folder, path), 'utf8');
-  return { ...started, folder, call, read };
-}
 
 t.test('the user learns once a turn that an edit was copied badly', async (t) => {
   const { ask, read, runner } = await startInFolder(

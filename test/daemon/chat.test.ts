@@ -1,18 +1,15 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import t from 'tap';
-import { RunnerError } from '../../daemon/base/errors.ts';
 import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
-import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
+import { createLoopWatch } from '../../daemon/chat/loops.ts';
+import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
+import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
-import { createCore } from '../../daemon/compose/core.ts';
-import { openUserFile } from '../../daemon/config/userFile.ts';
-import { modelId } from '../../daemon/models/modelCapabilities.ts';
-import { createToolSupport } from '../../daemon/models/toolSupport.ts';
-import type { Runner } from '../../daemon/runner/runner.ts';
-import { createStatus, type StatusMonitor } from '../../daemon/status/status.ts';
+import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -503,49 +500,27 @@ t.test('images are left out only where the model is known to be blind', async (t
 });
 
 t.test('the guard of images asks the map of vision, by the identifier of the model', async (t) => {
-  const runner = await startStandIn({ models });
-  t.teardown(() => runner.close());
-  const user = await openUserFile({ path: '/nonexistent', clientHasSettings: true });
-  const core = createCore(
-    { host: runner.url, user, readSecrets: async () => undefined, now: Date.now, random: Math.random },
-    new AbortController().signal,
-  );
-  t.teardown(() => core.servers.close());
-  const client = await core.servers.runner();
+  const far = await startStandIn({
+    models: [
+      { name: 'seer:latest', capabilities: ['completion'] },
+      { name: 'plain:latest', capabilities: ['completion', 'vision'] },
+    ],
+  });
+  t.teardown(() => far.close());
+  const { runner, daemon } = await setUp(t, { servers: [{ name: 'far', url: far.url }] });
   const messages = [{ role: 'user' as const, content: 'what is this?', images: ['AAAA'] }];
-  const ask = async (model: string, vision: ReadonlyMap<string, boolean>) => {
-    const chat = createChat({
-      knowledge: Object.defineProperty(core.knowledge, 'visionByModelId', {
-        value: vision,
-        configurable: true,
-      }),
-      toolSupport: createToolSupport(),
-      estimate: createTokenEstimate(),
-      learn: (...asked) => core.models.learn(...asked),
-      onDidMissModel: () => undefined,
-      defaults: () => ({}),
-      createId: () => 'call_1',
-      checkFormat: async () => undefined,
-      createRedaction: () => createRedaction().stream(16),
-      findPrivacy: async () => undefined,
-    });
-    runner.say('ok');
-    const params = { streamId: '1', model, messages };
-    const { notices } = await chat(client, params, async () => undefined, new AbortController().signal);
-    Reflect.deleteProperty(core.knowledge, 'visionByModelId');
-    return [JSON.stringify(lastBody(runner)).includes('AAAA'), notices.map(({ code }) => code)];
-  };
-  t.strictSame(await ask('seer', new Map([[modelId(client.server, 'seer'), false]])), [
-    false,
-    ['images-dropped'],
-  ]);
-  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'plain'), true]])), [true, []]);
-  t.strictSame(await ask('plain', new Map([[modelId(client.server, 'seer'), false]])), [true, []]);
-  t.equal(
-    core.knowledge.visionByModelId.get(modelId(client.server, 'plain')),
-    false,
-    'the real one is filled',
-  );
+  for (const [server, model, isSent] of [
+    ['default', 'seer', true],
+    ['far', 'seer', false],
+    ['default', 'plain', false],
+    ['far', 'plain', true],
+  ] as const) {
+    const asked = server === 'far' ? far : runner;
+    asked.say('ok');
+    const { result } = await daemon.chat({ server, model, messages });
+    t.equal(JSON.stringify(lastBody(asked)).includes('AAAA'), isSent, `${model} of ${server}`);
+    t.strictSame(noticesOf(result), isSent ? [] : ['images-dropped']);
+  }
 });
 
 t.test('tool calls come with ids, wherever the runner puts them', async (t) => {
@@ -1772,88 +1747,6 @@ t.test('a change of the status is notified', async (t) => {
   await online;
 });
 
-t.test('the daemon looks again at what a request says may have changed, and at nothing else', async (t) => {
-  const server = { name: 'default', url: 'http://127.0.0.1:11434' };
-  const box = { ...server, name: 'box' };
-  const lost = (name?: string) =>
-    new RunnerError(
-      'server-unreachable',
-      'It is gone.',
-      name === undefined ? {} : { details: { server: name } },
-    );
-  interface Case {
-    readonly name: string;
-    /** Of the last check, if there was one. */
-    readonly was?: 'online' | 'offline';
-    readonly told: (status: StatusMonitor) => void;
-    readonly want: { readonly looks: number; readonly returned?: readonly string[] };
-  }
-  const cases: readonly Case[] = [
-    {
-      name: 'an answer of one that was offline',
-      was: 'offline',
-      told: (s) => s.answered(server),
-      want: { looks: 1 },
-    },
-    {
-      name: 'an answer of one that was online',
-      was: 'online',
-      told: (s) => s.answered(server),
-      want: { looks: 0 },
-    },
-    { name: 'an answer before any check', told: (s) => s.answered(server), want: { looks: 0 } },
-    { name: 'an answer of another one', was: 'offline', told: (s) => s.answered(box), want: { looks: 0 } },
-    { name: 'a lost connection', was: 'online', told: (s) => s.failed(lost('default')), want: { looks: 1 } },
-    { name: 'one that names no server', was: 'online', told: (s) => s.failed(lost()), want: { looks: 1 } },
-    {
-      name: 'two at once',
-      was: 'online',
-      told: (s) => [lost(), lost()].forEach(s.failed),
-      want: { looks: 1 },
-    },
-    {
-      name: 'another failure',
-      was: 'online',
-      told: (s) => s.failed(new RunnerError('timeout', 'It is slow.')),
-      want: { looks: 0 },
-    },
-    {
-      name: 'a lost connection to another one, which answers twice',
-      was: 'online',
-      told: (s) => {
-        s.failed(lost('box'));
-        s.answered(server);
-        s.answered(box);
-        s.answered(box);
-      },
-      want: { looks: 0, returned: ['box'] },
-    },
-  ];
-  for (const { name, was, told, want } of cases)
-    await t.test(name, async (t) => {
-      let looks = 0;
-      const identify = async () => {
-        looks += 1;
-        if (was === 'offline') throw lost();
-        return { version: '1.0' };
-      };
-      const facts = { product: 'ollama', can: [] };
-      const runner = { server, facts, identify } as unknown as Runner;
-      const servers = { server: () => server, runner: async () => runner };
-      const { signal } = new AbortController();
-      const status = createStatus({ servers, whyWithheld: () => undefined, closed: signal });
-      const returned: string[] = [];
-      status.onDidReturn((one) => returned.push(one.name));
-      if (was !== undefined) t.equal((await status.check(server, signal)).state, was);
-      for (const time of ['once', 'and again']) {
-        looks = 0;
-        told(status);
-        await new Promise(setImmediate);
-        t.strictSame({ looks, returned: returned.splice(0) }, { returned: [], ...want }, time);
-      }
-    });
-});
-
 t.test('another server than the default one comes back: its models are notified', async (t) => {
   const { runner, daemon } = await setUp(t, { trusted: true });
   const box = await startStandIn({ models });
@@ -1999,5 +1892,174 @@ t.test('the tokens of a prompt are estimated, and each count corrects that for i
   const inMessages = 3 + 8 + 4 + calls + 8;
   t.same(promptSizeOf(messages, []), { characters: inMessages, inTools: 0, images: 2 });
   t.same(promptSizeOf(messages, [tool]), { characters: inMessages + tools, inTools: tools, images: 2 });
+  t.end();
+});
+
+t.test('arguments that are no JSON are mended, or are none', (t) => {
+  const properties = { city: { type: 'string' }, n: { type: 'integer' } };
+  const tool = { name: 'get_weather', inputSchema: { type: 'object', properties } };
+  const oslo = { city: 'Oslo' };
+  const cases: readonly (readonly [text: string, want: object | undefined])[] = [
+    ['{"city":"Oslo",}', oslo],
+    ['```json\n{"city":"Oslo"}\n```', oslo],
+    ['{"city":"Oslo"}</tool_call>', oslo],
+    [JSON.stringify('{"city":"Oslo"}'), oslo],
+    ['{"city":"Os\nlo"}', { city: 'Os\nlo' }],
+    ["{'city': 'Oslo', 'n': None}", { ...oslo, n: null }],
+    ['<parameter=city>\nOslo\n</parameter>\n<parameter=n>3</parameter>', { ...oslo, n: 3 }],
+    ['{"city":"Oslo"', oslo],
+    ['{"city":"Osl', undefined],
+    ['["Oslo"]', undefined],
+    ['Oslo', undefined],
+    ['{}{"city":"Oslo"}', undefined],
+    [`{"city":${'['.repeat(600)}`, undefined],
+  ];
+  for (const [text, want] of cases) t.strictSame(mendedArguments(text, tool), want, text.slice(0, 40));
+  t.equal(mendedArguments('{"city":"Oslo",}', undefined), undefined, 'of no tool');
+  t.end();
+});
+
+t.test('whatever a conversation is, making room for it keeps its order and its newest prompt', async () => {
+  const text = fc.integer({ min: 0, max: 3_000 }).map((length) => 'x'.repeat(length));
+  const round = fc.record({ calls: fc.integer({ min: 1, max: 3 }), result: text, thinking: fc.option(text) });
+  const turns = fc.array(
+    fc.record({ prompt: text, rounds: fc.array(round, { maxLength: 6 }), answer: text }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  );
+  fc.assert(
+    fc.property(turns, fc.integer({ min: 500, max: 6_000 }), (all, high) => {
+      let made = 0;
+      const messages = all.flatMap(({ prompt, rounds, answer }): Message[] => [
+        { role: 'user', content: prompt },
+        ...rounds.flatMap(({ calls, result, thinking }): Message[] => {
+          const toolCalls = Array.from({ length: calls }, () => ({
+            id: `c${made++}`,
+            name: 'look',
+            arguments: { path: 'src/a.ts' },
+          }));
+          const results = toolCalls.map(({ id, name }): Message => {
+            return { role: 'tool', content: result, toolCallId: id, toolName: name };
+          });
+          return [
+            { role: 'assistant', content: '', toolCalls, ...(thinking ? { thinking } : {}) },
+            ...results,
+          ];
+        }),
+        { role: 'assistant', content: answer },
+      ]);
+      const sizeOf = (sent: readonly Message[]) => promptSizeOf(sent, []).characters / 4;
+      const removals = createRemovals();
+      const room = { sizeOf, tokensOf: (characters: number) => characters / 4, high, low: high / 2 };
+      makeRoom(messages, removals, room);
+      const kept = withoutRemoved(messages, removals);
+      // Every result has its call, and every call its results.
+      const called = kept.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+      const given = kept.flatMap(({ toolCallId }) => toolCallId ?? []);
+      const isPaired = JSON.stringify(called) === JSON.stringify(given);
+      const newest = all.at(-1)?.prompt ?? '';
+      const hasPrompt = kept.some(({ role, content }) => role === 'user' && content.startsWith(newest));
+      const again = withoutRemoved(messages, removals);
+      return isPaired && hasPrompt && JSON.stringify(again) === JSON.stringify(kept);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('a text that repeats itself without end is noticed, and tables are not', (t) => {
+  const sentence = 'The quick brown fox jumps over the lazy dog near the river bank. ';
+  const isLooping = (text: string) => {
+    const watch = createLoopWatch();
+    for (let at = 0; at < text.length; at += 7) watch.add(text.slice(at, at + 7));
+    return watch.isLooping;
+  };
+  const prose = Array.from(
+    { length: 400 },
+    (_, at) => `Line ${at} of a longer text that goes on and on.\n`,
+  ).join('');
+  t.equal(isLooping(prose + sentence.repeat(14)), true);
+  t.equal(isLooping(sentence.repeat(9) + prose), false, 'nine times');
+  t.equal(isLooping(prose), false);
+  t.equal(isLooping(`${'-'.repeat(2_000)}\n${'0, '.repeat(1_000)}`), false, 'rows of short pieces');
+  t.equal(isLooping('ha '.repeat(4_000)), true);
+  t.end();
+});
+
+t.test('a conversation is sent in the order that strict templates take', (t) => {
+  const of =
+    (role: Message['role']) =>
+    (content: string, more: object = {}): Message => ({ ...{ role, content }, ...more });
+  const [system, user, answer, result] = [of('system'), of('user'), of('assistant'), of('tool')];
+  const calls = { toolCalls: [{ id: '1', name: 'look', arguments: {} }] };
+  const interrupted = answer('The answer was interrupted.');
+  const shown = (...images: readonly string[]) => [
+    answer('The tools returned pictures.'),
+    user('The pictures in the results of the tools:', { images }),
+  ];
+  const cases: readonly (readonly [what: string, given: readonly Message[], want: readonly Message[]])[] = [
+    ['nothing', [], []],
+    ['rules alone', [system('a'), system('b')], [system('a\n\nb')]],
+    [
+      'two rules, two questions',
+      [system('a'), system('b'), user('c'), user('d')],
+      [system('a\n\nb'), user('c\n\nd')],
+    ],
+    [
+      'rules in the middle go to the next question, not between a call and its result',
+      [user('a'), answer('', calls), system('b'), system('c'), result('d'), answer('e'), user('f')],
+      [user('a'), answer('', calls), result('d'), answer('e'), user('b\n\nc\n\nf')],
+    ],
+    ['rules at the end', [user('a'), answer('b'), system('c')], [user('a'), answer('b'), user('c')]],
+    ['rules after a question', [user('a'), system('b')], [user('a\n\nb')]],
+    [
+      'a question that is asked again',
+      [user('a', { images: ['A'] }), user('a', { images: ['A'] })],
+      [user('a', { images: ['A'] })],
+    ],
+    [
+      'two answers, with their thoughts and calls',
+      [user('a'), answer('', { thinking: 't' }), answer('b', { thinking: 'u', ...calls }), answer('c')],
+      [user('a'), answer('b', { thinking: 't\n\nu', ...calls }), answer('c')],
+    ],
+    [
+      'pictures of two questions',
+      [user('a', { images: ['A'] }), user('', { images: ['B'] })],
+      [user('a', { images: ['A', 'B'] })],
+    ],
+    [
+      'pictures of tools come after the last result of their round',
+      [
+        answer('', calls),
+        result('x', { images: ['A'] }),
+        result('y'),
+        answer('z'),
+        result('v', { images: ['B'] }),
+      ],
+      [answer('', calls), result('x'), result('y'), ...shown('A'), answer('z'), result('v'), ...shown('B')],
+    ],
+    [
+      'and before the question that follows',
+      [result('x', { images: ['A', 'B'] }), user('c', { images: ['C'] })],
+      [
+        result('x'),
+        answer('The tools returned pictures.'),
+        user('The pictures in the results of the tools:\n\nc', { images: ['A', 'B', 'C'] }),
+      ],
+    ],
+    [
+      'a round that was interrupted',
+      [user('a'), result('c'), user('d'), answer('e', calls), user('f')],
+      [user('a'), result('c'), interrupted, user('d'), answer('e', calls), interrupted, user('f')],
+    ],
+    [
+      'empty answers, also behind a round',
+      [user('a'), answer(' '), user('b'), result('c'), answer('', { toolCalls: [] }), user('d')],
+      [user('a\n\nb'), result('c'), interrupted, user('d')],
+    ],
+    ['results without pictures', [result('x', { images: [] }), result('y')], [result('x'), result('y')]],
+  ];
+  for (const [what, given, want] of cases) t.strictSame(inStrictOrder(given), want, what);
   t.end();
 });

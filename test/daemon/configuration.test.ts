@@ -13,7 +13,6 @@ import t from 'tap';
 import { createLog } from '../../daemon/base/log.ts';
 import { validate } from '../../daemon/base/validate.ts';
 import { createConfiguration, readHost } from '../../daemon/config/configuration.ts';
-import { effectiveSettings } from '../../daemon/config/effectiveSettings.ts';
 import { indexOfFault } from '../../daemon/config/jsonFault.ts';
 import { schemaFor } from '../../daemon/config/settings.ts';
 import { createSettingsReader } from '../../daemon/config/settingsReader.ts';
@@ -485,68 +484,6 @@ t.test("unusable entries of the user's own configuration are named, and the rest
   t.match(configuration.current, { exclude: ['a'], servers: [{ url: 'http://other:1' }] });
 });
 
-t.test('which settings count, who set them, and no secret', (t) => {
-  const user = parseUserConfig(
-    JSON.stringify({
-      host: 'http://box/v1',
-      servers: [{ name: 'far', url: 'https://far/x' }],
-      sessionDays: 30,
-      keepSessions: true,
-      engine: { keepRunning: true },
-      auth: { file: '/secret' },
-      mcpServers: {
-        files: { command: 'npx', args: ['--key=secret'], env: { KEY: 'secret' } },
-        web: { url: 'https://me:secret@web/mcp?key=secret', headers: { Authorization: 'secret' } },
-        off: { command: 'x', disabled: true },
-        lost: { url: 'secret', disabled: true },
-      },
-    }),
-    { path: '/c', clientHasSettings: false },
-  );
-  const list = (client: RunnerOptions, environmentHost?: string) => {
-    const settings = effectiveSettings({ client, environmentHost, user });
-    t.notMatch(JSON.stringify(settings), /secret/);
-    return (name: string) => settings.find((setting) => setting.name === name);
-  };
-  const plain = list({});
-  t.match(plain('host'), { value: 'http://box', from: 'file' });
-  t.match(plain('servers'), { value: [{ name: 'far', url: 'https://far/x' }], from: 'file' });
-  t.match(plain('timeouts'), { value: { connect: 5000 }, from: 'default' });
-  t.match(plain('engine'), { value: { keepRunning: true }, from: 'file' });
-  t.strictSame(plain('chatModel'), { name: 'chatModel', value: null, from: 'default' });
-  t.strictSame(plain('mcpServers')?.value, {
-    ...{ files: 'npx', web: 'https://web', off: 'x (disabled)', lost: ' (disabled)' },
-  });
-  const wrong = list({ host: 'ftp://me:secret@x', mcpServers: { odd: 'secret', none: {} } } as never);
-  t.match(wrong('host'), { value: '', from: 'client' });
-  t.match(wrong('mcpServers'), { value: { odd: '', none: '' }, from: 'client' });
-  t.strictSame(plain('builtinTools'), { name: 'builtinTools', value: false, from: 'default' });
-  t.equal(plain('trusted'), undefined);
-  t.equal(plain('auth'), undefined);
-  t.match(list({}, 'http://env:1')('host'), { value: 'http://env:1', from: 'environment' });
-  const client = list({ host: 'far', keepSessions: false, sessionDays: 60 }, 'http://env:1');
-  t.match(client('host'), { value: 'far', from: 'client' });
-  t.match(client('keepSessions'), { value: false, from: 'client' });
-  t.match(client('sessionDays'), { value: 30, from: 'file' }, 'the stricter one counts');
-  const strict = { ...emptyUserConfig, sessions: { keepSessions: false, sessionDays: 30 } };
-  const both = (client: RunnerOptions) =>
-    effectiveSettings({ client, environmentHost: undefined, user: strict })
-      .filter(({ name }) => name in strict.sessions)
-      .map(({ value, from }) => [value, from]);
-  t.strictSame(both({ keepSessions: true, sessionDays: 30 }), [
-    [false, 'file'],
-    [30, 'client'],
-  ]);
-  t.strictSame(both({ sessionDays: 29 }), [
-    [false, 'file'],
-    [29, 'client'],
-  ]);
-  const nothing = effectiveSettings({ client: {}, environmentHost: undefined, user: emptyUserConfig });
-  t.ok(nothing.every(({ from }) => from === 'default'));
-  t.match(nothing[0], { name: 'host', value: 'http://127.0.0.1:11434' });
-  t.end();
-});
-
 t.test('an editor is asked for its settings at the start, and when it sends none', async (t) => {
   let asked = 'http://127.0.0.1:9';
   const daemon = await startPair(
@@ -573,11 +510,22 @@ t.test('a client asks which settings count', async (t) => {
   const folder = await temporaryFolder(t);
   mkdirSync(join(folder, 'runner'));
   const path = join(folder, 'runner', 'config.json');
-  writeFileSync(path, '{"keepAlive": "5m", "host": "http://file:1", "builtinTools": true}');
+  const own = {
+    ...{ keepAlive: '5m', host: 'http://file:1', builtinTools: true, auth: { file: '/secret' } },
+    ...{ servers: [{ name: 'far', url: 'https://far/x' }], keepSessions: false, sessionDays: 30 },
+    mcpServers: {
+      files: { command: 'npx', args: ['--key=secret'], env: { KEY: 'secret' } },
+      web: { url: 'https://me:secret@web/mcp?key=secret', headers: { Authorization: 'secret' } },
+      lost: { url: 'secret', disabled: true },
+    },
+  };
+  writeFileSync(path, JSON.stringify(own));
   const pair = { env: { XDG_CONFIG_HOME: folder }, readsUserSettings: true };
-  const daemon = await startPair({ host: 'http://127.0.0.1:9', exclude: ['a'] }, pair);
+  const client = { host: 'http://127.0.0.1:9', exclude: ['a'], keepSessions: true, sessionDays: 60 };
+  const daemon = await startPair(client, pair);
   t.teardown(() => daemon.close());
   const result = await daemon.request(listSettingsRequest, {});
+  t.notMatch(JSON.stringify(result), 'secret');
   const counted = Object.fromEntries(
     result.settings
       .filter(({ from }) => from !== 'default')
@@ -590,8 +538,13 @@ t.test('a client asks which settings count', async (t) => {
       {
         host: ['http://127.0.0.1:9', 'client'],
         keepAlive: ['5m', 'file'],
+        servers: [[{ name: 'far', url: 'https://far/x' }], 'file'],
         exclude: [['a'], 'client'],
         builtinTools: [true, 'file'],
+        mcpServers: [{ files: 'npx', web: 'https://web', lost: ' (disabled)' }, 'file'],
+        // Of the client's and the user's own the stricter one counts.
+        keepSessions: [false, 'file'],
+        sessionDays: [30, 'file'],
       },
     ],
   );

@@ -219,43 +219,6 @@ t.test('what the model is sent', async (t) => {
   t.match(fresh?.content, 'a sum');
   t.equal(fresh?.attachments?.[0]?.text, 'b\n[the new lines stand here]\na');
 
-  const rule =
-    'Answer with one code block that has the new lines: all of them, with their indentation, and nothing else. Do not repeat what stands before or after them, and do not explain anything.';
-  const change = (lines: string, instruction = 'i') =>
-    `Change these lines of ${lines}\n\nWhat to do: ${instruction}\n\n${rule}`;
-  const write = `Write new lines for a file, where it says "[the new lines stand here]".\n\nWhat to write: i\n\n${rule}`;
-  const placed = { path: 'a file', automatic: true };
-  const cases: readonly [asked: Parameters<typeof editMessages>[0], isPrivate: boolean, want: object][] = [
-    [{ instruction: 'i', text: 'x' }, false, { content: change('a file:\n\n```\nx\n```') }],
-    [
-      { ...file, instruction: 'i', text: '```\nx' },
-      false,
-      { content: change('a.md:\n\n````markdown\n```\nx\n````') },
-    ],
-    [{ instruction: 'i', text: '' }, false, { content: write }],
-    [{ instruction: 'i', text: ' \n', after: ' ' }, false, { content: write }],
-    [
-      { instruction: 'i', text: ' ', before: 'b' },
-      false,
-      { content: write, attachments: [{ ...placed, text: 'b\n[the new lines stand here]' }] },
-    ],
-    [
-      { instruction: 'i', text: 'x', after: 'a' },
-      false,
-      { content: change('a file:\n\n```\nx\n```'), attachments: [{ ...placed, text: 'x\na' }] },
-    ],
-    [
-      { ...file, instruction: 'i', text: 'x' },
-      true,
-      {
-        content: change('a.md:\n\n```markdown\nx\n```'),
-        attachments: [{ ...file, text: '(The rest of this file is private.)' }],
-      },
-    ],
-  ];
-  for (const [asked, isPrivate, want] of cases)
-    t.strictSame(editMessages(asked, isPrivate), [{ role: 'user', ...want }], JSON.stringify(asked));
-
   const surrounded = (before: string, after: string) =>
     editMessages({ instruction: 'i', text: 'y', before, after }, false)[0]?.attachments?.[0]?.text;
   const [most, more] = [`a\n${'x'.repeat(5_998)}`, `a\n${'x'.repeat(5_999)}`];

@@ -4,7 +4,6 @@ import t from 'tap';
 import { CancellationTokenSource } from 'vscode-languageserver/node';
 import { answerElicitation } from '../../daemon/tools/elicitation/elicitation.ts';
 import { checkValue, fieldsOf } from '../../daemon/tools/elicitation/form.ts';
-import { RunningCalls } from '../../daemon/tools/elicitation/runningCalls.ts';
 import { type ChatResult, chatRequest } from '../../protocol/messages/chat.ts';
 import {
   type ElicitParams,
@@ -148,45 +147,6 @@ t.test('declining, a client that fails, and a server that does not stop asking',
   t.strictSame(await call('ask_often'), [...Array(10).fill('accept'), 'decline', 'decline']);
   t.equal(asked.length, 10);
   t.ok(daemon.logs.some(({ message }) => /asked the user more than 10 times in one call/.test(message)));
-});
-
-t.test('a question belongs to the call that began last, and to none between calls', async (t) => {
-  const calls = new RunningCalls();
-  const refused: string[] = [];
-  const { signal } = new AbortController();
-  const asked = { mode: 'form', message: 'Agree?', requestedSchema: { type: 'object', properties: {} } };
-  const ask = (own = signal) =>
-    calls.elicit(asked, { server: 'team', signal: own, refuse: (clause) => refused.push(clause) });
-  const heard: string[] = [];
-  const begin = (name: string, canAsk = true) =>
-    calls.begin({
-      elicit: canAsk
-        ? async () => {
-            heard.push(name);
-            return { action: 'accept', content: {} };
-          }
-        : undefined,
-      signal,
-      pause: () => heard.push(`${name} pauses`),
-      goOn: () => heard.push(`${name} goes on`),
-    });
-  t.strictSame(await ask(), { action: 'decline' });
-  t.strictSame(refused.splice(0), ['asked the user something outside of a call']);
-  const endFirst = begin('first');
-  const endSecond = begin('second');
-  t.match(await ask(), { action: 'accept' });
-  t.strictSame(heard.splice(0), ['second pauses', 'second', 'second goes on']);
-  endSecond();
-  for (let count = 1; count <= 10; count += 1) t.match(await ask(), { action: 'accept' }, String(count));
-  t.strictSame(refused, []);
-  t.strictSame(await ask(), { action: 'decline' });
-  t.strictSame(refused.splice(0), ['asked the user more than 10 times in one call']);
-  endFirst();
-  begin('third', false);
-  t.strictSame(await ask(), { action: 'decline' });
-  t.strictSame(refused, [], 'nobody is there to ask, which is no fault of the server');
-  begin('fourth');
-  t.strictSame(await ask(AbortSignal.abort()), { action: 'cancel' }, 'a question that was withdrawn');
 });
 
 t.test('a server knows whether it can ask', async (t) => {

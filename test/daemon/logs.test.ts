@@ -18,7 +18,6 @@ import fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
 import { burstLines, LineLimit, linesPerSecond, plainText } from '../../daemon/base/programOutput.ts';
-import { startLogChild } from '../../daemon/logs/logChild.ts';
 import { tailBytes, tailLines, tailStart } from '../../daemon/logs/logFile.ts';
 import { createLogLines, createLogSplitter, maxLineLength, shownPart } from '../../daemon/logs/logLines.ts';
 import { adviceFor, containerOf, logSources } from '../../daemon/logs/logSources.ts';
@@ -491,43 +490,6 @@ t.test('a child that ignores SIGTERM is killed', where('sh'), async (t) => {
   t.notOk(isAlive(pid));
 });
 
-t.test('a process that a child left running does not keep the output open', where('sh'), async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'runner-logs-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  let said = '';
-  let hear: () => void = () => undefined;
-  const heard = new Promise<void>((resolve) => {
-    hear = resolve;
-  });
-  const child = startLogChild(['sh', '-c', 'sleep 1000 & echo $!; wait'], {
-    env: { PATH: '/usr/bin:/bin' },
-    onOutput: (_, piece) => {
-      said += String(piece);
-      if (said.endsWith('\n')) hear();
-    },
-  });
-  await heard;
-  const left = Number(said);
-  t.teardown(() => process.kill(left, 'SIGKILL'));
-  await child.end();
-  t.ok(isAlive(left), 'it runs on');
-  t.equal(await child.ended, 'ended with SIGTERM');
-});
-
-t.test('a program that cannot be started says why', where('sh'), async (t) => {
-  const options = { env: { PATH: '/usr/bin:/bin' }, onOutput: () => t.fail('it has no output') };
-  for (const [program, want] of [
-    ['no\0name', 'cannot be started (ERR_INVALID_ARG_VALUE)'],
-    ['no-such-program', 'is not installed'],
-  ] as const) {
-    const child = startLogChild([program], options);
-    t.equal(await child.ended, want);
-    await child.end();
-  }
-  const refused = startLogChild(['sh', '-c', 'exit 3'], { ...options, env: { PATH: '/usr/bin:/bin' } });
-  t.equal(await refused.ended, 'ended with code 3');
-});
-
 t.test(
   'a log below a file does not exist, and one of a server without a port is that of its scheme',
   where('sh'),
@@ -666,10 +628,6 @@ t.test('a stop or close during the start leaves nothing behind', where('sh'), as
   }
 });
 
-/**
- * What a fake program does after it has said its lines; as the same process, so that its id is the one that was
- * written.
- */
 t.test('over the wire: without secrets and prompts', where('sh'), async (t) => {
   const { log, env } = await openHome(t);
   await writeFile(log, 'Authorization: Bearer abcdefgh\nlevel=DEBUG prompt="secret plan"\n');

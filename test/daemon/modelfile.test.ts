@@ -14,24 +14,19 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
-import { TextDocument } from 'vscode-languageserver-textdocument';
-import { RunnerError } from '../../daemon/base/errors.ts';
 import { checkModelfile, tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createRequest } from '../../daemon/modelfile/create.ts';
-import { completionsAt, hoverAt } from '../../daemon/modelfile/editorHelp.ts';
 import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import {
   expandPath,
   findModelFiles,
   looksLikePath,
-  type ModelFile,
   resolveSources,
 } from '../../daemon/modelfile/modelSources.ts';
 import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
 import { createUploads } from '../../daemon/modelfile/uploads.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
-import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
-import type { ModelCreation, Upload } from '../../daemon/runner/runner.ts';
+import type { ModelCreation } from '../../daemon/runner/runner.ts';
 import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
 import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
 import {
@@ -471,69 +466,6 @@ t.test('odd Modelfiles are read whole: commands, ranges and mistakes', async (t)
     const cut = [{ start: 700_000, end: 700_001, severity: 'error', message: /at most 100000 commands/ }];
     t.match([commands.length, isCut, problems], [100_000, count === 100_000, count === 100_000 ? cut : []]);
   }
-});
-
-t.test('what an editor shows at each place of a Modelfile', async (t) => {
-  const text =
-    'FROM plain\n parameter num_ctx 1\nPARAMETER bad 1\nSYSTEM """\nFROM a\n"""\nMESSAGE user x\nODD x\n\n ';
-  const document = TextDocument.create('untitled:m', 'modelfile', 1, text);
-  const hovers = [...`${text}|`].map((_, offset) => {
-    const hover = hoverAt(document, document.positionAt(offset), 'markdown');
-    if (!hover?.range) return undefined;
-    const { contents, range } = hover;
-    t.strictSame(hoverAt(document, document.positionAt(offset), 'plaintext')?.range, range);
-    return { at: document.getText(range), from: document.offsetAt(range.start), contents };
-  });
-  const lines = [
-    ...['', ' ', 'f', ' From', 'FROM1', 'FROM', 'FROM ', 'from\tq', 'FROM q ', 'FROM  q:1', 'x FROM '],
-    ...[
-      'PARAMETER',
-      'PARAMETER ',
-      'parameter\tnum',
-      'PARAMETER num_ctx',
-      'PARAMETER num-',
-      'PARAMETER num_ctx ',
-    ],
-    ...['PARAMETER use_mmap', 'PARAMETER use_mmap ', ' parameter  use_mmap tr', 'PARAMETER use_mmap true '],
-    ...[
-      'MESSAGE',
-      'MESSAGE ',
-      ' message\tus',
-      'MESSAGE user ',
-      'SYSTEM ',
-      'FROM a\n',
-      'SYSTEM "a\n',
-      'SYSTEM "a\nb"\n',
-    ],
-    ...['SYSTEM "a\nb" c\n', 'SYSTEM """a\nFROM ', 'SYSTEM "a" ', 'SYSTEM "a\nb"'],
-  ];
-  let asked = 0;
-  const installed = async () => {
-    asked += 1;
-    return ['one', 'two'];
-  };
-  const completions: { line: string; format: string; all: string; items: unknown }[] = [];
-  for (const line of lines) {
-    const typed = TextDocument.create('untitled:m', 'modelfile', 1, `${line}\nFROM later`);
-    for (const format of ['markdown', 'plaintext'] as const) {
-      const items = await completionsAt(typed, typed.positionAt(line.length), { installed, format });
-      // Commands and parameters are many, and the same each time.
-      const isKnown = items.length > 3 && completions.some(({ all }) => all === JSON.stringify(items));
-      completions.push({
-        line,
-        format,
-        all: JSON.stringify(items),
-        items: isKnown ? items[0]?.label : items,
-      });
-    }
-  }
-  t.equal(asked, 2 * 3, 'the models are asked for where they fit');
-  const results = {
-    hovers,
-    completions: completions.map(({ line, format, items }) => ({ line, format, items })),
-  };
-  const { actual, accepted } = golden('modelfileHelp.json', results);
-  t.equal(actual, accepted, 'test/fixtures/golden/modelfileHelp.json (ACCEPT=1 takes what is)');
 });
 
 t.test('the request for a model has the values in their types, and of several the last', async (t) => {
@@ -1097,69 +1029,6 @@ t.test('refusals of the runner, and a cancel', async (t) => {
   );
 });
 
-t.test('files are read and sent with their progress, and what goes wrong names the file', async (t) => {
-  const file = (name: string, content: string, bytes = content.length) => ({
-    ...{ path: write(`sent/${name}`, content), name, bytes },
-  });
-  const held = new Set<string>([sha256('held')]);
-  const sent: (readonly [digest: string, bytes: number, content: string])[] = [];
-  let refuse: (() => Error) | undefined;
-  const creation = {
-    hasBlob: async (digest: string) => held.has(digest),
-    async uploadBlob(digest: string, { bytes, stream }: Upload) {
-      if (refuse) throw refuse();
-      let content = '';
-      for await (const piece of stream) content += piece;
-      sent.push([digest, bytes, content]);
-    },
-  } as unknown as ModelCreation;
-  const states: WorkState[] = [];
-  const { signal } = new AbortController();
-  const send = (files: readonly ModelFile[], way = signal) =>
-    createUploads(creation, files, (state) => states.push(state)).send(files, way);
-  t.strictSame(await send([file('a', 'new'), file('b', 'held')]), { a: sha256('new'), b: sha256('held') });
-  t.strictSame(sent.splice(0), [[sha256('new'), 3, 'new']]);
-  const part = (name: string, total: number) => ({ name, completed: total, total });
-  const parts = [part('a (reading)', 3), part('a', 3), part('b (reading)', 4), part('b', 4)];
-  t.strictSame(states.splice(0), [
-    { message: 'Reading a: 3 of 3 B', completed: 3, total: 14, parts: parts.slice(0, 1) },
-    { message: 'Uploading a: 3 of 3 B', completed: 6, total: 14, parts: parts.slice(0, 2) },
-    { message: 'Reading b: 4 of 4 B', completed: 10, total: 14, parts: parts.slice(0, 3) },
-    { message: 'Uploading b: 4 of 4 B', completed: 14, total: 14, parts },
-  ]);
-  const large = 'x'.repeat(512 * 1024 + 1);
-  await send([file('large', large)]);
-  t.strictSame(
-    states.splice(0).map(({ completed, parts }) => [completed, parts?.at(-1)?.completed]),
-    [
-      [512 * 1024, 512 * 1024],
-      [large.length, large.length],
-      [large.length + 512 * 1024, 512 * 1024],
-      [2 * large.length, large.length],
-    ],
-    'in pieces',
-  );
-  sent.splice(0);
-  const check = 'Check that the file exists and is readable.';
-  const grown = file('grown', 'longer than it was', 5);
-  const failing = [
-    [grown, `${grown.path} cannot be read: it grows while it is read. ${check}`],
-    [{ ...grown, path: folder }, `${folder} cannot be read: it is not a regular file. ${check}`],
-  ] as const;
-  for (const [one, message] of failing)
-    await t.rejects(send([one]), { name: 'RunnerError', kind: 'invalid-request', message });
-  const again = file('again', 'again');
-  refuse = () => new RunnerError('invalid-request', 'digest mismatch, expected "a"');
-  await t.rejects(send([again]), {
-    kind: 'invalid-request',
-    message: `${again.path} changed while it was being sent. Create the model again when nothing writes to the file any more.`,
-  });
-  refuse = () => new Error('digest mismatch');
-  await t.rejects(send([again]), { message: 'digest mismatch' }, 'not the words of a runner');
-  await t.rejects(send([again], AbortSignal.abort()), { name: 'AbortError' });
-  t.strictSame(sent, []);
-});
-
 t.test('the request for a parse', async (t) => {
   const { daemon } = await setUp(t);
   t.strictSame(await daemon.request(parseModelfileRequest, { text: 'FROM a\nPARAMETER top_k x' }), {
@@ -1216,6 +1085,16 @@ function openDocument(daemon: DaemonClient, document: { uri: string; languageId?
   });
   return { told, seen };
 }
+
+t.test('a file that grows while it is read is not read without end', async (t) => {
+  const path = write('growing.gguf', 'longer than it was');
+  const creation = { hasBlob: async () => true } as unknown as ModelCreation;
+  const uploads = createUploads(creation, [{ path, name: 'growing', bytes: 5 }], () => undefined);
+  await t.rejects(uploads.send([{ path, name: 'growing', bytes: 5 }], new AbortController().signal), {
+    kind: 'invalid-request',
+    message: `${path} cannot be read: it grows while it is read. Check that the file exists and is readable.`,
+  });
+});
 
 t.test('mistakes are published while the user types', async (t) => {
   const { daemon } = await setUp(t);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { Log } from '../../daemon/base/log.ts';
 import { createChatModelChoices, createChatModels } from '../../daemon/models/chatModel.ts';
-import { parseParameters, toModel, withRunning } from '../../daemon/models/model.ts';
+import { parseParameters } from '../../daemon/models/model.ts';
 import { ModelCapabilities, modelId } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { createToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';
-import { chatModelRequest, chooseChatModelRequest, type Model } from '../../protocol/messages/models.ts';
+import { chatModelRequest, chooseChatModelRequest } from '../../protocol/messages/models.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { isModeOf } from '../support/systems.ts';
@@ -661,50 +661,6 @@ t.test('on request, models that chat are examined for tools, if nothing is known
   t.strictSame(await list(true), []);
 });
 
-t.test('what a list leaves out of a model has a plain default', async (t) => {
-  const of = (said: Partial<ListedModel>) =>
-    toModel({ name: 'a:1b', ...said }, server, new ModelCapabilities());
-  t.equal(of({}).remote, undefined);
-  t.strictSame(of({ remoteHost: 'h' }).remote, { host: 'h', model: 'a:1b' });
-  t.strictSame(of({ remoteHost: 'h', remoteModel: 'b' }).remote, { host: 'h', model: 'b' });
-  const expiresAt = '1970-01-01T00:00:00.000Z';
-  t.strictSame(withRunning(of({}), { name: 'a:1b' }).running, { expiresAt, size: 0, sizeVram: 0 });
-  const whole = { expiresAt: '2026-01-01T00:00:00Z', size: 2, sizeVram: 1 };
-  t.strictSame(withRunning(of({}), { name: 'a:1b', ...whole }).running, whole);
-});
-
-t.test('a model has details if the runner reports at least one', async (t) => {
-  const none = { family: '', parameterSize: '', quantization: '' };
-  const cases: readonly { name: string; said: Partial<ListedModel>; want: Model['details'] }[] = [
-    { name: 'nothing', said: {}, want: undefined },
-    { name: 'empty words', said: none, want: undefined },
-    { name: 'a family', said: { family: 'llama' }, want: { ...none, family: 'llama' } },
-    { name: 'a size', said: { parameterSize: '8B' }, want: { ...none, parameterSize: '8B' } },
-    { name: 'a quantization', said: { quantization: 'Q4_0' }, want: { ...none, quantization: 'Q4_0' } },
-  ];
-  for (const { name, said, want } of cases)
-    t.strictSame(toModel({ name: 'a:latest', ...said }, server, new ModelCapabilities()).details, want, name);
-});
-
-t.test('models of the same second are sorted by name', async (t) => {
-  const at = (name: string, modifiedAt?: string) => ({
-    ...{ name, capabilities: ['completion'] },
-    ...(modifiedAt === undefined ? {} : { modifiedAt }),
-  });
-  const { client } = runnerWith([
-    at('undated:1b'),
-    at('old:1b', '2026-01-01T00:00:00.900Z'),
-    at('b:1b', '2026-01-02T00:00:00.900Z'),
-    at('c:1b', '2026-01-02T00:00:00.100Z'),
-    at('a:1b', '2026-01-02T00:00:00.500Z'),
-  ]);
-  const models = new Models(new ModelCapabilities(), Date.now);
-  t.strictSame(await models.names(client, new AbortController().signal), [
-    ...['a:1b', 'b:1b', 'c:1b'],
-    ...['old:1b', 'undated:1b'],
-  ]);
-});
-
 t.test('which model answers if nobody names one', async (t) => {
   const chats = { capabilities: ['completion'] };
   const installed: readonly ListedModel[] = [
@@ -1004,68 +960,4 @@ t.test('the last choice is kept for every daemon, and a broken file counts as no
   await unwritable.keep('http://one', 'a:1b');
   t.equal(await unwritable.last('http://one'), 'a:1b', 'for its own life');
   t.match(warned, [/^The choice of a:1b could not be saved for the next time/]);
-});
-
-t.test('of choices in quick succession the newest counts, and none is lost', async (t) => {
-  const path = join(t.testdir(), 'chatModel.json');
-  const choices = createChatModelChoices(path, quiet);
-  const kept: Promise<void>[] = [];
-  const keep = (url: string, model: string) => void kept.push(choices.keep(url, model));
-  for (const model of ['a:1b', 'b:1b', 'a:1b', 'c:1b']) keep('http://one', model);
-  keep('http://two', 'b:1b');
-  for (const model of ['b:1b', 'a:1b', 'b:1b']) keep('http://three', model);
-  const newest = { 'http://one': 'c:1b', 'http://two': 'b:1b', 'http://three': 'b:1b' };
-  for (const [url, model] of Object.entries(newest)) t.equal(await choices.last(url), model, 'at once');
-  for (const one of kept) {
-    await one;
-    for (const [url, model] of Object.entries(newest)) t.equal(await choices.last(url), model);
-  }
-  const later = createChatModelChoices(path, quiet);
-  for (const [url, model] of Object.entries(newest)) t.equal(await later.last(url), model, 'in the file');
-});
-
-t.test('a model is found and shown by its name', async (t) => {
-  const listed = [
-    { name: 'a:latest', digest: 'a', capabilities: ['completion'] },
-    { name: 'b:latest', digest: 'b', capabilities: ['embedding'] },
-  ];
-  const { client, state, take } = runnerWith(listed);
-  const models = new Models(new ModelCapabilities(), Date.now);
-  const { signal } = new AbortController();
-  t.match(await models.find(client, 'B', signal), { name: 'b:latest', digest: 'b' });
-  await t.rejects(models.find(client, 'c', signal), failsWith({ kind: 'model-not-found' }));
-  state.running = [{ name: 'b', size: 5 }];
-  take();
-  await models.show(client, 'b', signal);
-  t.strictSame(take(), ['running', 'show b'], 'the list is fresh');
-  await models.show(client, 'c', signal);
-  t.strictSame(take(), ['list', 'running', 'show c'], 'the list may be older than the model');
-  state.noRunning = failure('server-unreachable');
-  t.match(await models.show(client, 'c', signal), { model: { name: 'c' }, system: 'c' });
-  state.noRunning = undefined;
-  t.strictSame(await models.show(client, 'b', signal), {
-    model: {
-      ...{ name: 'b:latest', server: 'default', family: 'b:latest', digest: 'b' },
-      ...(await models.find(client, 'b', signal)),
-    },
-    ...{ system: 'b', parameters: { num_ctx: 1 } },
-  });
-  t.match(
-    (await models.running(client, signal)).map(({ name, running }) => [name, running?.size]),
-    [['b', 5]],
-  );
-  t.match(await models.show(client, 'c', signal), { model: { name: 'c' }, system: 'c' });
-  t.notOk(models.onlyEmbeds(client, 'a'));
-  t.ok(models.onlyEmbeds(client, 'b'));
-  t.notOk(models.onlyEmbeds(client, 'unknown'));
-
-  take();
-  await models.learn(client, 'a', ['completion'], signal);
-  t.strictSame(take(), [], 'it is known');
-  await models.learn(client, 'a', ['completion', 'thinking'], signal);
-  await models.learn(client, 'a', ['thinking'], signal);
-  t.strictSame(take(), ['show a'], 'it is asked for once');
-  state.failure = failure('server-unreachable');
-  await models.learn(client, 'x', ['tools'], signal);
-  await t.rejects(models.learn(client, 'x', ['tools'], AbortSignal.abort()));
 });

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { CallDeltas } from '../../daemon/runner/openai/callDeltas.ts';
 import { ChatAnswer, createFillReader, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
 import { failureOfEvent, openaiErrors, refuseFailure } from '../../daemon/runner/openai/errorTexts.ts';
 import { readEvents, type ServerSentEvent } from '../../daemon/runner/openai/eventStream.ts';
@@ -12,7 +11,6 @@ import { isLoaded, parseEntries } from '../../daemon/runner/openai/modelList.ts'
 import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
 import { parseProps } from '../../daemon/runner/openai/props.ts';
 import { chatBody } from '../../daemon/runner/openai/requests.ts';
-import { type RouterEvent, RouterEvents } from '../../daemon/runner/openai/routerEvents.ts';
 import { recognise } from '../../daemon/runner/recognise.ts';
 import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
 import { isRecord } from '../../protocol/base/json.ts';
@@ -41,7 +39,6 @@ import {
   usage,
 } from '../support/openaiStandIn.ts';
 import { closeServer, portOf, type Recording, readRecordings, startReplay } from '../support/recordings.ts';
-import { startRouterStandIn } from '../support/routerStandIn.ts';
 import { poll } from '../support/waiting.ts';
 
 const timeouts = { connect: 5_000, list: 10_000, firstByte: 10_000, idle: 10_000 };
@@ -676,10 +673,14 @@ t.test('a schema of which the server can make no grammar is sent once more, simp
 });
 
 t.test('pieces of calls of any kind are joined, and a wrong piece harms no other', async (t) => {
+  const subject = { url: 'http://127.0.0.1', server: 'default', redact: (text: string) => text };
   const read = (...deltas: readonly unknown[]) => {
-    const calls = new CallDeltas();
-    for (const delta of deltas) calls.add(delta);
-    return calls.read();
+    const answer = new ChatAnswer(subject);
+    const data = (choice: object) => ({ name: 'message', data: JSON.stringify({ choices: [choice] }) });
+    for (const delta of deltas) answer.read(data({ delta: { tool_calls: delta } }));
+    answer.read(data({ delta: {}, finish_reason: 'tool_calls' }));
+    const { toolCalls: calls = [], malformed = [] } = answer.read({ name: 'message', data: '[DONE]' }) ?? {};
+    return { calls, malformed };
   };
   const f = (given?: unknown, name: unknown = 'f') => ({ function: { name, arguments: given } });
   const more = (given: string) => ({ function: { arguments: given } });
@@ -1213,84 +1214,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
   t.equal(
     failureOfEvent({ error: "model 'x' not found" }, unnamed).message,
     'http://host does not serve this model. Choose one that it lists.',
-  );
-});
-
-t.test('how far the models of a router are loaded, by its events and its list', async (t) => {
-  const standIn = await startRouterStandIn({});
-  const transport = transportTo(standIn.url);
-  t.teardown(async () => {
-    await transport.close();
-    await standIn.close();
-  });
-  const events = new RouterEvents(transport);
-  const heard: RouterEvent[] = [];
-  let hear: (() => void) | undefined;
-  const end = events.follow('m', (event) => {
-    heard.push(event);
-    hear?.();
-  });
-  const next = async (event: object) => {
-    const isHeard = new Promise<void>((resolve) => {
-      hear = resolve;
-    });
-    standIn.emit({ model: 'other', ...event });
-    standIn.emit({ model: 'm', ...event });
-    await isHeard;
-  };
-  const loading = (progress: unknown) => next({ event: 'e', data: { status: 'loading', progress } });
-  const states = (...models: readonly string[]) => Object.fromEntries(events.loadingStates(models));
-  t.strictSame(states('m'), { m: {} }, 'nothing is known yet');
-  const stages = ['text', 'images'];
-  for (const [progress, percent] of [
-    [{ stages, current: 'text', value: 0 }, 0],
-    [{ stages, current: 'text', value: 1 }, 50],
-    [{ stages, current: 'images', value: 0.25 }, 63],
-    [{ stages, current: 'images', value: 1 }, 100],
-    [{ stages, current: 'odd', value: 0.5 }, 25],
-    [{ stages: [], current: 'text', value: 0.5 }, 50],
-    [{ stages: 7, value: 0.5 }, 50],
-    [{ value: 1.01 }, undefined],
-    [{ value: -0.01 }, undefined],
-    [{ value: '1' }, undefined],
-    [7, undefined],
-  ] as const) {
-    const wanted = percent === undefined ? {} : { percent };
-    await loading(progress);
-    t.strictSame(heard.at(-1), { model: 'm', event: 'e', status: 'loading', ...wanted });
-    t.strictSame(
-      states('m', 'other', 'third'),
-      { m: wanted, other: wanted, third: {} },
-      JSON.stringify(progress),
-    );
-  }
-  await next({ event: 7, data: { status: 7 } });
-  t.strictSame(heard.at(-1), { model: 'm', event: '' });
-  t.strictSame(states('third', 'm'), { m: {}, third: {} }, 'the list says who is not loaded any more');
-  await next({ event: 'e', data: { status: 'loaded' } });
-  t.strictSame(states('m'), { m: {} });
-  const files = { a: { done: 1, total: 2 }, b: { done: 1 }, c: 7, d: { done: 0, total: 0 } };
-  await next({ event: 'download_progress', data: { progress: files } });
-  const { files: read, ...about } = heard.at(-1) ?? {};
-  t.strictSame(about, { model: 'm', event: 'download_progress' });
-  t.strictSame(
-    [...(read ?? [])],
-    [
-      ['a', { done: 1, total: 2 }],
-      ['d', { done: 0, total: 0 }],
-    ],
-  );
-  for (const odd of [{ event: 'e' }, { model: 7 }, [], 7]) standIn.emit(odd as object);
-  await next({ event: 'last' });
-  t.strictSame(heard.at(-1), { model: 'm', event: 'last' }, 'what is no event is left out');
-  const streams = () => standIn.asked.filter(({ path }) => path === '/models/sse');
-  t.equal(streams().length, 1, 'all of it came in one stream');
-  end();
-  t.notOk(streams()[0]?.isClosed, 'a model is still loaded');
-  t.strictSame(states(), {});
-  await poll(
-    async () => streams()[0]?.isClosed,
-    (isClosed) => isClosed === true,
   );
 });
 

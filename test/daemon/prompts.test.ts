@@ -3,13 +3,9 @@ import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
-import { createFolderAnswers, rememberAnswers } from '../../daemon/prompts/folderAnswers.ts';
 import { filledLength, fillPlaceholders, placeholdersIn } from '../../daemon/prompts/placeholders.ts';
 import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
-import { listPromptFolder } from '../../daemon/prompts/promptFolder.ts';
-import { readValues } from '../../daemon/prompts/prompts.ts';
 import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
-import { findWorkspaceFolder } from '../../daemon/prompts/workspaceFolder.ts';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
@@ -21,7 +17,7 @@ import {
 } from '../../protocol/messages/prompts.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { has, isModeOf, where } from '../support/systems.ts';
+import { isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -369,27 +365,6 @@ t.test('values are put in once, and nothing in them is replaced', async (t) => {
   );
 });
 
-t.test(
-  'named values come before what was typed, and a prompt without arguments keeps all of it',
-  async (t) => {
-    const given = [{ name: 'file', required: true }, { name: 'focus' }];
-    const read = (text: string, values = {}) => {
-      const { missing, values: filled, rest } = readValues(given, { text, values });
-      return { missing: missing.map(({ name }) => name), ...Object.fromEntries(filled), rest };
-    };
-    t.strictSame(read(''), { missing: ['file'], file: '', focus: '', rest: '' });
-    t.strictSame(read('x', { file: 'a' }), { missing: [], file: 'a', focus: 'x', rest: '' });
-    t.strictSame(read('file=""'), { missing: ['file'], file: '', focus: '', rest: '' });
-    t.strictSame(read('more', { file: 'a', focus: 'b' }), {
-      missing: [],
-      file: 'a',
-      focus: 'b',
-      rest: 'more',
-    });
-    t.strictSame(readValues([], { text: ' all {{of}} it ', values: {} }).rest, 'all {{of}} it');
-  },
-);
-
 /** A home, a workspace, and a daemon of a client that works there. */
 async function place(t: Test, options: InitializationOptions = {}) {
   const base = await temporaryFolder(t);
@@ -567,14 +542,17 @@ t.test(
 );
 
 t.test('while a workspace is not trusted, its prompts never count', async (t) => {
-  const { workspace, answers, write, start } = await place(t, { trusted: false });
+  const { workspace, write, start } = await place(t, { trusted: false });
   const { daemon, list, get, allow } = await start();
   write(join(workspace, 'review.md'), 'Review it.');
-  await createFolderAnswers(answers).write(workspace, true);
+  const trust = (trusted: boolean) => daemon.connection.sendNotification(trustDidChange.method, { trusted });
+  await trust(true);
+  await allow(true);
+  await trust(false);
   t.match(await list(), { prompts: [], folder: { state: 'untrusted' } });
   t.match(await get({ name: 'review' }), { kind: 'unusable', message: /trust the workspace/ });
   t.match(await allow(true), { folder: { state: 'untrusted' } });
-  await daemon.connection.sendNotification(trustDidChange.method, { trusted: true });
+  await trust(true);
   t.match(await get({ name: 'review' }), { kind: 'prompt' });
 });
 
@@ -592,37 +570,4 @@ t.test('nothing is loaded or made before a prompt is asked for', async (t) => {
   const { list } = await start();
   await list();
   t.notOk(existsSync(answers));
-});
-
-t.test('a folder of prompts that cannot be listed whole says so', async (t) => {
-  const root = await temporaryFolder(t, { '.runner/prompts/b.md': '', '.runner/prompts/a.MD': '', x: '' });
-  const folder = join(root, '.runner', 'prompts');
-  t.strictSame(await listPromptFolder(folder), { folder, files: ['a.MD', 'b.md'] });
-  for (const none of [join(root, 'none'), join(root, 'x', 'none')])
-    t.strictSame(await listPromptFolder(none), { folder: none, files: [] });
-  if (!has('names')) return;
-  const long = join(root, 'x'.repeat(300));
-  t.match(await listPromptFolder(long), { files: [], problem: /cannot be read: .*ENAMETOOLONG/ });
-});
-
-t.test('a folder of a workspace counts if it has prompts, as the user has answered', async (t) => {
-  const root = await temporaryFolder(t, { '.runner/prompts/notes.txt': '' });
-  const answers = rememberAnswers();
-  const find = (isTrusted = true) => findWorkspaceFolder(root, { answers, isTrusted });
-  t.equal(await findWorkspaceFolder(undefined, { answers, isTrusted: true }), undefined);
-  t.equal(await find(), undefined, 'nothing in it is a prompt');
-  writeFileSync(join(root, '.runner', 'prompts', 'a.md'), 'A.');
-  const found = await find();
-  t.match(found, { state: 'unasked', files: 1 });
-  for (const [allowed, state] of [
-    [true, 'allowed'],
-    [false, 'refused'],
-  ] as const) {
-    await answers.write(found?.path ?? '', allowed);
-    t.match(await find(), { state });
-  }
-  t.match(await find(false), { state: 'untrusted' });
-  for (let index = 0; index < 10_000; index++)
-    writeFileSync(join(root, '.runner', 'prompts', `.${index}.txt`), '');
-  t.match((await find())?.listing, { problem: /has too much in it/ });
 });

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { createPrompts } from '../../daemon/prompts/prompts.ts';
 import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
 import { serverLists } from '../../daemon/tools/serverLists.ts';
-import { serverWord, wordOf } from '../../daemon/tools/serverWord.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
   completePromptRequest,
@@ -196,68 +194,6 @@ t.test('a list is read page by page, up to its limits', async (t) => {
     { count: 0, problem: /^Two.*lines\.$/ },
   );
   t.match(await list({ name: 'a', server: {} }, 'long', signal), { items: [] });
-});
-
-t.test('a server is asked for nothing that it cannot have, and who gives up gets no answer', async (t) => {
-  const prompts = createPrompts({ userFolder: '/nonexistent', isTrusted: () => true });
-  const asked: { readonly method: string; readonly params: unknown }[] = [];
-  const stop = new AbortController();
-  const place = (fails: boolean) => ({
-    root: undefined,
-    requireTools: async () => undefined,
-    servers: async () =>
-      ['docs', 'other'].map((name) => ({
-        name,
-        server: {
-          ask: async ({ method, params }: { readonly method: string; readonly params: object }) => {
-            asked.push({ method, params });
-            if (method === 'prompts/list')
-              return { prompts: [{ name: 'review', arguments: [{ name: 'a' }] }] };
-            if (fails) stop.abort(new Error('stopped'));
-            throw new Error('broken');
-          },
-        },
-      })) as never,
-    signal: fails ? stop.signal : new AbortController().signal,
-  });
-  const completed = (name: string, fails = false) =>
-    prompts.complete({ name, argument: 'a', value: 'v', values: { b: 'c' } }, place(fails));
-  t.strictSame(await completed('docs'), { values: [] });
-  t.strictSame(await completed('none:review'), { values: [] });
-  t.strictSame(asked, [], 'no server of that name');
-  t.strictSame(await completed('docs:review'), { values: [] }, 'no values without an answer');
-  t.strictSame(asked.splice(0), [
-    { method: 'prompts/list', params: {} },
-    {
-      method: 'completion/complete',
-      params: {
-        ref: { type: 'ref/prompt', name: 'review' },
-        argument: { name: 'a', value: 'v' },
-        context: { arguments: { b: 'c' } },
-      },
-    },
-  ]);
-  t.strictSame(await prompts.get({ name: 'docs:review', values: { a: '' } }, place(false)), {
-    kind: 'unusable',
-    message: 'broken',
-  });
-  t.strictSame(asked.at(-1), { method: 'prompts/get', params: { name: 'review', arguments: {} } });
-  await t.rejects(completed('docs:review', true), { message: 'stopped' });
-  await t.rejects(prompts.get({ name: 'docs:review' }, place(true)), { message: 'stopped' });
-});
-
-t.test('a server and its prompts are named in one word each', (t) => {
-  for (const [name, server, own] of [
-    ['docs', 'docs', 'docs'],
-    ['my docs/here', 'my_docs_here', 'my_docs_here'],
-    ['a:b.c-d', 'a_b.c-d', 'a:b.c-d'],
-    ['', '_', '_'],
-    ['x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)],
-  ] as const) {
-    t.equal(serverWord(name), server);
-    t.equal(wordOf(name), own);
-  }
-  t.end();
 });
 
 t.test('what a prompt of a server says', (t) => {

@@ -19,16 +19,13 @@ import { mock } from 'node:test';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
+import { createExclusiveWork } from '../../daemon/base/exclusiveWork.ts';
 import { createProcessLocks, identityOf, identityToName } from '../../daemon/base/processLocks.ts';
+import { ConversationMemory, withHistory } from '../../daemon/sessions/conversationMemory.ts';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
 import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
-import {
-  messageToLine,
-  promptToAddition,
-  replyToAddition,
-  toKept,
-} from '../../daemon/sessions/turnRecords.ts';
+import { messageToLine, replyToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
 import {
   type ChatDelta,
   type ChatParams,
@@ -412,6 +409,39 @@ t.test('a conversation that is not kept can be named, for as long as it is among
   t.match(await read(next.id), { messages: [] });
 });
 
+t.test('what is sent of a conversation has a size, and so has what is remembered of all', async (t) => {
+  const most = 64 * 1024 * 1024;
+  const long = (length: number) => 'x'.repeat(length);
+  const attachments = [{ path: 'a', text: long(1_000) }];
+  const kept = [{ ...user(long(most / 2 - 1_500)), images: [long(500)], attachments }];
+  t.equal(withHistory(kept, [user(long(most / 2))], false).length, 2);
+  t.throws(
+    () => withHistory(kept, [user(long(most / 2 + 1))], false),
+    failsWith({ kind: 'context-exceeded' }),
+  );
+  const dropped: string[] = [];
+  const memory = new ConversationMemory((id) => void dropped.push(id));
+  for (const id of ['1', '2', '1', '3', '4', '5']) memory.set(id, [user(long(most))]);
+  t.strictSame(dropped, ['2'], 'the one that was used longest ago');
+});
+
+t.test('a conversation grows up to a size', async (t) => {
+  const here = await place(t);
+  const one = await start(t, here);
+  const { id } = await one.create({ title: 'Large' });
+  await one.chat(id, [user('?')]);
+  const path = join(here.folder, `${id}.jsonl`);
+  const state = `${JSON.stringify({ type: 'state', title: 'Large', turns: 1 })}\n`;
+  const room = 64 * 1024 * 1024 - statSync(path).size - state.length - 300;
+  const line = `${JSON.stringify({ type: 'later', text: 'x'.repeat(1_000_000) })}\n`;
+  const last = `${JSON.stringify({ type: 'later' }).padEnd((room % line.length) - 1)}\n`;
+  appendFileSync(path, `${line.repeat(Math.floor(room / line.length))}${last}${state}`);
+  t.match((await one.chat(id, [user('x'.repeat(400))])).result.notices, [
+    { code: 'session-not-kept', message: /largest size \(64 MB\)/ },
+  ]);
+  t.match((await one.read(id)).session, { turns: 1 }, 'nothing was written');
+});
+
 t.test('a prompt that its client splits on purpose is sent whole, as one message', async (t) => {
   const here = await place(t);
   const { daemon, create } = await start(t, here);
@@ -486,6 +516,7 @@ t.test('files are readable by the user alone, hold lines of JSON, and no token',
   const path = join(here.folder, `${id}.jsonl`);
   if (has('modes')) t.equal(statSync(path).mode & 0o777, 0o600);
   if (has('modes')) t.equal(statSync(here.folder).mode & 0o777, 0o700);
+  await one.daemon.request(updateSessionRequest, { id, title: `Of ${secret}` });
   const text = readFileSync(path, 'utf8');
   t.notMatch(text, secret);
   t.match(text, 'You said ***.');
@@ -958,6 +989,42 @@ t.test('a mark is renewed while it is held, and goes with its holder', async (t)
   t.strictSame(readdirSync(folder), []);
 });
 
+t.test('work on the same thing is done by one after another, here and in other processes', async (t) => {
+  const folder = await temporaryFolder(t);
+  const workIn = (longest: number) =>
+    createExclusiveWork({ folder, longest, busy: () => new Error('It is busy.') });
+  const works = workIn(60_000);
+  const done: string[] = [];
+  const [opening, leaving] = [new EventEmitter(), new AbortController()];
+  const opened = once(opening, 'open');
+  const first = works.run('one', async () => {
+    await opened;
+    done.push('first');
+  });
+  const second = works.run('one', async () => void done.push('second'));
+  const third = works.run('one', async () => void done.push('third'), leaving.signal);
+  await works.run('two', async () => void done.push('another'));
+  leaving.abort(new Error('left'));
+  await t.rejects(third, { message: 'left' });
+  opening.emit('open');
+  await Promise.all([first, second]);
+  t.strictSame(done, ['another', 'first', 'second'], 'who does not wait any more has nothing done');
+  t.strictSame(readdirSync(folder), [], 'nothing is held');
+  const other = spawnSleeper();
+  t.teardown(() => other.kill());
+  writeFileSync(join(folder, `one.${identityToName(await identityOf(other.pid ?? 0))}`), '');
+  await t.rejects(
+    workIn(0).run('one', async () => undefined),
+    { message: 'It is busy.' },
+  );
+  const waiting = new AbortController();
+  const late = works.run('one', async () => void done.push('late'), waiting.signal);
+  waiting.abort(new Error('left'));
+  await t.rejects(late, { message: 'left' });
+  await works.close();
+  t.equal(done.length, 3);
+});
+
 t.test('a process that has ended, and that nobody has asked for its end, is gone', where('sh'), async (t) => {
   // It ends while the program that has started it never asks.
   const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 600']);
@@ -1053,13 +1120,54 @@ t.test('a list has pages, and finds words in titles and messages', async (t) => 
     t.same(titles(await one.list({ query })), found, query);
   t.same(titles(await one.list({ cwd: '/a' })), ['Beta', 'Alpha rivers']);
   t.same(titles(await one.list({ cwd: '/a', query: 'yes', limit: 1 })), ['Beta']);
+  const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  t.same((await one.list({ query: 'x'.repeat(200), limit: 1_000 })).sessions, []);
   for (const [params, path] of [
     [{ cursor: 'x' }, 'cursor'],
-    [{ query: 'x'.repeat(300) }, 'query'],
+    [{ cursor: cursorOf([1.5, 'x']) }, 'cursor'],
+    [{ cursor: cursorOf([1, 'x'.repeat(33)]) }, 'cursor'],
+    [{ query: 'x'.repeat(201) }, 'query'],
     [{ cwd: 'src' }, 'cwd'],
+    [{ cwd: `/${'x'.repeat(4_096)}` }, 'cwd'],
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 1_001 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
   ] as const)
     await t.rejects(one.list(params), failsWith({ code: -32602, data: { path } }), path);
 });
+
+t.test(
+  'a page has fifty conversations, and words are found wherever they stand in a long message',
+  async (t) => {
+    const here = await place(t);
+    const one = await start(t, here);
+    await one.create();
+    const write = (id: string, words: string) => {
+      const lines = [
+        { type: 'session', version: 1, id, createdAt: new Date().toISOString() },
+        { type: 'message', role: 'user', content: words },
+      ];
+      writeFileSync(
+        join(here.folder, `${id}.jsonl`),
+        lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      );
+    };
+    for (let at = 10; at < 62; at += 1) write(`20261122-aaaaaa${at}`, `Number ${at}`);
+    const first = await one.list();
+    t.equal(first.sessions.length, 50);
+    t.equal((await one.list({ cursor: first.nextCursor })).sessions.length, 2);
+    const piece = 512 * 1024;
+    // Each stands where one piece of a line that is searched may end and the next one begin.
+    for (const before of [piece - 45, piece - 40, piece, 2 * piece - 60]) {
+      write('20261122-aaaaaa10', `${'x'.repeat(before)} Needle ${'y'.repeat(100)}`);
+      t.same(
+        (await one.list({ query: 'NEEDLE' })).sessions.map(({ id }) => id),
+        ['20261122-aaaaaa10'],
+        `${before}`,
+      );
+    }
+  },
+);
 
 t.test('ids are checked before they become part of a path', async (t) => {
   const here = await place(t);
@@ -1080,10 +1188,12 @@ t.test('ids are checked before they become part of a path', async (t) => {
     await t.rejects(one.read(wrong), failsWith({ code: -32602, data: { path: 'id' } }), wrong.slice(0, 20));
     await t.rejects(one.chat(wrong, [user('?')]), failsWith({ code: -32602, data: { path: 'session' } }));
   }
-  await t.rejects(
-    one.daemon.request(updateSessionRequest, { id, title: ' ' }),
-    failsWith({ code: -32602, data: { path: 'title' } }),
-  );
+  t.match(await one.daemon.request(updateSessionRequest, { id, title: 'x'.repeat(200) }), {});
+  for (const title of [' ', 'x'.repeat(201)])
+    await t.rejects(
+      one.daemon.request(updateSessionRequest, { id, title }),
+      failsWith({ code: -32602, data: { path: 'title' } }),
+    );
   await t.rejects(one.create({ cwd: 'here' }), failsWith({ code: -32602, data: { path: 'cwd' } }));
 });
 
@@ -1098,6 +1208,7 @@ t.test('hostile files in the folder are skipped, and not deleted', where('sh'), 
   symlinkSync(own, at('linked00'));
   symlinkSync(join(here.state, 'secret'), at('linked01'));
   linkSync(own, at('hardlink'));
+  writeFileSync(at('copied00'), readFileSync(own));
   mkdirSync(at('afolder0'));
   writeFileSync(at('empty000'), '');
   writeFileSync(at('huge0000'), '');
@@ -1115,7 +1226,7 @@ t.test('hostile files in the folder are skipped, and not deleted', where('sh'), 
   const before = readdirSync(here.folder);
   t.same(titles(await one.list()), ['Mine'], 'a line without an end is where a file was cut');
   t.same(titles(await one.list({ query: 'business' })), []);
-  for (const name of ['linked00', 'linked01', 'hardlink', 'afolder0', 'fifo0000', 'huge0000', 'nojson00'])
+  for (const name of ['linked00', 'linked01', 'hardlink', 'copied00', 'afolder0', 'fifo0000', 'huge0000'])
     await t.rejects(one.read(`20261122-${name}`), failsWith({ code: -32602, data: { path: 'id' } }), name);
   t.same(readdirSync(here.folder), before);
 });
@@ -1266,41 +1377,6 @@ t.test('a message that is too long for a line is kept as far as there is room', 
   const whole = messageToLine(user('x'.repeat(most - around)));
   t.equal(whole.length, most);
   t.match(JSON.parse(messageToLine(user('x'.repeat(most - around + 1)))).content, /was too long to be kept/);
-});
-
-t.test('a tool result is kept only once', async (t) => {
-  const call = { id: 'c1', name: 'look', arguments: {} };
-  const result = (id: string): Message => ({
-    role: 'tool',
-    content: `of ${id}`,
-    toolCallId: id,
-    toolName: 'look',
-  });
-  const { lines } = promptToAddition(
-    {
-      model,
-      messages: [
-        user('Look'),
-        { role: 'assistant', content: '', toolCalls: [call] },
-        result('c1'),
-        result('c2'),
-        { role: 'system', content: 'Be brief' },
-        user('Go on'),
-      ],
-    },
-    {
-      state: { type: 'state', title: 'Look', turns: 1, answered: ['c1'] },
-      at: '2026-11-22T00:00:00Z',
-      redact: (value) => value,
-    },
-  );
-  t.same(
-    lines
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).content),
-    ['of c2', 'Go on'],
-  );
 });
 
 t.test('nothing is written or listed if conversations are not kept', async (t) => {

@@ -5,16 +5,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { methods, type NewSessionRequest } from '@agentclientprotocol/sdk';
 import fc from 'fast-check';
 import t from 'tap';
-import { createHttpTransport } from '../../daemon/tools/httpTransport.ts';
-import { canHaveToken, createAccessTokens, toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
-import { createLoginStore, type KeptLogin } from '../../daemon/tools/oauth/loginStore.ts';
-import { createLogins } from '../../daemon/tools/oauth/logins.ts';
-import { openLoopbackRedirect } from '../../daemon/tools/oauth/loopbackRedirect.ts';
+import { toAccessToken } from '../../daemon/tools/oauth/accessTokens.ts';
 import { createOAuthFetch, requireSafeAddress } from '../../daemon/tools/oauth/oauthFetch.ts';
 import {
   finishLoginRequest,
@@ -146,7 +142,13 @@ t.test('a login at an authorization server that others wrote', async (t) => {
   t.match(await stateOf(one), { state: 'failed', message: needsLogin });
   const { url } = await one.daemon.request(loginRequest, { server });
   const finished = one.daemon.request(finishLoginRequest, { server });
-  t.match(await (await browse(url)).text(), /Runner has received the answer/);
+  const page = await browse(url);
+  t.match(Object.fromEntries(page.headers), {
+    ...{ 'content-type': 'text/html; charset=utf-8', 'referrer-policy': 'no-referrer' },
+    ...{ 'cache-control': 'no-store', connection: 'close' },
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
+  t.match(await page.text(), '<p>Runner has received the answer. You can close this page.</p>');
   t.strictSame(await finished, { scope: 'echo' });
   t.strictSame(await call(one), ['from behind the login']);
 
@@ -629,79 +631,14 @@ t.test('what a login asks for', async (t) => {
   ]);
 });
 
-t.test('what is kept of a login, and what is hidden', async (t) => {
-  const answers = [
-    { access_token: 'access-1', token_type: 'bearer', expires_in: 60 },
-    { access_token: 'access-2', token_type: 'Bearer', refresh_token: 'refresh-2', scope: 'a' },
-  ];
-  const left = [...answers];
-  const peer = await startHostile(t, (origin) => ({
-    '/.well-known/oauth-authorization-server': {
-      ...serverMetadata(origin),
-      ...{ registration_endpoint: `${origin}/register`, service_documentation: `${origin}/about` },
-    },
-    '/register': {
-      ...{ client_id: 'us', client_secret: 'secret', redirect_uris: ['http://127.0.0.1/'] },
-      token_endpoint_auth_method: 'client_secret_post',
-    },
-    '/token': (_: unknown, response: ServerResponse) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(left.shift())),
-  }));
-  const { origin } = new URL(peer.url);
-  const store = createLoginStore(join(await temporaryFolder(t), 'logins'));
-  const hidden: string[] = [];
-  let changes = 0;
-  const logins = createLogins({
-    ...{ store, now: () => 1_000, hide: (secret) => void hidden.push(secret) },
-    onDidChange: () => void (changes += 1),
-  });
-  const { signal } = new AbortController();
-  const { code_challenge_methods_supported: _, ...described } = serverMetadata(origin);
-  const { authorization_response_iss_parameter_supported: __, ...metadata } = described;
-  for (const [entry, more, result, secrets] of [
-    [
-      { url: peer.url },
-      { isClientNamed: false, accessToken: 'access-1', expiresAt: 61_000 },
-      {},
-      ['access-1', 'secret'],
-    ],
-    [
-      { url: peer.url, clientId: 'named' },
-      { isClientNamed: true, refreshToken: 'refresh-2', scope: 'a' },
-      { scope: 'a' },
-      ['refresh-2'],
-    ],
-  ] as const) {
-    const { url, redirectUrl } = await logins.begin(
-      { ...entry, name: server, kind: 'http', headers: {} },
-      signal,
-    );
-    const finished = logins.finish(server, undefined, signal);
-    t.match(new URL(url).searchParams.get('state'), /^[\w-]{43}$/);
-    t.match(redirectUrl, /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-    const page = await browse(url);
-    t.match(Object.fromEntries(page.headers), {
-      ...{ 'content-type': 'text/html; charset=utf-8', 'referrer-policy': 'no-referrer' },
-      ...{ 'cache-control': 'no-store', connection: 'close' },
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    });
-    t.match(await page.text(), '<p>Runner has received the answer. You can close this page.</p>');
-    t.strictSame(await finished, result);
-    const kept = await store.read(peer.url);
-    const client =
-      'clientId' in entry ? { client_id: 'named' } : { client_id: 'us', client_secret: 'secret' };
-    t.match(kept, { id: /^[0-9a-f-]{36}$/, client, ...more });
-    const { id: ___, client: ____, ...rest } = kept ?? { id: '', client: '' };
-    t.strictSame(rest, { version: 1, server: peer.url, metadata, resource: peer.url, ...more });
-    t.strictSame(hidden.splice(0), secrets);
-  }
-  t.equal(changes, 2);
-});
-
 t.test('only the answer to this login is taken', async (t) => {
-  const redirect = await openLoopbackRedirect('our-state');
-  t.teardown(() => redirect.close());
-  const { host, port } = new URL(redirect.address);
+  const peer = await startHostile(t, () => ({}));
+  const one = await startFor(t, await temporaryFolder(t), { url: peer.url });
+  const { url, redirectUrl } = await one.daemon.request(loginRequest, { server });
+  const state = new URL(url).searchParams.get('state') ?? '';
+  t.match(state, /^[\w-]{43}$/);
+  const finished = one.daemon.request(finishLoginRequest, { server });
+  const { host, port } = new URL(redirectUrl);
   const ask = async (path: string, { method = 'GET', name = host } = {}) => {
     const request = httpRequest({
       host: '127.0.0.1',
@@ -716,26 +653,54 @@ t.test('only the answer to this login is taken', async (t) => {
   };
   const refused = '400 This page does not belong to a login that Runner started.';
   for (const [path, more] of [
-    ['/callback?state=our-state', { method: 'POST' }],
-    ['/callback?state=our-state', { name: `localhost:${port}` }],
-    ['/callback?state=our-state', { name: '127.0.0.1' }],
-    ['/other?state=our-state', {}],
+    [`/callback?state=${state}`, { method: 'POST' }],
+    [`/callback?state=${state}`, { name: `localhost:${port}` }],
+    [`/callback?state=${state}`, { name: '127.0.0.1' }],
+    [`/other?state=${state}`, {}],
     ['/callback', {}],
     ['/callback?code=x', {}],
     ['/callback?state=', {}],
-    ['/callback?state=our-statf', {}],
-    ['/callback?state=our-state-and-more', {}],
-    ['/x?/callback?state=our-state', {}],
+    [`/callback?state=${state.slice(0, -1)}`, {}],
+    [`/callback?state=${state}x`, {}],
+    [`/x?/callback?state=${state}`, {}],
   ] as const)
     t.equal(await ask(path, more), refused, `${path} ${JSON.stringify(more)}`);
-  t.match(await ask('/callback?code=x&state=our-state'), /^200 Runner has received the answer/);
-  t.strictSame(Object.fromEntries(await redirect.answer), { code: 'x', state: 'our-state' });
-  const closed = await openLoopbackRedirect('other');
-  closed.close();
-  await t.rejects(closed.answer, {
-    message: 'The login ended before the browser returned. Start it again.',
-  });
+  await fetch(url);
+  t.strictSame(await finished, {});
 });
+
+function pathOf(home: string, url: string): string {
+  const id = createHash('sha256').update(url).digest('hex').slice(0, 32);
+  return join(home, 'runner', 'logins', `${id}.json`);
+}
+
+/** Daemons of a user who has logged in to a server that does what a table says. */
+async function loggedIn(test: Teardown, paths: Readonly<Record<string, unknown>>) {
+  const peer = await startHostile(test, () => paths);
+  const home = await temporaryFolder(test);
+  const path = pathOf(home, peer.url);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const { origin } = new URL(peer.url);
+  const write = (more: object = {}, metadata: object = {}) =>
+    writeFile(
+      path,
+      JSON.stringify({
+        ...{
+          version: 1,
+          id: 'x',
+          server: peer.url,
+          isClientNamed: false,
+          resource: peer.url,
+          refreshToken: 'r',
+        },
+        ...{ client: { client_id: 'us' }, metadata: { ...serverMetadata(origin), ...metadata }, ...more },
+      }),
+      { mode: 0o600 },
+    );
+  await write();
+  const kept = async () => JSON.parse(await readFile(path, 'utf8').catch(() => 'null'));
+  return { ...peer, origin, kept, write, one: await startFor(test, home, { url: peer.url }) };
+}
 
 t.test('only some answers of a server end a login', async (t) => {
   for (const [error, isOver] of [
@@ -745,28 +710,91 @@ t.test('only some answers of a server end a login', async (t) => {
     ['invalid_scope', false],
     ['not_invalid_grant', false],
   ] as const) {
-    const { tokensOf, entry, store } = await startRenewals(t, (_, response) =>
-      response.writeHead(400).end(JSON.stringify({ error, error_description: 'x'.repeat(301) })),
-    );
-    const before = await store.read(entry.url);
-    const token = tokensOf().tokenFor(entry, new AbortController().signal);
-    const { origin } = new URL(entry.url);
-    if (isOver) t.equal(await token, undefined, error);
-    else
-      await t.rejects(
-        token,
-        { message: `${origin} refused the login: ${error}: ${'x'.repeat(300)}.` },
-        error,
-      );
-    t.strictSame(await store.read(entry.url), isOver ? undefined : before, error);
+    const { one, kept, origin } = await loggedIn(t, {
+      '/token': (_: unknown, response: ServerResponse) =>
+        response.writeHead(400).end(JSON.stringify({ error, error_description: 'x'.repeat(301) })),
+    });
+    const { message } = (await stateOf(one)) ?? {};
+    if (isOver) t.match(message, /wants a (new )?login \(401\)/, error);
+    else t.match(message, `${origin} refused the login: ${error}: ${'x'.repeat(300)}.`, error);
+    t.equal(await kept().then((login) => login === null), isOver, error);
   }
-  for (const [url, can] of [
-    ['https://example.com/mcp', true],
-    ['http://127.0.0.1:1/mcp', true],
-    ['http://example.com/mcp', false],
-    ['http://example.com/https:', false],
-  ] as const)
-    t.equal(canHaveToken(url), can, url);
+});
+
+t.test('a login that ends is revoked, as its client identifies itself', async (t) => {
+  const seen: string[] = [];
+  const { one, kept, write, origin } = await loggedIn(t, {
+    '/revoke': async (request: IncomingMessage, response: ServerResponse) => {
+      seen.push(`${request.headers.authorization ?? ''} ${await text(request)}`.trim());
+      response.writeHead(200).end();
+    },
+    '/fail': (_: unknown, response: ServerResponse) => response.writeHead(500).end(),
+    '/break': (_: unknown, response: ServerResponse) => response.destroy(),
+  });
+  const secret = { client_id: 'us', client_secret: 'secret' };
+  const [post, basic] = ['client_secret_post', 'client_secret_basic'];
+  for (const { name, more = {}, methods, path = '/revoke', want } of [
+    { name: 'a public client', want: 'token=r&token_type_hint=refresh_token&client_id=us' },
+    {
+      name: 'a secret in the body',
+      more: { client: { ...secret, token_endpoint_auth_method: post } },
+      methods: [post],
+      want: 'token=r&token_type_hint=refresh_token&client_id=us&client_secret=secret',
+    },
+    {
+      name: 'a secret in the header',
+      more: { client: { ...secret, token_endpoint_auth_method: basic } },
+      methods: [basic],
+      want: `Basic ${Buffer.from('us:secret').toString('base64')} token=r&token_type_hint=refresh_token`,
+    },
+    {
+      name: 'an access token alone',
+      more: { refreshToken: undefined, accessToken: 'a' },
+      want: 'token=a&token_type_hint=access_token&client_id=us',
+    },
+    { name: 'no token', more: { refreshToken: undefined } },
+    { name: 'no place for it', path: '' },
+    { name: 'a server that fails', path: '/fail' },
+    { name: 'a server that hangs up', path: '/break' },
+  ]) {
+    seen.length = 0;
+    await write(more, {
+      ...(path && { revocation_endpoint: `${origin}${path}` }),
+      ...(methods && { token_endpoint_auth_methods_supported: methods }),
+    });
+    t.strictSame(
+      await one.daemon.request(logoutRequest, { server }),
+      { wasLoggedIn: true, isRevoked: want !== undefined },
+      name,
+    );
+    t.strictSame(seen, want === undefined ? [] : [want], name);
+    t.equal(await kept(), null, `${name}: it is forgotten`);
+  }
+});
+
+t.test('a login that nobody waits for any more ends', async (t) => {
+  const peer = await startHostile(t, () => ({}));
+  const one = await startFor(t, await temporaryFolder(t), { url: peer.url });
+  const first = await one.daemon.request(loginRequest, { server });
+  const second = await one.daemon.request(loginRequest, { server });
+  await t.rejects(fetch(first.redirectUrl), 'another login to the same server has begun');
+  t.equal((await fetch(second.redirectUrl)).status, 400);
+});
+
+t.test('a renewal that was begun is finished, whoever leaves meanwhile', async (t) => {
+  const arrivals = new EventEmitter();
+  const asked = once(arrivals, 'token');
+  const { one, kept } = await loggedIn(t, {
+    '/token': (_: unknown, response: ServerResponse) => arrivals.emit('token', response),
+  });
+  const caller = new AbortController();
+  const waiting = one.daemon.request(listToolsRequest, {}, caller.signal);
+  const [response] = (await asked) as [ServerResponse];
+  caller.abort();
+  await t.rejects(waiting, { code: -32800 });
+  const issued = { access_token: 'access', refresh_token: 'second', token_type: 'Bearer' };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(issued));
+  await poll(kept, (login) => login?.refreshToken === 'second');
 });
 
 t.test('what a hostile server says after it', async (t) => {
@@ -825,167 +853,6 @@ t.test('what a hostile server says after it', async (t) => {
     });
 });
 
-t.test('a logout and another login count in each daemon, and for one client', async (t) => {
-  const { tokensOf, entry, store, login, issued } = await startRenewals(t);
-  const { signal } = new AbortController();
-  const tokens = tokensOf();
-  const tokenFor = (clientId?: string) =>
-    tokens.tokenFor(clientId === undefined ? entry : { ...entry, clientId }, signal);
-  t.strictSame([await tokenFor(), await tokenFor()], ['access-1', 'access-1']);
-  t.equal(await tokenFor('another'), undefined, 'the login is of another client');
-  t.equal(await tokenFor(), 'access-1');
-  await store.write({ ...login, id: 'somebody else' });
-  t.strictSame([await tokenFor(), await tokenFor()], ['access-2', 'access-2']);
-  await store.remove(entry.url);
-  t.equal(await tokenFor(), undefined);
-  t.equal(await tokens.renew(entry, 'access-2', signal), undefined);
-  t.equal(issued(), 2);
-});
-
-t.test('a login that ends is revoked, as its client identifies itself', async (t) => {
-  const seen: string[] = [];
-  const revocation: Answer = async (request, response) => {
-    seen.push(`${request.headers.authorization ?? ''} ${await text(request)}`.trim());
-    response.writeHead(200).end();
-  };
-  const peer = await startHostile(t, () => ({
-    '/revoke': revocation,
-    '/fail': (_: unknown, response: ServerResponse) => response.writeHead(500).end(),
-    '/break': (_: unknown, response: ServerResponse) => response.destroy(),
-  }));
-  const { origin } = new URL(peer.url);
-  const store = createLoginStore(join(await temporaryFolder(t), 'logins'));
-  let changes = 0;
-  const logins = createLogins({
-    store,
-    hide: () => undefined,
-    now: Date.now,
-    onDidChange: () => void (changes += 1),
-  });
-  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
-  const end = (signal = new AbortController().signal) => logins.end(entry, signal);
-  t.strictSame(await end(), { wasLoggedIn: false, isRevoked: false });
-  t.equal(changes, 0, 'nothing has changed');
-  const basic = 'client_secret_basic';
-  const secret = { client_id: 'us', client_secret: 'secret' };
-  const cases: readonly {
-    name: string;
-    client?: KeptLogin['client'];
-    more?: Partial<KeptLogin>;
-    methods?: string[];
-    path?: string;
-    want?: string;
-  }[] = [
-    { name: 'a public client', want: 'token=r&token_type_hint=refresh_token&client_id=us' },
-    {
-      name: 'a secret in the body',
-      client: { ...secret, token_endpoint_auth_method: 'client_secret_post' },
-      methods: ['client_secret_post'],
-      want: 'token=r&token_type_hint=refresh_token&client_id=us&client_secret=secret',
-    },
-    {
-      name: 'a secret in the header',
-      client: { ...secret, token_endpoint_auth_method: basic },
-      methods: [basic],
-      want: `Basic ${Buffer.from('us:secret').toString('base64')} token=r&token_type_hint=refresh_token`,
-    },
-    {
-      name: 'an access token alone',
-      more: { refreshToken: undefined, accessToken: 'a' },
-      want: 'token=a&token_type_hint=access_token&client_id=us',
-    },
-    { name: 'no token', more: { refreshToken: undefined } },
-    { name: 'no place for it', path: '' },
-    { name: 'a server that fails', path: '/fail' },
-    { name: 'a server that hangs up', path: '/break' },
-  ];
-  for (const { name, client, more = {}, methods, path = '/revoke', want } of cases) {
-    seen.length = 0;
-    await store.write({
-      ...{ version: 1, server: peer.url, isClientNamed: false, resource: peer.url, refreshToken: 'r' },
-      ...more,
-      metadata: {
-        ...serverMetadata(origin),
-        ...(path && { revocation_endpoint: `${origin}${path}` }),
-        ...(methods && { token_endpoint_auth_methods_supported: methods }),
-      },
-      client: client ?? { client_id: 'us' },
-    });
-    t.strictSame(await end(), { wasLoggedIn: true, isRevoked: want !== undefined }, name);
-    t.strictSame(seen, want === undefined ? [] : [want], name);
-    t.equal(await store.read(peer.url), undefined, `${name}: it is forgotten`);
-  }
-  t.equal(changes, cases.length);
-});
-
-t.test('a login that nobody waits for any more ends', async (t) => {
-  const asked = new EventEmitter();
-  let holdsBack = false;
-  const peer = await startHostile(t, (origin) => ({
-    '/mcp': (_: IncomingMessage, response: ServerResponse) => {
-      if (holdsBack) asked.emit('held');
-      else challenge('')(_, response, origin);
-    },
-  }));
-  const logins = createLogins({
-    store: createLoginStore(join(await temporaryFolder(t), 'logins')),
-    hide: () => undefined,
-    now: Date.now,
-    onDidChange: () => undefined,
-  });
-  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
-  const { signal } = new AbortController();
-  const first = await logins.begin(entry, signal);
-  const second = await logins.begin(entry, signal);
-  await t.rejects(fetch(first.redirectUrl), 'another login to the same server has begun');
-  t.equal((await fetch(second.redirectUrl)).status, 400);
-  logins.close();
-  await t.rejects(fetch(second.redirectUrl), 'all have ended');
-
-  holdsBack = true;
-  const held = once(asked, 'held');
-  const caller = new AbortController();
-  const third = logins.begin(entry, caller.signal);
-  await held;
-  caller.abort(new Error('It is late.'));
-  await t.rejects(third);
-});
-
-t.test('a token that was renewed meanwhile is not renewed again, and a kept one has its time', async (t) => {
-  const { tokensOf, entry, store, login, issued } = await startRenewals(t);
-  const { signal } = new AbortController();
-  const tokens = tokensOf();
-  t.equal(await tokens.tokenFor(entry, signal), 'access-1');
-  const both = [tokens.renew(entry, 'access-1', signal), tokens.renew(entry, 'access-1', signal)];
-  t.strictSame(await Promise.all(both), ['access-2', 'access-2']);
-  t.equal(issued(), 2);
-
-  const named = { ...login, isClientNamed: true };
-  await store.write(named);
-  t.equal(await tokensOf().tokenFor(entry, signal), undefined, 'the entry names no client');
-  t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'another' }, signal), undefined);
-  t.equal(await tokensOf().tokenFor({ ...entry, clientId: 'us' }, signal), 'access-3');
-
-  const hidden: string[] = [];
-  const hide = (secret: string) => void hidden.push(secret);
-  await store.write({ ...login, refreshToken: 'r', client: { client_id: 'us', client_secret: 's' } });
-  const hiding = createAccessTokens({ store, hide, warn: () => undefined, now: Date.now });
-  t.equal(await hiding.tokenFor(entry, signal), 'access-4');
-  t.strictSame(hidden.slice(0, 2), ['r', 's'], 'its secrets are hidden before they are sent');
-  t.ok(hidden.includes('access-4'));
-
-  const now = 1_000_000;
-  for (const [expiresAt, want] of [
-    [now + 30_001, 'kept'],
-    [now + 30_000, undefined],
-    [undefined, undefined],
-  ] as const) {
-    await store.write({ ...login, refreshToken: undefined, accessToken: 'kept', expiresAt });
-    const at = createAccessTokens({ store, hide: () => undefined, warn: () => undefined, now: () => now });
-    t.equal(await at.tokenFor(entry, signal), want, `valid until ${expiresAt}`);
-  }
-});
-
 t.test('a login makes so many requests, and reads so much of an answer', async (t) => {
   let size = 0;
   const peer = await startHostile(t, () => ({
@@ -1003,138 +870,10 @@ t.test('a login makes so many requests, and reads so much of an answer', async (
   await t.rejects(open()(`${origin}/token`), failsWith({ message: /larger than 256 KB/ }));
 });
 
-t.test('a token that is refused is renewed once', async (t) => {
-  const message = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
-  const cases: readonly {
-    name: string;
-    statuses: readonly number[];
-    token?: string;
-    renewed?: string;
-    sent: readonly (string | undefined)[];
-    want?: string;
-  }[] = [
-    { name: 'an answer without a body', statuses: [204], sent: [undefined] },
-    { name: 'no login', statuses: [401], sent: [undefined], want: 'wants a login (401)' },
-    { name: 'a token', statuses: [202], token: 'a', sent: ['Bearer a'] },
-    { name: 'a new token', statuses: [401, 202], token: 'a', renewed: 'b', sent: ['Bearer a', 'Bearer b'] },
-    {
-      name: 'a new token that is refused',
-      ...{ statuses: [401, 401], token: 'a', renewed: 'b', sent: ['Bearer a', 'Bearer b'] },
-      want: 'wants a new login (401)',
-    },
-    {
-      name: 'no new token',
-      ...{ statuses: [401], token: 'a', sent: ['Bearer a'], want: 'wants a new login (401)' },
-    },
-  ];
-  for (const { name, statuses, token, renewed, sent, want } of cases) {
-    const authorizations: (string | undefined)[] = [];
-    const left = [...statuses];
-    const peer = await startHostile(t, () => ({
-      '/mcp': ({ headers }: IncomingMessage, response: ServerResponse) => {
-        authorizations.push(headers.authorization);
-        response.writeHead(left.shift() ?? 500).end();
-      },
-    }));
-    const transport = createHttpTransport({
-      entry: { name: server, kind: 'http', url: peer.url, headers: {} },
-      headersFor: async () => ({}),
-      tokens: { tokenFor: async () => token, renew: async () => renewed },
-      now: Date.now,
-    });
-    await transport.start();
-    const sending = transport.send(message);
-    if (want === undefined) await t.resolves(sending, name);
-    else await t.rejects(sending, failsWith({ name: 'LoginNeededError', message: want }), name);
-    t.strictSame(authorizations, sent, name);
-    await transport.close();
-  }
-});
-
-/** A token endpoint that counts its tokens, or answers what a test says, and a login whose token it renews. */
-async function startRenewals(test: Teardown, token?: Answer) {
-  let count = 0;
-  const counted: Answer = (_, response) => {
-    count += 1;
-    issue(response, String(count));
-  };
-  const peer = await startHostile(test, () => ({ '/token': token ?? counted }));
-  const folder = join(await temporaryFolder(test), 'logins');
-  const store = createLoginStore(folder);
-  const warnings: string[] = [];
-  const login: KeptLogin = {
-    ...{ version: 1, server: peer.url, isClientNamed: false, resource: peer.url, refreshToken: 'first' },
-    metadata: serverMetadata(new URL(peer.url).origin),
-    client: { client_id: 'us' },
-  };
-  await store.write(login);
-  const tokensOf = (from = store) =>
-    createAccessTokens({
-      store: from,
-      hide: () => undefined,
-      warn: (sentence) => warnings.push(sentence),
-      now: Date.now,
-    });
-  const entry = { name: server, kind: 'http', url: peer.url, headers: {} } as const;
-  return { ...peer, store, folder, login, warnings, tokensOf, entry, issued: () => count };
-}
-
-const issue = (response: ServerResponse, name: string, more: object = {}) =>
-  response.writeHead(200, { 'content-type': 'application/json' }).end(
-    JSON.stringify({
-      ...{ access_token: `access-${name}`, refresh_token: `refresh-${name}`, token_type: 'Bearer' },
-      ...more,
-    }),
-  );
-
-async function refreshTokenOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return new URLSearchParams(Buffer.concat(chunks).toString()).get('refresh_token') ?? '';
-}
-
-t.test('a renewal that was begun is finished, whoever leaves meanwhile', async (t) => {
-  const arrivals = new EventEmitter();
-  const asked = once(arrivals, 'token');
-  const { tokensOf, entry, store } = await startRenewals(t, (_, response) =>
-    arrivals.emit('token', response),
-  );
-  const caller = new AbortController();
-  const waiting = tokensOf().tokenFor(entry, caller.signal);
-  const [response] = (await asked) as [ServerResponse];
-  caller.abort();
-  await t.rejects(waiting, { name: 'AbortError' });
-  const closed = store.close();
-  issue(response, 'second');
-  await closed;
-  t.match(await store.read(entry.url), { refreshToken: 'refresh-second' });
-});
-
-t.test('a login that cannot be written holds as long as the daemon', async (t) => {
-  const used: string[] = [];
-  const { tokensOf, entry, store, warnings } = await startRenewals(t, async (request, response) => {
-    issue(response, String(used.push(await refreshTokenOf(request))));
-  });
-  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
-  let isFull = true;
-  const tokens = tokensOf({
-    ...store,
-    write: (login) => (isFull ? Promise.reject(full) : store.write(login)),
-  });
-  const { signal } = new AbortController();
-  t.equal(await tokens.tokenFor(entry, signal), 'access-1');
-  t.match(warnings, [/could not be saved \(ENOSPC\)/]);
-  t.equal(await tokens.renew(entry, 'access-1', signal), 'access-2');
-  isFull = false;
-  t.equal(await tokens.renew(entry, 'access-2', signal), 'access-3');
-  t.strictSame(used, ['first', 'refresh-1', 'refresh-2'], 'no token is used twice');
-  t.match(await store.read(entry.url), { refreshToken: 'refresh-3' });
-  t.equal(warnings.length, 2);
-
+t.test('a login that cannot be written says so', async (t) => {
   const home = await temporaryFolder(t);
   const peer = await startHostile(t, () => ({}));
-  const id = createHash('sha256').update(peer.url).digest('hex').slice(0, 32);
-  await mkdir(join(home, 'runner', 'logins', `${id}.json`), { recursive: true });
+  await mkdir(pathOf(home, peer.url), { recursive: true });
   const one = await startFor(t, home, { url: peer.url });
   const { url } = await one.daemon.request(loginRequest, { server });
   const finished = one.daemon.request(finishLoginRequest, { server });

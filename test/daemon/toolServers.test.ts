@@ -5,16 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import t from 'tap';
 import { createApprovals } from '../../daemon/tools/approvals.ts';
-import { LoginNeededError } from '../../daemon/tools/httpTransport.ts';
-import { McpServer } from '../../daemon/tools/mcpServer.ts';
-import { clauseOf, createServerErrors } from '../../daemon/tools/mcpServerError.ts';
 import { decisiveFolder, readServerEntry, startFolder } from '../../daemon/tools/serverEntry.ts';
-import { builtinFolders } from '../../daemon/tools/serveTools.ts';
-import { StdioTransport } from '../../daemon/tools/stdioTransport.ts';
 import { fingerprintOf, readToolList, type ToolPage } from '../../daemon/tools/toolList.ts';
 import { namesForModel } from '../../daemon/tools/toolOffer.ts';
 import { readToolResult } from '../../daemon/tools/toolResult.ts';
@@ -138,82 +132,6 @@ t.test('a server that writes what is no message on and on is ended, and others a
   t.equal(noisy.length, 1, 'blank lines are not worth a warning');
 });
 
-t.test('how a program ends that is no tool server', where('sh'), async (t) => {
-  const groups = createProcessGroups({ platform: process.platform, env: process.env });
-  const notRunnable = join(await temporaryFolder(t, { 'tool.sh': 'echo a' }), 'tool.sh');
-  const open = (command: string, script: string) => {
-    const errorLines: string[] = [];
-    const transport = new StdioTransport({
-      ...{ command, args: script === '' ? [] : ['-e', script], env: process.env, cwd: '/' },
-      ...{ platform: process.platform, groups },
-      onErrorLine: (line) => errorLines.push(line),
-      lastWords: () => errorLines.at(-1),
-      onNoise: () => undefined,
-    });
-    const closed = new Promise<void>((resolve) => {
-      transport.onclose = resolve;
-    });
-    return { transport, closed, errorLines };
-  };
-  const most = 16 * 1024 * 1024;
-  const silent = 'process.stdin.resume(); setInterval(() => undefined, 1e6);';
-  const write = (text: string) => `process.stdout.write(${text}); ${silent}`;
-  for (const [name, command, script, how] of [
-    ['not executable', notRunnable, '', 'cannot be started: its command is not executable'],
-    ['a folder', '/', '', 'cannot be started: its command is not executable'],
-    [
-      'last words without a line end',
-      process.execPath,
-      "process.stderr.write('first\\nhalf a line\\r'); process.exitCode = 3;",
-      'ended with code 3 and wrote: "half a line"',
-    ],
-    [
-      'a message that does not end',
-      process.execPath,
-      write(`'x'.repeat(${most + 1})`),
-      'sent a message of more than 16 MB',
-    ],
-    [
-      'a message that is too long',
-      process.execPath,
-      write(`'x'.repeat(${most + 1}) + '\\n'`),
-      'sent a message of more than 16 MB',
-    ],
-  ] as const) {
-    const { transport, closed } = open(command, script);
-    const started = transport.start();
-    if (how.startsWith('cannot')) await t.rejects(started, name);
-    else await started;
-    await closed;
-    t.equal(transport.how, how, name);
-    await transport.close();
-    t.equal(transport.how, how, `${name}, also after it was closed`);
-  }
-
-  const kept = join(await temporaryFolder(t), 'kept');
-  const keep = `setTimeout(() => { require('fs').writeFileSync(${JSON.stringify(kept)}, ''); process.exit(); }, 50)`;
-  const careful = open(
-    process.execPath,
-    `process.stdin.resume().on('end', () => ${keep}); console.error('up');`,
-  );
-  await careful.transport.start();
-  await poll(
-    async () => careful.errorLines.length,
-    (lines) => lines > 0,
-  );
-  await careful.transport.close();
-  t.equal(await readFile(kept, 'utf8'), '', 'a server may end by itself once its input has ended');
-
-  const deaf = open(process.execPath, 'setInterval(() => undefined, 1e6);');
-  await deaf.transport.start();
-  const large = { jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(most) } } as const;
-  await deaf.transport.send(large);
-  await t.rejects(deaf.transport.send(large), { message: 'The server does not read its input.' });
-  t.equal(deaf.transport.how, 'does not read its input');
-  await t.rejects(deaf.transport.send(large), { message: 'The server is not running.' });
-  await deaf.transport.close();
-});
-
 t.test(
   'null in an answer is absent, and an answer that does not follow MCP fails its call at once',
   async (t) => {
@@ -271,47 +189,53 @@ t.test(
   },
 );
 
-t.test('what a tool server failed with is a sentence about it', (t) => {
-  const entry = (url: string) => ({ name: 'web', kind: 'http', url, headers: {} }) as const;
-  const errorsOf = (url = 'https://a.example/mcp') =>
-    createServerErrors({ entry: entry(url), redact: (text) => text.replaceAll('secret', '***') });
-  const http = (status: number, message = 'Error POSTing to endpoint: no') =>
-    new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, message, { status, statusText: '' });
-  const sdk = (code: SdkErrorCode) => new SdkError(code, 'in its own words');
-  const unreachable = (cause: unknown) => new TypeError('fetch failed', { cause });
-  for (const [error, want] of [
-    [sdk(SdkErrorCode.ConnectionClosed), 'is gone'],
-    [sdk(SdkErrorCode.UnsupportedResultType), 'asked a question during the call, which Runner cannot answer'],
-    [sdk(SdkErrorCode.NotConnected), 'failed: in its own words'],
-    [new ProtocolError(-32_600, 'a secret'), 'answered with an error: a ***'],
-    [http(401), /^refused the token that Runner sent \(401\)\. Enter another one in its entry/],
-    [http(403), 'does not allow this with the token or login that Runner sent (403)'],
-    [http(404), 'answered with status 404: no'],
-    [unreachable(Object.assign(new Error('x'), { code: 'ENOTFOUND' })), 'cannot be reached (ENOTFOUND)'],
-    [unreachable(undefined), 'cannot be reached (no connection)'],
-    [new TypeError('odd.'), 'failed: odd'],
-    [new Error('x'.repeat(600)), `failed: ${'x'.repeat(492)}`],
-    [new LoginNeededError('wants a login (401)'), /^wants a login \(401\)\. Run "runner mcp login web"/],
-  ] as const) {
-    const clause = clauseOf(errorsOf().from(error));
-    if (typeof want === 'string') t.equal(clause, want);
-    else t.match(clause, want);
+t.test('how a program ends that is no tool server', where('sh'), async (t) => {
+  const folder = await temporaryFolder(t, { 'tool.sh': 'echo a' });
+  const node = (script: string) => ({ command: process.execPath, args: ['-e', script] });
+  const cases = [
+    {
+      entry: { command: join(folder, 'tool.sh') },
+      want: 'cannot be started: its command is not executable.',
+    },
+    { entry: { command: '/' }, want: 'cannot be started: its command is not executable.' },
+    {
+      entry: node("process.stderr.write('first\\nhalf a line\\r'); process.exitCode = 3;"),
+      want: 'ended with code 3 and wrote: "half a line".',
+    },
+    {
+      entry: node(`process.stdout.write('x'.repeat(${16 * 1024 * 1024 + 1})); process.stdin.resume();`),
+      want: 'sent a message of more than 16 MB.',
+    },
+  ];
+  const { daemon } = await startWithTools(t, [], {
+    mcpServers: Object.fromEntries(cases.map(({ entry }, index) => [`s${index}`, entry])),
+  });
+  const { servers } = await daemon.request(listToolsRequest, {});
+  for (const [index, { want }] of cases.entries())
+    t.equal(servers[index]?.message, `The tool server s${index} ${want}`);
+});
+
+t.test('a server that does not start is tried at once, and then later and later', async (t) => {
+  let now = 1_000;
+  const { daemon } = await startWithTools(t, [], {
+    mcpServers: { none: { command: '/no/such/program' } },
+    pair: { env: {}, now: () => now },
+  });
+  const problem =
+    'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
+  const state = async () => (await daemon.request(listToolsRequest, {})).servers[0];
+  t.match(await state(), { state: 'failed', message: problem, advice: undefined });
+  for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    t.equal((await state())?.message, problem, `before ${seconds} seconds`);
+    const waits = (length: string) => {
+      const text = `It is started again in ${length} at the earliest.`;
+      return { message: `${problem} ${text}`, advice: { code: 'wait-for-restart', problem, text } };
+    };
+    t.match(await state(), waits(seconds === 1 ? 'a second' : `${seconds} seconds`));
+    now += seconds * 1_000 - 1;
+    t.match(await state(), waits('a second'), 'a part of a second is one');
+    now += 1;
   }
-  t.equal(errorsOf().from(http(401), 'was ended').message, 'The tool server web was ended.');
-  const far = errorsOf('http://a.example/mcp').from(new LoginNeededError('wants a login (401)'));
-  t.match(far, {
-    needsLogin: true,
-    advice: undefined,
-    message:
-      'The tool server web wants a login (401). Its address is plain http on another machine, where no token is sent: enter its https address.',
-  });
-  t.match(errorsOf().from(new LoginNeededError('wants a login')), {
-    needsLogin: true,
-    advice: { code: 'log-in', server: 'web' },
-  });
-  t.match(errorsOf().from(http(404), undefined, { isSessionUnknown: true }), { isSessionUnknown: true });
-  t.match(errorsOf().from(http(404)), { isSessionUnknown: false, needsLogin: false });
-  t.end();
 });
 
 t.test('what a server is given is in no log, no error and no answer of ours', async (t) => {
@@ -1281,65 +1205,4 @@ t.test('a server that starts slowly is waited for as long as the user says, and 
     (lines) => lines.length > 0,
   );
   t.match(said, [{ level: 'info', message }]);
-});
-
-t.test('a server that does not start is tried at once, and then later and later', async (t) => {
-  let now = 1_000;
-  const entry = { name: 'none', kind: 'stdio', command: '/no/such/program', args: [], env: {} } as const;
-  const nothing = () => undefined;
-  const settled = async () => undefined;
-  const { signal } = new AbortController();
-  const server = new McpServer({
-    ...{ entry, env: {}, platform: process.platform, root: undefined, version: '0', tokens: {} as never },
-    groups: { add: nothing, end: settled, close: settled },
-    headersFor: async () => ({}),
-    redact: (text) => text,
-    log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
-    now: () => now,
-    onDidChange: nothing,
-    elicitModes: () => [],
-    timeouts: () => ({ tool: 60_000, toolTotal: 60_000, toolStart: 60_000 }),
-  });
-  const problem =
-    'The tool server none cannot be started: its command, or the folder in which it should start, does not exist.';
-  const failed = { entry, state: 'failed', tools: [] };
-  const state = () => server.state(signal);
-  for (const seconds of [0, 1, 2, 4, 8, 16, 32, 60, 60]) {
-    t.strictSame(await state(), { ...failed, message: problem }, `before ${seconds} seconds`);
-    if (seconds === 0) continue;
-    const waits = (length: string) => {
-      const text = `It is started again in ${length} at the earliest.`;
-      const advice = { code: 'wait-for-restart', problem, text };
-      return { ...failed, message: `${problem} ${text}`, advice };
-    };
-    const length = seconds === 1 ? 'a second' : `${seconds} seconds`;
-    t.strictSame(await state(), waits(length));
-    now += 999;
-    t.strictSame(await state(), waits(length), 'a part of a second is one');
-    now += (seconds - 1) * 1_000;
-    t.strictSame(await state(), waits('a second'));
-    now += 1;
-  }
-  const request = { name: 'echo', arguments: {}, inputSchema: {} };
-  t.strictSame(await server.call(request, { signal }), { content: problem, isError: true });
-  const asked = { method: 'prompts/list', params: {}, needs: 'prompts' } as const;
-  t.equal(await server.ask(asked, { signal, limit: 1_000, isOnlyIfRunning: true }), undefined);
-  await t.rejects(server.ask(asked, { signal, limit: 1_000 }), { message: /again in 60 seconds/ });
-  await t.rejects(server.state(AbortSignal.abort(new Error('left'))), { message: 'left' });
-  await server.close();
-  t.strictSame(await state(), { ...failed, message: 'The tool server none was removed.' });
-});
-
-t.test('the built-in tools use the folders of the workspace, or the one that a client names', (t) => {
-  for (const [workspace, client, want] of [
-    [['/a', '/b'], { folder: '/c' }, ['/a', '/b']],
-    [['/a'], undefined, ['/a']],
-    [[], { folder: '/c' }, ['/c']],
-    [[], { folder: 'c' }, []],
-    [[], { folder: 7 as never }, []],
-    [[], {}, []],
-    [[], undefined, []],
-  ] as const)
-    t.strictSame(builtinFolders(workspace, client), want);
-  t.end();
 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,7 +7,6 @@ import t from 'tap';
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
 import { countTokens } from '../../daemon/practice/speech.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { golden } from '../support/golden.ts';
 import { createRequestLog } from '../support/runner/requestLog.ts';
 import type { Piece } from '../support/runner/scriptedSpeech.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
@@ -218,59 +216,6 @@ t.test('a client that does not read pauses the answer', async (t) => {
   sent.destroy();
 });
 
-t.test('the vocabulary of the stand-in', async (t) => {
-  const { standIn, chat, raw } = await start(t);
-  const messages = [{ role: 'user', content: 'x' }];
-  const call = { name: 'f', arguments: { a: 1 } };
-  const lines = async () =>
-    (await raw({ messages })).text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-
-  standIn.think('so so', 'thus');
-  t.match(await chat({ messages }), { message: { content: 'thus', thinking: 'so so' }, done: true });
-  standIn.toolCalls([call], { callsInLastLine: true });
-  t.match((await lines()).at(-1), {
-    done: true,
-    message: { tool_calls: [{ function: { name: 'f', index: 0 } }] },
-  });
-  standIn.toolCalls([call]);
-  t.match((await lines())[0], { done: false, message: { tool_calls: [{ function: { name: 'f' } }] } });
-  standIn.swallowToolCall(31);
-  t.match(await lines(), [{ done: true, eval_count: 31, message: { content: '' } }]);
-  standIn.errorLine('it broke');
-  t.match((await lines()).at(-1), { error: 'it broke' });
-  standIn.endWithoutDone('some');
-  t.notOk((await lines()).some(({ done }) => done));
-  standIn.tokens(3);
-  t.equal((await chat({ messages })).eval_count, 3);
-  standIn.giantLine(3_000_000);
-  t.equal((await lines())[0].message.content.length, 3_000_000);
-  standIn.failWith(429, { error: 'slower' }, { headers: { 'retry-after': '7' } });
-  const refused = await raw({ messages });
-  t.match(refused, { status: 429, text: '{"error":"slower"}' });
-  t.equal(refused.headers.get('retry-after'), '7');
-  standIn.html();
-  t.match((await raw({ messages })).headers.get('content-type'), /^text\/html/);
-  standIn.redirect('/elsewhere');
-  t.match(await raw({ messages }), { status: 302 });
-  standIn.dieMidAnswer(2);
-  await t.rejects(raw({ messages }));
-  standIn.hang();
-  await t.rejects(raw({ messages }, AbortSignal.timeout(30)));
-  standIn.on('/api/tags').failWith(503, { error: 'busy' });
-  t.equal((await fetch(`${standIn.url}/api/tags`)).status, 503);
-  t.equal((await fetch(`${standIn.url}/api/tags`)).status, 200);
-  standIn.say('kept for a request that asks for text');
-  await chat({ messages: [] });
-  t.match(await chat({ messages }), { message: { content: 'kept for a request that asks for text' } });
-  await t.rejects(
-    standIn.waitFor(() => false, 10),
-    /No such request within 10 ms/,
-  );
-});
-
 t.test('a script may split writes anywhere', async (t) => {
   const { standIn } = await start(t);
   const lines = [{ text: 'ä€😀' }, { done: true }];
@@ -356,120 +301,6 @@ t.test('a prompt that does not fit is refused only on request', async (t) => {
   standIn.say('short');
   t.match((await raw({ messages, options: { num_ctx: 100 } })).text, /"prompt_eval_count":100,/);
   t.equal(countTokens('12345'), 2);
-});
-
-t.test('a session with the practice runner is answered word for word', async (t) => {
-  const clock = handClock(Date.UTC(2026, 0, 1));
-  const { standIn } = await start(t, { now: clock.now });
-  const weights = 'weights';
-  const digest = `sha256:${createHash('sha256').update(weights).digest('hex')}`;
-  const user = (content: string, more: object = {}) => ({ role: 'user', content, ...more });
-  const model = 'practice';
-  const little = { num_ctx: 64 };
-  const asked: readonly (readonly [request: string, body?: object | string])[] = [
-    ...['GET /', 'GET /api/version', 'GET /api/tags', 'GET /api/ps', 'GET /nowhere'].map(
-      (one) => [one] as const,
-    ),
-    ['POST /api/show', { model: 'practice-plain' }],
-    ['POST /api/show', { model: 'none' }],
-    ['POST /api/show', {}],
-    ['POST /api/chat', { model, messages: [user('Hello')], stream: false, think: false }],
-    ['POST /api/chat', { model, messages: [user('Hello')], stream: true }],
-    ['POST /api/chat', { model, messages: [user('Hello', { images: ['a'] })], stream: false, keep_alive: 0 }],
-    ['GET /api/ps'],
-    ['POST /api/chat', { model, messages: [user('Hello')], options: { num_predict: 1 }, stream: false }],
-    [
-      'POST /api/chat',
-      { model, messages: [user('Hello')], options: { stop: ['not', 'a lang'] }, think: false },
-    ],
-    [
-      'POST /api/chat',
-      { model, messages: [user('w '.repeat(100))], options: little, stream: false, shift: false },
-    ],
-    [
-      'POST /api/chat',
-      { model, messages: [user('w '.repeat(40))], options: little, stream: false, shift: false },
-    ],
-    ['POST /api/chat', { model, messages: [user('w '.repeat(99))], options: little, truncate: false }],
-    [
-      'POST /api/chat',
-      { model, messages: [user('What is the weather in Köln?')], tools: [weather], stream: false },
-    ],
-    ['POST /api/chat', { model: 'practice-plain', messages: [user('Hi')], tools: [weather], stream: false }],
-    ['POST /api/chat', { model: 'practice-plain', messages: [user('Hi')], think: true, stream: false }],
-    ['POST /api/chat', { model, messages: [user('Hi')], format: 'json', stream: false }],
-    ['POST /api/chat', { model, messages: 7 }],
-    ['POST /api/chat', { model: 'none', messages: [] }],
-    ['POST /api/chat', { model, messages: [], keep_alive: '5m' }],
-    ['GET /api/ps'],
-    ['POST /api/generate', { model, prompt: 'Hello', stream: false, system: 'Be kind.' }],
-    [
-      'POST /api/generate',
-      { model, prompt: 'function add(a, b) {\n  return ', suffix: '\n}', stream: false },
-    ],
-    ['POST /api/generate', { model: 'practice-plain', prompt: 'a', suffix: 'b', stream: false }],
-    [
-      'POST /api/generate',
-      { model, prompt: '<PRE> let a = 1;\nlet b = <SUF>;\n <MID>', raw: true, stream: false },
-    ],
-    ['POST /api/generate', { model }],
-    ['POST /api/generate', { model: 'practice-plain', keep_alive: 0 }],
-    ['POST /api/generate', { model, keep_alive: 0 }],
-    ['GET /api/ps'],
-    [`HEAD /api/blobs/${digest}`],
-    [`POST /api/blobs/${digest}`, 'others'],
-    ['POST /api/create', { model: 'mine', files: { 'a.gguf': digest } }],
-    [`POST /api/blobs/${digest}`, weights],
-    [`POST /api/blobs/${digest}`, weights],
-    [`POST /api/blobs/${digest.replace(':', '-')}`, weights],
-    ['POST /api/blobs/sha256:0', weights],
-    [`HEAD /api/blobs/${digest}`],
-    [
-      'POST /api/create',
-      { model: 'mine', files: { 'a.gguf': digest }, license: ['MIT', ''], system: 'Be brief.' },
-    ],
-    [
-      'POST /api/create',
-      {
-        ...{ model: 'yours', from: 'mine', license: 'BSD', template: '{{ .Prompt }}', stream: false },
-        ...{ parameters: { num_ctx: 9, stop: ['a'] }, messages: [{ role: 'user', content: 'x' }, 7] },
-      },
-    ],
-    ['POST /api/create', { model: 'again', from: 'yours', parameters: { num_ctx: 8 }, license: [] }],
-    ['POST /api/show', { model: 'yours' }],
-    ['POST /api/show', { model: 'again', verbose: true }],
-    ['POST /api/create', { model: 'a b', from: 'mine' }],
-    ['POST /api/create', { model: 'other', from: 'a b' }],
-    ['POST /api/create', { model: 'other', from: 'nothing' }],
-    ['POST /api/create', { model: 'other' }],
-    ['POST /api/create', { model: 'other', from: 'mine', template: '{{ if }}' }],
-    ['POST /api/create', { model: 'other', from: 'mine', template: '{{ .Prompt' }],
-    ['POST /api/pull', { model: 'nothing', stream: false }],
-    ['POST /api/pull', { model: 'a b' }],
-    ['DELETE /api/delete', { model: 'yours' }],
-    ['DELETE /api/delete', { model: 'yours' }],
-    ['GET /api/tags'],
-  ];
-  const answers: object[] = [];
-  for (const [request, body] of asked) {
-    const [method = '', path = ''] = request.split(' ');
-    const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? null);
-    const response = await fetch(`${standIn.url}${path}`, { method, body: sent });
-    const text = (await response.text())
-      .replace(/("\w+_duration":)\d+/g, '$10')
-      .replace(/call_[a-z0-9]{8}/g, 'call_0');
-    const type = response.headers.get('content-type');
-    answers.push({
-      request,
-      body,
-      status: response.status,
-      type,
-      text,
-    });
-    clock.advance(1_000);
-  }
-  const { actual, accepted } = golden('practiceSession.json', answers);
-  t.equal(actual, accepted, 'test/fixtures/golden/practiceSession.json (ACCEPT=1 takes what is)');
 });
 
 t.test('only texts can be embedded', async (t) => {
@@ -742,81 +573,6 @@ Dogs bark at cats.
 
 ### Empty
 `;
-t.test('what the practice model says, word for word', async (t) => {
-  const { said, ask, chat } = await startWithPages(t);
-  const cats =
-    '> Cats sleep a lot:\n>\n> - at night\n> - at noon\n>\n> Cats eat fish.\n>\n> ~~~sh\n> # no heading\n> ```\n>\n> feed cats\n> ~~~~';
-  const more = '\n\nThere is more in `pets.md`, “Dogs” and `sub/birds.md`, “Birds”.';
-  const quote = `From \`pets.md\`, “Cats purr”:\n\n${cats}${more}`;
-  const birds = 'From `sub/birds.md`, “Birds”:\n\n> Birds sing. Cats hunt them.';
-  const looking = (words: string) => `Looking for ${words} in 2 documents with 4 sections.`;
-  const guides = 'Ask me about:\n\n- Cats purr';
-  for (const [question, content, thinking] of [
-    [
-      'Tell me about cats',
-      quote,
-      `${looking('"cat"')} Best match: \`pets.md\`, “Cats purr” with 2.4 points, before \`pets.md\`, “Dogs” with 1.3.\n`,
-    ],
-    ['cat zebra', quote],
-    [
-      'cat fish zebra unicorn yeti',
-      `The closest match that I can quote, from \`pets.md\`, “Cats purr”:\n\n${cats}${more}`,
-    ],
-    [
-      'Do dogs bark?',
-      'From `pets.md`, “Dogs”:\n\n> Dogs bark at cats.\n> ####### no heading',
-      `${looking('"dog", "bark"')} Best match: \`pets.md\`, “Dogs” with 6.4 points.\n`,
-    ],
-    [
-      'heading',
-      'From `pets.md`:\n\n> Before any heading.\n\nThere is more in `pets.md`, “Dogs” and `pets.md`, “Cats purr”.',
-    ],
-    [
-      'zebra',
-      `I can only quote this project's documents, and found nothing in them for that. ${guides}`,
-      `${looking('"zebra"')} Nothing fits.\n`,
-    ],
-    [
-      'hello you',
-      `Hello. I quote this project's documents, so that you see how an answer streams before you install anything. ${guides}`,
-      'That has no word that I could look for.\n',
-    ],
-    ['<ctx a="b">dogs</ctx> birds', birds],
-    ['<a>birds</a>', birds],
-  ] as const) {
-    const found = await said(question, { think: thinking !== undefined });
-    t.strictSame([found.content, found.thinking], [`${label}${content}`, thinking], question);
-  }
-  for (const [content, name, want] of [
-    ['ok', undefined, 'The tool answered:\n\n> ok'],
-    ['one\n\ntwo', 'look', 'The tool `look` answered:\n\n> one\n>\n> two'],
-    ['x'.repeat(1_000), undefined, `The tool answered:\n\n> ${'x'.repeat(1_000)}`],
-    ['x'.repeat(1_001), undefined, `The tool answered:\n\n> ${'x'.repeat(1_000)} …`],
-    [' \n', 'look', 'The tool `look` answered nothing.'],
-  ] as const) {
-    const result = { role: 'tool', content, ...(name && { tool_name: name }) };
-    const { message } = await chat({ messages: [{ role: 'user', content: 'cats' }, result] });
-    t.equal(message.content, `${label}${want}`);
-  }
-  for (const [prompt, suffix, want] of [
-    ['let total = sum(a);\nlet total', '\n', ' = sum(a);'],
-    ['  let total = 1;\n  let total = 2;\nlet t', '\n', 'otal = 2;'],
-    ['abcd\n ab', '\n', 'cd'],
-    ['measure mea', '\n', ''],
-    ['measure\nmea', '\n', 'sure'],
-    ['mea', 'measure', 'sure'],
-    ['$ab größer\ngrö', '\n', 'ßer'],
-    ['a = ', 'b', ''],
-    ['ab = 1\nab', '\n', ''],
-    ['abc = 1\nabc', '\n', ' = 1'],
-  ] as const)
-    t.equal(
-      (await ask('/api/generate', { model: 'practice', prompt, suffix, stream: false })).response,
-      want,
-      prompt,
-    );
-});
-
 t.test('a folder of pages is read once, within bounds', async (t) => {
   const docs = await emptyFolder(t);
   for (let at = 0; at <= 200; at += 1)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ChatDelta, ChatParams, Message } from '../../protocol/messages/chat.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
@@ -67,8 +67,8 @@ export async function startWithTools(
       standIn: {
         ...(onRequest ? { onRequest } : {}),
         models: [...models, ...more].map((model) => ({
-          ...model,
           contextLength: 131_072,
+          ...model,
           capabilities: [...(model.capabilities ?? [])],
         })),
       },
@@ -93,6 +93,38 @@ export async function startWithTools(
   const ask = (params: Partial<ChatParams> = {}, chatOptions: ChatOptions = {}) =>
     daemon.chat({ ...question, ...params }, chatOptions);
   return { runner, daemon, questions, recorded, ask, home, entry };
+}
+
+/** A daemon with the built-in tools in a folder with these files, beside tool servers of these kinds. */
+export async function startInFolder(
+  test: Teardown,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  {
+    pair,
+    kinds = [],
+    client = { showsDiffs: true },
+    ...options
+  }: ToolOptions & { readonly client?: object; readonly kinds?: readonly string[] } = {},
+) {
+  const folder = await realpath(await temporaryFolder(test, files));
+  const started = await startWithTools(test, kinds, {
+    builtinTools: true,
+    ...options,
+    pair: {
+      ...pair,
+      capabilities: {
+        experimental: { runner: { folder, approvesTools: options.decide !== undefined, ...client } },
+      },
+    },
+  });
+  const call = async (name: string, given: object) => {
+    started.runner.toolCalls([{ id: 'one', name, arguments: { ...given } }]);
+    started.runner.say('done');
+    const { result } = await started.ask();
+    return answersOf(result.messages)[0] ?? '';
+  };
+  const read = (path: string) => readFile(join(folder, path), 'utf8');
+  return { ...started, folder, call, read };
 }
 
 export const echo = (word: string, id = 'call_1') => ({ id, name: 'echo', arguments: { word } });
