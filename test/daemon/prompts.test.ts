@@ -571,3 +571,15 @@ t.test('nothing is loaded or made before a prompt is asked for', async (t) => {
   await list();
   t.notOk(existsSync(answers));
 });
+
+t.test('a folder with too much in it says so', async (t) => {
+  const { user, write, start } = await place(t);
+  const { list } = await start();
+  for (let index = 0; index < 9_999; index++) write(join(user, `.${index}.txt`), '');
+  write(join(user, 'good.md'), 'x');
+  t.notMatch(JSON.stringify(await list()), 'has too much in it');
+  write(join(user, 'one more'), '');
+  const listed = await list();
+  t.match(JSON.stringify(listed), 'has too much in it: only its first');
+  t.match(listed.prompts, [{ name: 'good' }]);
+});
