@@ -71,17 +71,7 @@ export interface Agent {
 interface AgentParts {
   readonly core: Pick<
     Core,
-    | 'chat'
-    | 'chatModels'
-    | 'asTurns'
-    | 'configuration'
-    | 'places'
-    | 'prompts'
-    | 'servers'
-    | 'sessions'
-    | 'takesTools'
-    | 'findWindow'
-    | 'log'
+    'chatModels' | 'configuration' | 'log' | 'places' | 'prompts' | 'servers' | 'sessions' | 'turns'
   >;
   readonly version: string;
   readonly startTools: (given: ClientTools) => RunningTools;
@@ -289,7 +279,6 @@ export function createAgent({
             ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
             askElicitation:
               elicitModes.length === 0 ? undefined : createAskElicitation(sessionId, { elicit, createId }),
-            createId,
             updates,
             updateSessions: () => options.updateSessions(update),
             onDidKeep,

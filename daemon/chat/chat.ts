@@ -55,16 +55,18 @@ interface ChatDependencies {
 }
 
 /**
- * Answers one chat request: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal,
- * cancelled result. `createChat` answers one round; `toolLoop.ts`, `recordTurns.ts` and `lastingNotices.ts` wrap such a
- * chat into one that answers a whole turn.
+ * Answers one request for a chat with a whole turn: deltas go to `send`, the whole answer is the result. An aborted
+ * `signal` is a normal, cancelled result. `compose/turns.ts` puts it together, from rounds.
  */
-export type Chat = (
+export type Turn = (
   runner: Runner,
   params: ChatParams,
   send: SendDelta,
   signal: AbortSignal,
-) => Promise<RoundResult>;
+) => Promise<ChatResult>;
+
+/** Asks the model once, with everything that it is to read. It runs no tool, and keeps nothing. */
+export type Round = (...request: Parameters<Turn>) => Promise<RoundResult>;
 
 export interface RoundResult extends ChatResult {
   /** Calls whose arguments cannot be read, for a loop that answers them. They do not cross the wire. */
@@ -73,13 +75,13 @@ export interface RoundResult extends ChatResult {
   readonly isCut?: boolean;
 }
 
-export function createChat(dependencies: ChatDependencies): Chat {
+export function createChat(dependencies: ChatDependencies): Round {
   return async (runner, params, send, signal) => {
     checkModelName(runner, params.model);
     const pump = createDeltaPump(params.streamId, send);
     const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
     const screened = { ...params, messages };
-    const round = new Round(dependencies, { runner, params: screened, privateFiles, pump, signal });
+    const round = new ChatRound(dependencies, { runner, params: screened, privateFiles, pump, signal });
     const finishReason = await round.run();
     await pump.flush();
     return round.result(finishReason);
@@ -95,7 +97,7 @@ interface RoundOptions {
 }
 
 /** The state of one round, from the request to its end. */
-class Round {
+class ChatRound {
   readonly #dependencies: ChatDependencies;
   readonly #options: RoundOptions;
   /** Aborted with the caller's signal, or when the round ends early for a reason of its own. */

@@ -3,13 +3,9 @@ import { durationSeconds } from '../base/duration.ts';
 import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
 import { createLog, type WrittenLog } from '../base/log.ts';
-import { type Chat, createChat } from '../chat/chat.ts';
-import { createLastingNotices } from '../chat/lastingNotices.ts';
-import { createTokenEstimate } from '../chat/tokenEstimate.ts';
-import { createToolCallId, unknownMarks } from '../chat/toolUtilities.ts';
-import { createWindows, type FindWindow } from '../chat/turnWindow.ts';
+import { unknownMarks } from '../chat/toolUtilities.ts';
 import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
-import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
+import { redactMessage } from '../config/messageRedaction.ts';
 import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
 import type { SecretSources } from '../config/secretSources.ts';
 import { createSecretStore, type SecretStore } from '../config/secrets.ts';
@@ -28,11 +24,10 @@ import { createToolRefusals, createToolSupport, type ToolRefusalStore } from '..
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
 import { createServers, type Servers } from '../runner/servers.ts';
-import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
-import { recordTurns } from '../sessions/recordTurns.ts';
+import { createLazySessions, type LazySessions } from '../sessions/recordTurns.ts';
 import { createStatus, type StatusMonitor } from '../status/status.ts';
-
 import type { McpServersOptions } from '../tools/mcpServers.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export interface CoreOptions {
   /** The address of the runner if the editor names none: `OLLAMA_HOST`, or the practice runner's. */
@@ -76,14 +71,7 @@ export interface Core {
   readonly findPrivacy: FindPrivacy;
   readonly modelChanges: ModelChanges;
   readonly toolRefusals: ToolRefusalStore;
-  /** One round of a turn. It keeps nothing; see `asTurns`. */
-  readonly chat: Chat;
-  /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
-  readonly asTurns: (chat: Chat) => Chat;
-  /** The window of a turn with tools. */
-  readonly findWindow: FindWindow;
-  /** False if the model is known to have no tools. Some models must be asked for. */
-  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
+  readonly turns: Turns;
   readonly sessions: LazySessions;
   /** Loaded when it is first called. */
   readonly prompts: () => Promise<Prompts>;
@@ -159,18 +147,18 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     models.forgetList(runner);
     modelChanges.note();
   };
-  const estimate = createTokenEstimate();
-  const chat = createChat({
+  const turns = createTurns({
+    configuration,
     findPrivacy,
     knowledge,
+    log,
+    models,
+    noteModels,
+    places,
+    random,
+    secrets,
+    sessions,
     toolSupport,
-    estimate,
-    learn: (...asked) => models.learn(...asked),
-    onDidMissModel: noteModels,
-    defaults: settings,
-    createId: () => createToolCallId(options.random),
-    checkFormat: async (answer) => (await import('../chat/answerFormat.ts')).problemOfFormat(answer),
-    createRedaction: () => createWordsRedaction(secrets.redaction),
   });
 
   servers.onDidAnswer(status.answered);
@@ -197,7 +185,6 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
       ...(options.promptAnswersFolder === undefined ? {} : { answersFolder: options.promptAnswersFolder }),
       isTrusted: () => settings().trusted,
     });
-  const withLastingNoticesOnce = createLastingNotices();
   return {
     configuration,
     secrets,
@@ -223,17 +210,8 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     }),
     modelChanges,
     toolRefusals,
-    chat,
-    findWindow: createWindows({
-      ...{ knowledge, estimate, defaults: settings },
-      clearedIn: async (id) => (await (await sessions.get()).read(id).catch(() => undefined))?.cleared,
-    }),
+    turns,
     findPrivacy,
-    asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, places, log })),
-    async takesTools(runner, model, signal) {
-      await models.learn(runner, model, ['tools'], signal);
-      return knowledge.capability(runner.server, model, 'tools').value !== false;
-    },
     sessions,
     prompts() {
       prompts ??= loadPrompts();

@@ -24,7 +24,7 @@ import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { WrittenLog } from '../../daemon/base/log.ts';
 import type { Prompts } from '../../daemon/prompts/prompts.ts';
-import { createLazySessions } from '../../daemon/sessions/lazySessions.ts';
+import { createLazySessions } from '../../daemon/sessions/recordTurns.ts';
 import type { ElicitField, ElicitParams } from '../../protocol/messages/elicit.ts';
 import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
 import type { Prompt } from '../../protocol/messages/prompts.ts';
