@@ -28,20 +28,6 @@ export interface RunningTools extends DaemonTools {
   close(): Promise<void>;
 }
 
-/** The tool servers of all sessions; no session uses those of another. */
-export interface SessionTools {
-  /** Ends the servers that the session had, and gives it these. */
-  set(sessionId: string, given: ClientTools): void;
-  /** Runs a turn of the session with its tools. */
-  run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
-  /** Those that the session has used so far. */
-  used(sessionId: string): Promise<readonly AskableServer[]>;
-  /** Ends the servers of the session and forgets them. */
-  remove(sessionId: string): void;
-  /** Settles once every server has ended. */
-  close(): Promise<void>;
-}
-
 /** The servers of at most this many idle and busy sessions run; those of the longest idle session end first. */
 const maxRunning = 8;
 
@@ -50,7 +36,10 @@ interface Running {
   turns: number;
 }
 
-export function createSessionTools(start: (given: ClientTools) => RunningTools): SessionTools {
+export type SessionTools = ReturnType<typeof createSessionTools>;
+
+/** The tool servers of all sessions; no session uses those of another. */
+export function createSessionTools(start: (given: ClientTools) => RunningTools) {
   const known = new Map<string, ClientTools>();
   /** In the order of their last use. */
   const running = new Map<string, Running>();
@@ -80,11 +69,13 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
   };
 
   return {
-    set(sessionId, given) {
+    /** Ends the servers that the session had, and gives it these. */
+    set(sessionId: string, given: ClientTools): void {
       end(sessionId);
       known.set(sessionId, given);
     },
-    async run(sessionId, turn) {
+    /** Runs a turn of the session with its tools. */
+    async run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T> {
       const session = use(sessionId);
       session.turns += 1;
       endIdle();
@@ -94,12 +85,15 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
         session.turns -= 1;
       }
     },
-    used: async (sessionId) => running.get(sessionId)?.tools.askable('known') ?? [],
-    remove(sessionId) {
+    /** Those that the session has used so far. */
+    used: async (sessionId: string) => running.get(sessionId)?.tools.askable('known') ?? [],
+    /** Ends the servers of the session and forgets them. */
+    remove(sessionId: string): void {
       end(sessionId);
       known.delete(sessionId);
     },
-    async close() {
+    /** Settles once every server has ended. */
+    async close(): Promise<void> {
       for (const id of [...running.keys()]) end(id);
       await Promise.all(closing);
     },

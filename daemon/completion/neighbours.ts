@@ -5,15 +5,6 @@ import type { WhyNotSendable } from './sendable.ts';
 import type { CompletionPoint } from './suggestions.ts';
 import { commentMarks } from './syntax.ts';
 
-/** The text of other open files. A model needs it to know what they declare. */
-export interface Neighbours {
-  /**
-   * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means that
-   * nobody asks at the place yet, so the text that was chosen for another file stays.
-   */
-  textFor(place: CompletionPoint, isWarming: boolean): Promise<string>;
-}
-
 export interface NeighboursOptions {
   readonly documents: Pick<OpenDocuments, 'document' | 'onDidClose' | 'recent'>;
   readonly whyNotSendable: WhyNotSendable;
@@ -29,12 +20,15 @@ const linesBefore = 6;
 /** For how many files the last cursor is remembered. */
 const maxCursors = 200;
 
+/** The text of other open files. A model needs it to know what they declare. */
+export type Neighbours = ReturnType<typeof createNeighbours>;
+
 /**
  * Quotes the files that were opened or changed last, the newest nearest to the cursor. They are chosen when the user
  * starts in another file, and stay the same until one of them is closed. The runner has evaluated them, and would have
  * to evaluate them again after every change.
  */
-export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions): Neighbours {
+export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions) {
   /** The line of the last cursor, by address. */
   const lines = new Map<string, number>();
   let current: NeighbourChoice | undefined;
@@ -86,7 +80,11 @@ export function createNeighbours({ documents, whyNotSendable, exclude }: Neighbo
   };
 
   return {
-    textFor(place, isWarming) {
+    /**
+     * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means
+     * that nobody asks at the place yet, so the text that was chosen for another file stays.
+     */
+    textFor(place: CompletionPoint, isWarming: boolean): Promise<string> {
       if (isWarming) {
         ahead = chosenFor(place, ahead);
         return ahead.text;

@@ -109,17 +109,10 @@ interface RegistrationOptions {
   readonly closed: AbortSignal;
 }
 
-/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
-interface Registration {
-  /** Registers or unregisters, as the current settings say. */
-  update(): void;
-  /** The editor's capabilities are known now. */
-  start(editor: ClientCapabilities): void;
-}
-
 const id = 'runnerd-inline-completion';
 
-export function createRegistration(connection: Connection, options: RegistrationOptions): Registration {
+/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
+export function createRegistration(connection: Connection, options: RegistrationOptions) {
   const { isWanted, log, closed } = options;
   let isDynamic = false;
   let isRegistered = false;
@@ -151,10 +144,12 @@ export function createRegistration(connection: Connection, options: Registration
   };
 
   return {
-    update() {
+    /** Registers or unregisters, as the current settings say. */
+    update(): void {
       if (isDynamic && !isSettling) void settle();
     },
-    start(editor) {
+    /** The editor's capabilities are known now. */
+    start(editor: ClientCapabilities): void {
       isDynamic = takesRegistration(editor);
     },
   };

@@ -1,22 +1,8 @@
 import { type AdvisedMessage, withAdvice } from '../base/errors.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import type { SecretStore } from './secrets.ts';
 import type { UserFile } from './userFile.ts';
-
-/** The secrets for requests, which wait until those of the start are read. */
-export interface RequestSecrets {
-  /** The address of the default server is known, so that reading can begin. */
-  start(url: string): void;
-  /** The headers for a request to this address, whose server may just have asked for a user name and a password. */
-  headersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>>;
-  /** The same for a runner at this address. If they are withheld, the log says so once. */
-  runnerHeadersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>>;
-  /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
-  whyWithheld(url: string): AdvisedMessage | undefined;
-  /** A secret was set after the start. */
-  readonly onDidChange: Event<void>;
-}
 
 export interface RequestSecretsOptions {
   readonly store: SecretStore;
@@ -25,28 +11,36 @@ export interface RequestSecretsOptions {
   readonly log: Log;
 }
 
-export function createRequestSecrets({ store, read, userFile, log }: RequestSecretsOptions): RequestSecrets {
+export type RequestSecrets = ReturnType<typeof createRequestSecrets>;
+
+/** The secrets for requests, which wait until those of the start are read. */
+export function createRequestSecrets({ store, read, userFile, log }: RequestSecretsOptions) {
   const logged = new Set<string>();
   const whyWithheld = (url: string) =>
     store.isWithheld(url) ? sayWithheld(new URL(url).origin, userFile) : undefined;
   const changed = createEmitter<void>();
   let atStart = Promise.resolve();
   return {
+    /** A secret was set after the start. */
     onDidChange: changed.event,
-    start(url) {
+    /** The address of the default server is known, so that reading can begin. */
+    start(url: string): void {
       atStart = read(url).then(() => store.onDidSet(changed.fire));
     },
-    async headersFor(url, wantsPassword) {
+    /** The headers for a request to this address, whose server may just have asked for a user name and a password. */
+    async headersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>> {
       await atStart;
       return store.headersFor(url, wantsPassword);
     },
-    async runnerHeadersFor(url, wantsPassword) {
+    /** The same for a runner at this address. If they are withheld, the log says so once. */
+    async runnerHeadersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>> {
       await atStart;
       const reason = whyWithheld(url)?.message;
       if (reason !== undefined && !logged.has(reason)) log.warn(reason, { code: 'token' });
       if (reason !== undefined) logged.add(reason);
       return store.runnerHeadersFor(url, wantsPassword);
     },
+    /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
     whyWithheld,
   };
 }

@@ -1,9 +1,9 @@
 import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import { createRedaction, type Redaction } from '../../protocol/base/redaction.ts';
+import { createRedaction } from '../../protocol/base/redaction.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 
 /** A secret that no log, error or serialisation shows by accident: nothing sees the private field. */
 class Secret {
@@ -22,30 +22,10 @@ interface OriginSecrets {
   readonly allowPlainHttp: boolean;
 }
 
-/** Access tokens and further headers by origin, only in memory. */
-export interface SecretStore {
-  set(line: SecretLine): void;
-  /** A line was stored. */
-  readonly onDidSet: Event<void>;
-  /**
-   * The headers for a request to this address: those of its origin, and none over plain http except to loopback. Once
-   * its server has asked for a user name and a password, a token that has both is sent as that.
-   */
-  headersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
-  /**
-   * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
-   * that.
-   */
-  runnerHeadersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
-  /** Whether secrets for a runner at this address are withheld because it uses plain http. */
-  isWithheld(url: string): boolean;
-  /** Finds everything that is or was stored here. */
-  readonly redaction: Redaction;
-  /** Replaces everything that is or was stored here, or looks like a credential, with `***`. */
-  redact(text: string): string;
-}
+export type SecretStore = ReturnType<typeof createSecretStore>;
 
-export function createSecretStore(): SecretStore {
+/** Access tokens and further headers by origin, only in memory. */
+export function createSecretStore() {
   const wasSet = createEmitter<void>();
   const byOrigin = new Map<string, OriginSecrets>();
   /** Origins that ask for Basic authentication. */
@@ -83,12 +63,26 @@ export function createSecretStore(): SecretStore {
 
   return {
     set,
+    /** A line was stored. */
     onDidSet: wasSet.event,
+    /** Whether secrets for a runner at this address are withheld because it uses plain http. */
     isWithheld,
+    /** Finds everything that is or was stored here. */
     redaction,
+    /** Replaces everything that is or was stored here, or looks like a credential, with `***`. */
     redact: redaction.redact,
-    headersFor: (url, wantsPassword) => (isPlainHttp(url) ? {} : headersOf(url, wantsPassword)),
-    runnerHeadersFor: (url, wantsPassword) => (isWithheld(url) ? {} : headersOf(url, wantsPassword)),
+    /**
+     * The headers for a request to this address: those of its origin, and none over plain http except to loopback. Once
+     * its server has asked for a user name and a password, a token that has both is sent as that.
+     */
+    headersFor: (url: string, wantsPassword?: boolean) =>
+      isPlainHttp(url) ? {} : headersOf(url, wantsPassword),
+    /**
+     * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
+     * that.
+     */
+    runnerHeadersFor: (url: string, wantsPassword?: boolean) =>
+      isWithheld(url) ? {} : headersOf(url, wantsPassword),
   };
 }
 

@@ -7,19 +7,12 @@ import { type ServerPage, serverLists } from '../tools/serverLists.ts';
 import { serverWord } from '../tools/serverWord.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 
-export interface ResourceWords {
-  /** Those that begin with `typed`. */
-  complete(
-    typed: string,
-    servers: readonly AskableServer[],
-    signal: AbortSignal,
-  ): Promise<readonly ResourceWord[]>;
-}
-
 const maxWords = 100;
 
+export type ResourceWords = ReturnType<typeof createResourceWords>;
+
 /** What can be typed behind an `@` to name resources: the servers, then what the named one lists. */
-export function createResourceWords(): ResourceWords {
+export function createResourceWords() {
   const resources = serverLists<ListedResource>({
     method: 'resources/list',
     needs: 'resources',
@@ -31,7 +24,12 @@ export function createResourceWords(): ResourceWords {
     pageIn: templatesIn,
   });
   return {
-    async complete(typed, servers, signal) {
+    /** Those that begin with `typed`. */
+    async complete(
+      typed: string,
+      servers: readonly AskableServer[],
+      signal: AbortSignal,
+    ): Promise<readonly ResourceWord[]> {
       const [name = ''] = typed.split(':', 1);
       if (name === typed)
         return servers

@@ -26,22 +26,16 @@ export function shownPart({ text, bytes, isCut }: SplitLine): {
 /** After lines were left out, how often to check whether there is room to say so, in ms. */
 const reopenEvery = 1000;
 
-/** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
-export interface LogLines {
-  take(line: SplitLine): void;
-  /** Logs what the daemon itself says about the log. No limit applies to it. */
-  warn(message: string): void;
-  /** Logs how many lines were left out. Nothing is logged afterwards. */
-  end(): void;
-}
-
 export interface LogLinesOptions {
   readonly onLine: (level: LogLevel, message: string) => void;
   /** In ms. */
   readonly now: () => number;
 }
 
-export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
+export type LogLines = ReturnType<typeof createLogLines>;
+
+/** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
+export function createLogLines({ onLine, now }: LogLinesOptions) {
   const limit = new LineLimit(now);
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
@@ -64,7 +58,7 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
   };
 
   return {
-    take(line) {
+    take(line: SplitLine): void {
       const shown = shownPart(line);
       const text = plainText(shown.text);
       if (ended || text.trim() === '') return;
@@ -72,8 +66,10 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
       if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + shown.note);
       else timer ??= setTimeout(lookAgain, reopenEvery);
     },
-    warn: (message) => write('warn', message),
-    end() {
+    /** Logs what the daemon itself says about the log. No limit applies to it. */
+    warn: (message: string) => write('warn', message),
+    /** Logs how many lines were left out. Nothing is logged afterwards. */
+    end(): void {
       clearTimeout(timer);
       writeLeftOut(limit.takeLeftOut());
       ended = true;

@@ -150,14 +150,6 @@ function inOrder(able: readonly Model[], completionModel: string): readonly Mode
   return able.filter(({ remote }) => !remote).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** The model that the user chose last for each runner, shared by every client and every daemon. */
-interface ChatModelChoices {
-  /** Undefined if nothing was chosen, or if nothing can be read. */
-  last(url: string): Promise<string | undefined>;
-  /** If it cannot be written, the choice applies as long as this daemon runs. */
-  keep(url: string, model: string): Promise<void>;
-}
-
 const maxBytes = 64 * 1024;
 /** For how many runners a choice is kept. The oldest choice makes room. */
 const maxKept = 32;
@@ -165,16 +157,21 @@ const maxKept = 32;
 const keptSchema = z.object({ chosen: z.array(z.object({ url: z.string(), model: z.string() })) });
 type Choice = z.infer<typeof keptSchema>['chosen'][number];
 
+/** The model that the user chose last for each runner, shared by every client and every daemon. */
+type ChatModelChoices = ReturnType<typeof createChatModelChoices>;
+
 /** Without a `path` the choices last only as long as this daemon. */
-export function createChatModelChoices(path: string | undefined, log: Log): ChatModelChoices {
+export function createChatModelChoices(path: string | undefined, log: Log) {
   const unwritten = new Map<string, string>();
   const writes = new SerialQueue();
   return {
-    async last(url) {
+    /** Undefined if nothing was chosen, or if nothing can be read. */
+    async last(url: string): Promise<string | undefined> {
       if (path === undefined || unwritten.has(url)) return unwritten.get(url);
       return (await readKept(path)).find((choice) => choice.url === url)?.model;
     },
-    async keep(url, model) {
+    /** If it cannot be written, the choice applies as long as this daemon runs. */
+    async keep(url: string, model: string): Promise<void> {
       unwritten.set(url, model);
       if (path === undefined) return;
       await writes.run(path, async () => {

@@ -4,28 +4,25 @@ import * as z from 'zod/mini';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { tryReadKept } from '../base/regularFile.ts';
 
-/** The user's answers to the question whether the prompts of a folder count. */
-export interface FolderAnswers {
-  /** Undefined if the user has not been asked. */
-  read(folder: string): Promise<boolean | undefined>;
-  write(folder: string, allowed: boolean): Promise<void>;
-}
-
 const maxBytes = 64 * 1024;
 const keptSchema = z.object({ version: z.literal(1), folder: z.string(), allowed: z.boolean() });
 
+/** The user's answers to the question whether the prompts of a folder count. */
+export type FolderAnswers = ReturnType<typeof createFolderAnswers>;
+
 /** Each answer is a private file, so that daemons do not write over each other's. */
-export function createFolderAnswers(state: string): FolderAnswers {
+export function createFolderAnswers(state: string) {
   const pathOf = (folder: string) => {
     const id = createHash('sha256').update(folder).digest('hex').slice(0, 32);
     return join(state, `${id}.json`);
   };
   return {
-    async read(folder) {
+    /** Undefined if the user has not been asked. */
+    async read(folder: string): Promise<boolean | undefined> {
       const kept = await tryReadKept(pathOf(folder), { schema: keptSchema, maxBytes });
       return kept?.folder === folder ? kept.allowed : undefined;
     },
-    write(folder, allowed) {
+    write(folder: string, allowed: boolean): Promise<void> {
       return writePrivateFile(
         pathOf(folder),
         `${JSON.stringify({ version: 1, folder, allowed } satisfies z.output<typeof keptSchema>)}\n`,

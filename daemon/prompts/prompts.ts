@@ -52,17 +52,6 @@ export interface PromptPlace {
   readonly signal: AbortSignal;
 }
 
-/**
- * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
- * so the prompts are always as they are.
- */
-export interface Prompts {
-  list(params: ListPromptsParams, place: PromptPlace): Promise<ListPromptsResult>;
-  get(params: GetPromptParams, place: PromptPlace): Promise<GetPromptResult>;
-  complete(params: CompletePromptParams, place: PromptPlace): Promise<{ readonly values: readonly string[] }>;
-  allow(params: AllowPromptsParams, place: PromptPlace): Promise<{ readonly folder?: PromptFolder }>;
-}
-
 /** A prompt, and how its text is filled. */
 interface PromptEntry {
   readonly prompt: Prompt;
@@ -73,7 +62,13 @@ interface PromptEntry {
 /** In UTF-16 units: values may stand in many places of a text. */
 const maxFilled = 4_000_000;
 
-export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions): Prompts {
+export type Prompts = ReturnType<typeof createPrompts>;
+
+/**
+ * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
+ * so the prompts are always as they are.
+ */
+export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions) {
   const answers = answersFolder === undefined ? rememberAnswers() : createFolderAnswers(answersFolder);
   const findFolder = ({ cwd }: { readonly cwd?: string }, { root }: PromptPlace) =>
     findWorkspaceFolder(cwd ?? root, { answers, isTrusted: isTrusted() });
@@ -88,7 +83,10 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
   };
 
   return {
-    async list({ commands = [], wait = false, ...params }, place) {
+    async list(
+      { commands = [], wait = false, ...params }: ListPromptsParams,
+      place: PromptPlace,
+    ): Promise<ListPromptsResult> {
       const own = await listPromptFolder(userFolder);
       const folder = await findFolder(params, place);
       const patience = place.isLazy ? 'running' : wait ? 'long' : 'short';
@@ -105,7 +103,10 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       });
     },
 
-    async get({ name, text = '', values = {}, ...params }, place) {
+    async get(
+      { name, text = '', values = {}, ...params }: GetPromptParams,
+      place: PromptPlace,
+    ): Promise<GetPromptResult> {
       const folder = await findFolder(params, place);
       const known = [...(await ofUser(await listPromptFolder(userFolder))), ...(await ofWorkspace(folder))];
       const found = known.find(({ prompt }) => prompt.name === name);
@@ -124,14 +125,20 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       return fill({ prompt, text: found.text }, { filled, place });
     },
 
-    async complete({ name, argument, value, values = {} }, place) {
+    async complete(
+      { name, argument, value, values = {} }: CompletePromptParams,
+      place: PromptPlace,
+    ): Promise<{ readonly values: readonly string[] }> {
       const { prompts } = await listOfServers(name, place);
       const found = prompts.find(({ prompt }) => prompt.name === name);
       if (!found) return { values: [] };
       return { values: await ofServers.complete(found, { argument, value, values }, place.signal) };
     },
 
-    async allow({ allowed, ...params }, place) {
+    async allow(
+      { allowed, ...params }: AllowPromptsParams,
+      place: PromptPlace,
+    ): Promise<{ readonly folder?: PromptFolder }> {
       const folder = await findFolder(params, place);
       if (!folder) return {};
       if (folder.state === 'untrusted') return { folder: toFolder(folder) };

@@ -1,15 +1,9 @@
 import { ErrorCodes, ResponseError } from './languageServer.ts';
 
-/** The state of the connection: before `initialize`, ready, or after `shutdown`. */
-export interface RpcSession {
-  isReady(): boolean;
-  /** The error with which a request of this method is refused now, by LSP's rules; undefined if it is allowed. */
-  refusal(method: string): ResponseError<never> | undefined;
-  start(): void;
-  stop(): void;
-}
+export type RpcSession = ReturnType<typeof createSession>;
 
-export function createSession(): RpcSession {
+/** The state of the connection: before `initialize`, ready, or after `shutdown`. */
+export function createSession() {
   let state: 'new' | 'ready' | 'stopped' = 'new';
   const refuse = (code: number, message: string) => new ResponseError<never>(code, message);
   const refusals = {
@@ -28,7 +22,8 @@ export function createSession(): RpcSession {
   };
   return {
     isReady: () => state === 'ready',
-    refusal: (method) => refusals[state](method),
+    /** The error with which a request of this method is refused now, by LSP's rules; undefined if it is allowed. */
+    refusal: (method: string) => refusals[state](method),
     start: () => {
       state = 'ready';
     },
