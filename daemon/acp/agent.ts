@@ -25,9 +25,15 @@ import type { AgentModes } from '../chat/agentMode.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/fileStore.ts';
-import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
-import { readClientMcpServers } from './clientMcpServers.ts';
-import { createAskElicitation, elicitModesOf } from './elicitation.ts';
+import {
+  type Client,
+  createAskApproval,
+  createAskElicitation,
+  editorFilesOf,
+  elicitModesOf,
+  type PromptClient,
+  type Update,
+} from './client.ts';
 import { createKeptConversations, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
 import { choiceOfThink } from './pickers.ts';
@@ -41,7 +47,12 @@ import {
   type UserQuestion,
 } from './sessionPrompts.ts';
 import { type AcpSession, createSessions, inTurn, refuseAnswering } from './sessions.ts';
-import { type ClientTools, createSessionTools, type RunningTools } from './sessionTools.ts';
+import {
+  type ClientTools,
+  createSessionTools,
+  type RunningTools,
+  readClientMcpServers,
+} from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
 import { createUpdateSender } from './updateSender.ts';
 

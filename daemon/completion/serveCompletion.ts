@@ -1,10 +1,11 @@
 import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { stackOf } from '../../protocol/base/errorText.ts';
-import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/messages/completion.ts';
 import {
+  type CompletionAcceptedParams,
   completionAcceptedCommand,
   type InlineCompletionList,
+  type InlineCompletionParams,
   inlineCompletionRequest,
 } from '../../protocol/messages/completion.ts';
 import { RunnerError } from '../base/errors.ts';

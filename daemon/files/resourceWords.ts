@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ResourceWord } from '../../protocol/messages/files.ts';
-import { type ServerPage, serverLists } from '../tools/serverLists.ts';
-import { serverWord } from '../tools/serverWord.ts';
+import { type ServerPage, serverLists, serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 
 const maxWords = 100;

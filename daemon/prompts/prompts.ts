@@ -16,7 +16,7 @@ import type {
   PromptFolder,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
-import { serverWord } from '../tools/serverWord.ts';
+import { serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
 import { filledLength, fillPlaceholders } from './placeholders.ts';

@@ -1,8 +1,7 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Prompt } from '../../protocol/messages/prompts.ts';
 import type { ServerRequest } from '../tools/mcpSession.ts';
-import { type ListPatience, serverLists } from '../tools/serverLists.ts';
-import { serverWord, wordOf } from '../tools/serverWord.ts';
+import { type ListPatience, serverLists, serverWord, wordOf } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { completionsIn, type ListedPrompt, promptsIn, readPromptResult } from './serverAnswers.ts';
 

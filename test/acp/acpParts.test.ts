@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import t from 'tap';
-import { createAskApproval, editorFilesOf } from '../../daemon/acp/client.ts';
-import { fencedText, imageBlock } from '../../daemon/acp/contentBlocks.ts';
-import { createAskElicitation, elicitModesOf } from '../../daemon/acp/elicitation.ts';
+import {
+  createAskApproval,
+  createAskElicitation,
+  editorFilesOf,
+  elicitModesOf,
+} from '../../daemon/acp/client.ts';
 import { createKeptConversations, replay } from '../../daemon/acp/keptConversations.ts';
 import { createModelOptions } from '../../daemon/acp/modelOptions.ts';
 import { isThinkingChoice, pickersOf, thinkOf } from '../../daemon/acp/pickers.ts';
@@ -16,6 +19,8 @@ import { createSessionTools } from '../../daemon/acp/sessionTools.ts';
 import {
   askedCall,
   endedCall,
+  fencedText,
+  imageBlock,
   progressedCall,
   startedCall,
   toolCallOf,

@@ -12,8 +12,7 @@ import {
 import type { Test } from 'tap';
 import t from 'tap';
 import { createAgent } from '../../daemon/acp/agent.ts';
-import { readClientMcpServers } from '../../daemon/acp/clientMcpServers.ts';
-import { type ClientTools, createSessionTools } from '../../daemon/acp/sessionTools.ts';
+import { type ClientTools, createSessionTools, readClientMcpServers } from '../../daemon/acp/sessionTools.ts';
 import { askedCall, endedCall, toolCallOf } from '../../daemon/acp/toolCallUpdates.ts';
 import { createUpdateSender } from '../../daemon/acp/updateSender.ts';
 import { createAgentModes } from '../../daemon/chat/agentMode.ts';

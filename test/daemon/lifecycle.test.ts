@@ -5,7 +5,7 @@ import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
 import { createDownloadProgress } from '../../daemon/models/pulls.ts';
 import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { failureOfDownload } from '../../daemon/runner/ollama/downloadFailure.ts';
+import { failureOfDownload } from '../../daemon/runner/ollama/errorTexts.ts';
 import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { lifecycleCommands } from '../../protocol/messages/completion.ts';

@@ -33,14 +33,13 @@ import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { createEndpoint, type Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { commandOf, serveCommands } from '../../daemon/rpc/executeCommand.ts';
-import { peekMessage } from '../../daemon/rpc/firstMessage.ts';
-import { createFrameConnection, toOutgoing } from '../../daemon/rpc/frameConnection.ts';
+import { peekMessage } from '../../daemon/rpc/frame.ts';
+import { createFrameConnection, createSession, toOutgoing } from '../../daemon/rpc/frameConnection.ts';
 import { FrameReader } from '../../daemon/rpc/frameReader.ts';
 import { FrameWriter } from '../../daemon/rpc/frameWriter.ts';
 import { allWorkspaceFolders, greetingTo, workspaceRoot } from '../../daemon/rpc/greeting.ts';
 import type { FrameProblem } from '../../daemon/rpc/incoming.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
-import { createSession } from '../../daemon/rpc/session.ts';
 import { createTrace } from '../../daemon/rpc/trace.ts';
 import { toWireError } from '../../daemon/rpc/wireError.ts';
 import { createWorks, type Report } from '../../daemon/rpc/workDoneProgress.ts';

@@ -3,8 +3,7 @@ import * as fc from 'fast-check';
 import t from 'tap';
 import { createPrompts } from '../../daemon/prompts/prompts.ts';
 import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
-import { serverLists } from '../../daemon/tools/serverLists.ts';
-import { serverWord, wordOf } from '../../daemon/tools/serverWord.ts';
+import { serverLists, serverWord, wordOf } from '../../daemon/tools/serverLists.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
   completePromptRequest,

@@ -8,13 +8,6 @@ import { identityOf, identityToName } from '../../daemon/base/processLocks.ts';
 import { validate } from '../../daemon/base/validate.ts';
 import { ConversationMemory, withHistory } from '../../daemon/sessions/conversationMemory.ts';
 import {
-  createSessionSchema,
-  forkSessionSchema,
-  listSessionsSchema,
-  readSessionSchema,
-  updateSessionSchema,
-} from '../../daemon/sessions/params.ts';
-import {
   markOf,
   oneLine,
   type SessionState,
@@ -22,6 +15,13 @@ import {
   stateToLine,
 } from '../../daemon/sessions/records.ts';
 import { recordTurns } from '../../daemon/sessions/recordTurns.ts';
+import {
+  createSessionSchema,
+  forkSessionSchema,
+  listSessionsSchema,
+  readSessionSchema,
+  updateSessionSchema,
+} from '../../daemon/sessions/serveSessions.ts';
 import { findLastTurn, readLines, readSession, readSummary } from '../../daemon/sessions/sessionFile.ts';
 import { SessionFiles } from '../../daemon/sessions/sessionFiles.ts';
 import { type FolderEntry, readFolder } from '../../daemon/sessions/sessionFolder.ts';
