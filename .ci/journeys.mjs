@@ -31,7 +31,6 @@ const journeys = [
 const notCounted = [
   /^daemon\/practice\//,
   /^daemon\/compose\/compileCache\.ts$/,
-  /^daemon\/rpc\/firstMessage\.ts$/,
   /^docs-service\/search\/sqlite\/schema\.ts$/,
 ];
 

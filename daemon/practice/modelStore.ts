@@ -1,5 +1,4 @@
-import { layersOf, type PracticeModel } from './model.ts';
-import { tryModelName } from './modelName.ts';
+import { layersOf, type PracticeModel, tryModelName } from './model.ts';
 
 export type InstalledModel = PracticeModel & { readonly modifiedAt: number };
 

@@ -18,9 +18,7 @@ import type {
 import { InvalidParamsError } from '../base/errors.ts';
 import { serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
-import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
-import { filledLength, fillPlaceholders } from './placeholders.ts';
-import { nameOf } from './promptFile.ts';
+import { filledLength, fillPlaceholders, nameOf, readTypedArguments } from './promptFile.ts';
 import { listPromptFolder, type PromptFileEntry, readPromptFolder } from './promptFolder.ts';
 import {
   createServerPrompts,
@@ -28,8 +26,12 @@ import {
   type ServerPromptList,
   type ServerPrompts,
 } from './serverPrompts.ts';
-import { readTypedArguments } from './typedArguments.ts';
-import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
+import {
+  createFolderAnswers,
+  findWorkspaceFolder,
+  rememberAnswers,
+  type WorkspaceFolder,
+} from './workspaceFolder.ts';
 
 export interface PromptsOptions {
   /** The user's own folder of prompts. */

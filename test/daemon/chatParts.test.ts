@@ -9,9 +9,8 @@ import type {
   DaemonTool,
   DaemonToolOffer,
 } from '../../daemon/chat/daemonTools.ts';
-import { placeContext } from '../../daemon/chat/leadingContext.ts';
 import { createLoopWatch } from '../../daemon/chat/loops.ts';
-import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
+import { inStrictOrder, placeContext } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';

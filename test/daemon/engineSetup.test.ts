@@ -16,21 +16,22 @@ import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { reasonOf, runChild } from '../../daemon/engine/childProgram.ts';
+import { reasonOf, reportGrowth, runChild } from '../../daemon/engine/childProgram.ts';
 import { createEngine } from '../../daemon/engine/engine.ts';
-import { readRunning, writeRunning } from '../../daemon/engine/engineFile.ts';
-import { reportGrowth } from '../../daemon/engine/growth.ts';
-import { describeLibrary, installedVersion, installLibrary } from '../../daemon/engine/library.ts';
+import { readRunning, startOf, writeRunning } from '../../daemon/engine/engineFile.ts';
+import {
+  describeLibrary,
+  installedVersion,
+  installLibrary,
+  nativePackage,
+} from '../../daemon/engine/library.ts';
 import { lockFor } from '../../daemon/engine/lockFile.ts';
 import { findModels } from '../../daemon/engine/models.ts';
-import { nativePackage } from '../../daemon/engine/platform.ts';
-import { startOf } from '../../daemon/engine/processStart.ts';
 import { findPrograms } from '../../daemon/engine/programs.ts';
 import { findRuntime } from '../../daemon/engine/runtime.ts';
-import { describeSample, samplePath } from '../../daemon/engine/sample.ts';
+import { describeSample, samplePath, unpackEntry } from '../../daemon/engine/sample.ts';
 import { createStartedRunner } from '../../daemon/engine/startedRunner.ts';
 import { waysTo } from '../../daemon/engine/ways.ts';
-import { unpackEntry } from '../../daemon/engine/wheelEntry.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { sampleModel } from '../support/engineProcess.ts';

@@ -3,13 +3,20 @@ import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
-import { createFolderAnswers, rememberAnswers } from '../../daemon/prompts/folderAnswers.ts';
-import { filledLength, fillPlaceholders, placeholdersIn } from '../../daemon/prompts/placeholders.ts';
-import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
+import {
+  filledLength,
+  fillPlaceholders,
+  parsePromptFile,
+  placeholdersIn,
+  readTypedArguments,
+} from '../../daemon/prompts/promptFile.ts';
 import { listPromptFolder } from '../../daemon/prompts/promptFolder.ts';
 import { readValues } from '../../daemon/prompts/prompts.ts';
-import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
-import { findWorkspaceFolder } from '../../daemon/prompts/workspaceFolder.ts';
+import {
+  createFolderAnswers,
+  findWorkspaceFolder,
+  rememberAnswers,
+} from '../../daemon/prompts/workspaceFolder.ts';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
