@@ -26,7 +26,7 @@ const journeys = [
 
 /**
  * The practice runner takes the runner's place. The others belong to the start of a program: only some versions of Node
- * can keep compiled code, and time decides how often the first message and a new index are looked at.
+ * can keep compiled code, and time decides how often a new index is looked at.
  */
 const notCounted = [
   /^daemon\/practice\//,

@@ -36,9 +36,10 @@ import {
 } from './client.ts';
 import { createKeptConversations, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
-import { choiceOfThink, createChangeMode, modePicker, modesOf } from './pickers.ts';
+import { choiceOfThink } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
 import { runSessionCommand, sessionCommands } from './sessionCommands.ts';
+import { createChangeMode, modePicker, modesOf } from './sessionModes.ts';
 import {
   askAsCall,
   createAskAboutFolder,

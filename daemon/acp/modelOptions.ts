@@ -4,7 +4,8 @@ import type { Product } from '../../protocol/messages/status.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Core } from '../compose/core.ts';
 import type { Update } from './client.ts';
-import { isThinkingChoice, modelPicker, modeOption, pickersOf, thinkingPicker } from './pickers.ts';
+import { isThinkingChoice, modelPicker, pickersOf, thinkingPicker } from './pickers.ts';
+import { modeOption } from './sessionModes.ts';
 import type { AcpSession, AcpSessions } from './sessions.ts';
 
 /** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */

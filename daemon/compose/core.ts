@@ -18,7 +18,7 @@ import { createModelChanges, Models } from '../models/models.ts';
 import { createToolRefusals, createToolSupport } from '../models/toolSupport.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
-import { createServers } from '../runner/servers.ts';
+import { Servers } from '../runner/servers.ts';
 import { createLazySessions } from '../sessions/recordTurns.ts';
 import { createStatus } from '../status/status.ts';
 import type { McpServersOptions } from '../tools/mcpServers.ts';
@@ -111,7 +111,7 @@ function createAccess(options: CoreOptions, closed: AbortSignal) {
     keepAlive: () => durationSeconds(settings().keepAlive),
     setSecret: secrets.set,
   });
-  const servers = createServers({
+  const servers = new Servers({
     settings: () => ({ ...settings(), servers: started?.inPlace(settings().servers) ?? settings().servers }),
     headersFor: runnerHeadersFor,
     whyWithheld,
