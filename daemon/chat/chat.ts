@@ -58,7 +58,7 @@ interface ChatDependencies {
  * Answers one request for a chat with a whole turn: deltas go to `send`, the whole answer is the result. An aborted
  * `signal` is a normal, cancelled result. `compose/turns.ts` puts it together, from rounds.
  */
-export type Turn = (
+export type ChatTurn = (
   runner: Runner,
   params: ChatParams,
   send: SendDelta,
@@ -66,7 +66,7 @@ export type Turn = (
 ) => Promise<ChatResult>;
 
 /** Asks the model once, with everything that it is to read. It runs no tool, and keeps nothing. */
-export type Round = (...request: Parameters<Turn>) => Promise<RoundResult>;
+export type ChatRound = (...request: Parameters<ChatTurn>) => Promise<RoundResult>;
 
 export interface RoundResult extends ChatResult {
   /** Calls whose arguments cannot be read, for a loop that answers them. They do not cross the wire. */
@@ -75,13 +75,13 @@ export interface RoundResult extends ChatResult {
   readonly isCut?: boolean;
 }
 
-export function createChat(dependencies: ChatDependencies): Round {
+export function createChat(dependencies: ChatDependencies): ChatRound {
   return async (runner, params, send, signal) => {
     checkModelName(runner, params.model);
     const pump = createDeltaPump(params.streamId, send);
     const { messages, privateFiles } = await screenAttachments(params.messages, dependencies.findPrivacy);
     const screened = { ...params, messages };
-    const round = new ChatRound(dependencies, { runner, params: screened, privateFiles, pump, signal });
+    const round = new Round(dependencies, { runner, params: screened, privateFiles, pump, signal });
     const finishReason = await round.run();
     await pump.flush();
     return round.result(finishReason);
@@ -97,7 +97,7 @@ interface RoundOptions {
 }
 
 /** The state of one round, from the request to its end. */
-class ChatRound {
+class Round {
   readonly #dependencies: ChatDependencies;
   readonly #options: RoundOptions;
   /** Aborted with the caller's signal, or when the round ends early for a reason of its own. */

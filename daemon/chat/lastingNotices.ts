@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChatParams, Notice } from '../../protocol/messages/chat.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Turn } from './chat.ts';
+import type { ChatTurn } from './chat.ts';
 
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
 const maxConversations = 256;
@@ -11,7 +11,7 @@ const maxConversations = 256;
  * full, is sent once in a conversation. It is sent again when the state has changed, or has ended and begun again. The
  * turns of a conversation may be wrapped one by one.
  */
-export function createLastingNotices(): (turn: Turn) => Turn {
+export function createLastingNotices(): (turn: ChatTurn) => ChatTurn {
   const conversations = new Map<string, ReadonlySet<string>>();
   const remember = (id: string, states: ReadonlySet<string>) => {
     conversations.delete(id);

@@ -16,7 +16,7 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
 import { type AgentModes, TurnMode } from './agentMode.ts';
-import { type Round, type RoundResult, type Turn, toolsDisabled } from './chat.ts';
+import { type ChatRound, type ChatTurn, type RoundResult, toolsDisabled } from './chat.ts';
 import type {
   AskApproval,
   AskElicitation,
@@ -48,7 +48,7 @@ export interface TurnTools {
 }
 
 interface ToolLoopDependencies extends TurnTools {
-  readonly chat: Round;
+  readonly chat: ChatRound;
   /** Absent: nobody knows the window, and results have their own bounds alone. */
   readonly findWindow?: FindWindow;
   /** False if the model has no tools: then no server is started for it. */
@@ -61,7 +61,7 @@ interface ToolLoopDependencies extends TurnTools {
  * A turn whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with
  * their results, until it answers without calls. Without `hostedTools` the turn is one round.
  */
-export function createToolLoop(dependencies: ToolLoopDependencies): Turn {
+export function createToolLoop(dependencies: ToolLoopDependencies): ChatTurn {
   return async (runner, params, send, signal) => {
     if (params.hostedTools === undefined) {
       const { unread: _, isCut: __, ...result } = await dependencies.chat(runner, params, send, signal);

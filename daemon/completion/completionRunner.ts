@@ -65,7 +65,10 @@ export function createCompletionRunner(dependencies: CompletionRunnerDependencie
   const small = new Set<string>();
 
   /** The texts of a prompt, as much as the model has room for. */
-  const textsAt = async (place: CompletionPoint, { isSmall, isWarming }: TextOptions) => ({
+  const textsAt = async (
+    place: CompletionPoint,
+    { isSmall, isWarming }: { readonly isSmall: boolean; readonly isWarming: boolean },
+  ) => ({
     around: isSmall ? less(place.around) : place.around,
     before: isSmall ? '' : await neighbours.textFor(place, isWarming),
   });
@@ -134,11 +137,6 @@ export function createCompletionRunner(dependencies: CompletionRunnerDependencie
   };
 
   return { ask, warm };
-}
-
-interface TextOptions {
-  readonly isSmall: boolean;
-  readonly isWarming: boolean;
 }
 
 interface CompletionRequest {

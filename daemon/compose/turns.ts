@@ -1,7 +1,7 @@
 import { createEmitter } from '../base/event.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import type { Log } from '../base/log.ts';
-import { createChat, type Round, type Turn } from '../chat/chat.ts';
+import { type ChatRound, type ChatTurn, createChat } from '../chat/chat.ts';
 import { createLastingNotices } from '../chat/lastingNotices.ts';
 import { createTokenEstimate } from '../chat/tokenEstimate.ts';
 import { createToolLoop, type TurnTools } from '../chat/toolLoop.ts';
@@ -39,7 +39,7 @@ interface TurnOptions {
   readonly forgetsThinking?: boolean;
 }
 
-export type Turns = ReturnType<typeof createTurns>;
+export type ChatTurns = ReturnType<typeof createTurns>;
 
 /** Puts the turns of all chats together. What one turn must know of another one of its conversation is kept here. */
 export function createTurns(parts: TurnParts) {
@@ -55,7 +55,7 @@ export function createTurns(parts: TurnParts) {
     checkFormat: async (written) => (await import('../chat/answerFormat.ts')).problemOfFormat(written),
     createRedaction: () => createWordsRedaction(secrets.redaction),
   });
-  const round: Round = (...request) => {
+  const round: ChatRound = (...request) => {
     beginnings.fire();
     return answer(...request);
   };
@@ -75,11 +75,11 @@ export function createTurns(parts: TurnParts) {
     round,
     takesTools,
     /** The turns of a client, from the inside to the outside. */
-    with({ tools, forgetsThinking = false }: TurnOptions): Turn {
-      const rounds: Turn = tools
+    with({ tools, forgetsThinking = false }: TurnOptions): ChatTurn {
+      const rounds: ChatTurn = tools
         ? createToolLoop({ chat: round, takesTools, findWindow, createId, ...tools })
         : round;
-      const bounded: Turn = (runner, params, ...rest) => {
+      const bounded: ChatTurn = (runner, params, ...rest) => {
         const messages = forgetsThinking
           ? params.messages.map(({ thinking: _, ...message }) => message)
           : params.messages;

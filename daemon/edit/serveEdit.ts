@@ -12,7 +12,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { AnswerStream } from '../chat/answerStreams.ts';
-import type { Round } from '../chat/chat.ts';
+import type { ChatRound } from '../chat/chat.ts';
 import { requestFields } from '../chat/params.ts';
 import { privacyOf } from '../chat/privateAttachments.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -22,7 +22,7 @@ import { EditReply } from './editReply.ts';
 
 interface EditDependencies {
   /** Answers one round, and keeps nothing. */
-  readonly round: Round;
+  readonly round: ChatRound;
   readonly stream: AnswerStream;
   readonly findPrivacy: FindPrivacy;
 }

@@ -176,7 +176,7 @@ export function nativePackage({
     : { problem: `Runner's own engine needs glibc ${needed} or newer; this system has ${glibc}. ${others}` };
 }
 
-export function thisMachine(): Machine {
+function thisMachine(): Machine {
   const { platform, arch } = process;
   return { platform, arch, glibc: platform === 'linux' ? glibcVersion() : undefined };
 }

@@ -151,10 +151,10 @@ export interface Walk {
 
 /** The caches of models have few files, but they may be anywhere. */
 const maxDepth = 6;
-export const maxEntries = 20_000;
+const maxEntries = 20_000;
 
 /** The files with this ending below a folder, in bounded work. Links to folders are not followed. */
-export async function* ggufFilesIn(folder: string, walk: Walk, depth = maxDepth): AsyncGenerator<string> {
+async function* ggufFilesIn(folder: string, walk: Walk, depth = maxDepth): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(() => undefined);
   if (!entries) return;
   const [folders, files]: [string[], string[]] = [[], []];
@@ -177,7 +177,7 @@ function isPart(name: string): boolean {
 }
 
 /** Undefined if it cannot be read, or does not begin as such files do. */
-export async function tryWeights(
+async function tryWeights(
   path: string,
   source: EngineModel['source'],
   name = nameOf(path),
@@ -215,7 +215,7 @@ async function sizeOf(path: string, first: number): Promise<number> {
 }
 
 /** One file that several folders link to is listed once. */
-export async function withoutDoubles(files: readonly ModelFileEntry[]): Promise<readonly ModelFileEntry[]> {
+async function withoutDoubles(files: readonly ModelFileEntry[]): Promise<readonly ModelFileEntry[]> {
   const byPath = new Map<string, ModelFileEntry>();
   for (const file of files) {
     const real = await realpath(file.path).catch(() => file.path);

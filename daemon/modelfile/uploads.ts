@@ -64,15 +64,9 @@ async function digestOf({ path, bytes }: ModelFile, count: Count, signal: AbortS
   }
 }
 
-interface FileUpload {
-  readonly file: ModelFile;
-  readonly digest: string;
-  readonly sent: Count;
-}
-
 async function upload(
   creation: ModelCreation,
-  { file, digest, sent }: FileUpload,
+  { file, digest, sent }: { readonly file: ModelFile; readonly digest: string; readonly sent: Count },
   signal: AbortSignal,
 ): Promise<void> {
   const { path, bytes } = file;

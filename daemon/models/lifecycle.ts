@@ -10,11 +10,6 @@ export interface RunOptions extends LoadOptions {
   readonly signal: AbortSignal;
 }
 
-export interface RemoveOptions {
-  readonly stop: boolean;
-  readonly signal: AbortSignal;
-}
-
 export interface LifecycleOptions {
   readonly models: Models;
   /** Called when models of this server were loaded, unloaded or deleted. */
@@ -84,7 +79,11 @@ export function createLifecycle({ models, onDidChange, now, unloadLimit = 5_000 
      * Removes a model from the disk. A loaded model is stopped first if `stop` is true; otherwise the request is
      * refused.
      */
-    async remove(runner: Runner, model: string, { stop: stops, signal }: RemoveOptions): Promise<void> {
+    async remove(
+      runner: Runner,
+      model: string,
+      { stop: stops, signal }: { readonly stop: boolean; readonly signal: AbortSignal },
+    ): Promise<void> {
       const removeModel = required(runner, 'remove');
       checkModelName(runner, model);
       if (await findLoaded(runner, model, signal)) {

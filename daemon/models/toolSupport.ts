@@ -112,15 +112,16 @@ export function createToolSupport() {
   };
 }
 
-interface ToolRefusalsOptions {
-  readonly toolSupport: ToolSupport;
-  readonly knowledge: ModelCapabilities;
-}
-
 export type ToolRefusalStore = ReturnType<typeof createToolRefusals>;
 
 /** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
-export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptions) {
+export function createToolRefusals({
+  toolSupport,
+  knowledge,
+}: {
+  readonly toolSupport: ToolSupport;
+  readonly knowledge: ModelCapabilities;
+}) {
   const changed = createEmitter<readonly ToolRefusal[]>();
   const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
     const digest = knowledge.digest(server, model);

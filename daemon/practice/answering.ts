@@ -115,7 +115,7 @@ interface Answering {
 }
 
 /** Loads the model, and streams what it says as lines, or as one object if no stream was requested. */
-export async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
+async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
   const { inference, fieldsOf } = answering;
   const { name, model, window, keepAlive, stream } = inference;
   practice.loaded.load(model, window, keepAlive);

@@ -268,14 +268,9 @@ function missingIn(name: string, { missing, values }: FilledValues): GetPromptRe
   };
 }
 
-interface Filling {
-  readonly filled: FilledValues;
-  readonly place: PromptPlace;
-}
-
 async function fill(
   { prompt, text }: Required<PromptEntry>,
-  { filled: { values, rest }, place }: Filling,
+  { filled: { values, rest }, place }: { readonly filled: FilledValues; readonly place: PromptPlace },
 ): Promise<GetPromptResult> {
   const { name, model, tools } = prompt;
   if (filledLength(text, values) + rest.length > maxFilled)

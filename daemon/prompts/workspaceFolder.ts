@@ -12,15 +12,10 @@ export interface WorkspaceFolder extends PromptFolder {
   readonly listing: FolderListing;
 }
 
-interface FolderOptions {
-  readonly answers: FolderAnswers;
-  readonly isTrusted: boolean;
-}
-
 /** Undefined if the workspace has no such folder, if the folder has no prompts, or if it leads out of the workspace. */
 export async function findWorkspaceFolder(
   root: string | undefined,
-  { answers, isTrusted }: FolderOptions,
+  { answers, isTrusted }: { readonly answers: FolderAnswers; readonly isTrusted: boolean },
 ): Promise<WorkspaceFolder | undefined> {
   const path = root === undefined ? undefined : await tryFolder(root);
   if (path === undefined) return undefined;

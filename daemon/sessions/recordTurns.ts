@@ -6,7 +6,7 @@ import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createEmitter, type Event } from '../base/event.ts';
 import { type Lazy, lazily } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
-import type { Turn } from '../chat/chat.ts';
+import type { ChatTurn } from '../chat/chat.ts';
 import type { ModelPlaces } from '../models/modelPlaces.ts';
 import { withHistory } from './conversationMemory.ts';
 import { naming } from './sessionId.ts';
@@ -51,7 +51,7 @@ interface RecordTurnsDependencies {
  * Wraps a turn. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function recordTurns(answer: Turn, { sessions, places, log }: RecordTurnsDependencies): Turn {
+export function recordTurns(answer: ChatTurn, { sessions, places, log }: RecordTurnsDependencies): ChatTurn {
   return async (client, { replacesLastTurn = false, history, ...sent }, send, signal) => {
     const { session: id, messages } = sent;
     if (id === undefined) return answer(client, sent, send, signal);

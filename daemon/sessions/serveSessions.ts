@@ -87,7 +87,7 @@ export const listSessionsSchema: Schema<ListSessionsParams> = exact(
   }),
 );
 
-export const sessionSchema: Schema<SessionParams> = exact(z.object({ id }));
+const sessionSchema: Schema<SessionParams> = exact(z.object({ id }));
 export const readSessionSchema: Schema<ReadSessionParams> = exact(
   z.object({
     id,

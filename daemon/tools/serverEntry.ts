@@ -197,10 +197,7 @@ const reference = /\$(\$\{)|\$\{(?:([a-zA-Z]+):)?([a-zA-Z_]\w*)(?::-([^}]*))?\}/
  * Fills the variables of the environment into all texts of the values. As in a shell, a default also counts for a
  * variable that is empty. What looks like no variable stays as it is: an argument may be a script.
  */
-export function fillVariables(
-  values: Readonly<Record<string, unknown>>,
-  env: NodeJS.ProcessEnv,
-): FilledValues {
+function fillVariables(values: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv): FilledValues {
   const used = new Set<string>();
   let isChanged = false;
   let problem: string | undefined;

@@ -89,7 +89,7 @@ function tryAddress(address: string): URL | undefined {
     : undefined;
 }
 
-export function refused({ refuse }: Pick<ElicitationOptions, 'refuse'>, clause: string): ElicitResult {
+function refused({ refuse }: Pick<ElicitationOptions, 'refuse'>, clause: string): ElicitResult {
   refuse(clause);
   return { action: 'decline' };
 }

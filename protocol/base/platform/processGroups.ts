@@ -2,11 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startProgram, systemProgram } from './program.ts';
 
-interface ProcessGroupsOptions {
-  readonly platform: NodeJS.Platform;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /** How long a group that was asked to end has for it, and how often that is checked, in ms. */
 const usualGrace = 1_000;
 const lookEvery = 20;
@@ -14,7 +9,13 @@ const lookEvery = 20;
 export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 
 /** Ends processes together with all processes that they have started. */
-export function createProcessGroups({ platform, env }: ProcessGroupsOptions) {
+export function createProcessGroups({
+  platform,
+  env,
+}: {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+}) {
   /** How long each has to end. */
   const living = new Map<number, number>();
   const ending = new Map<number, Promise<void>>();
