@@ -32,7 +32,7 @@ import { createDeltaPump, createNotices, type DeltaPump, type Notices, type Send
 import { createLoopWatch } from './loops.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
 import { PromptFit } from './promptFit.ts';
-import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
+import { type PromptSize, promptSizeOf, type TokenEstimate } from './turnWindow.ts';
 
 interface ChatDependencies {
   readonly knowledge: ModelCapabilities;

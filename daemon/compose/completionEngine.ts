@@ -1,7 +1,7 @@
 import type { InlineCompletionParams } from '../../protocol/messages/completion.ts';
 import { createCompletion } from '../completion/completion.ts';
-import { createCompletionRunner } from '../completion/completionRunner.ts';
-import { createNeighbours } from '../completion/neighbours.ts';
+import { CompletionRunner } from '../completion/completionRunner.ts';
+import { Neighbours } from '../completion/neighbours.ts';
 import { createOpenDocuments } from '../completion/openDocuments.ts';
 import { createLatency, createPacing, type Delay } from '../completion/pacing.ts';
 import { createSendable } from '../completion/sendable.ts';
@@ -32,12 +32,12 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const latency = createLatency(now);
   const open = createOpenDocuments(now);
   const { documents, document, onDidClose } = open;
-  const { ask, warm } = createCompletionRunner({
+  const { ask, warm } = new CompletionRunner({
     runner: (signal) => servers.runner(undefined, signal),
     settings,
     knowledge,
     learn: (...asked) => models.learn(...asked),
-    neighbours: createNeighbours({ documents: open, whyNotSendable, exclude }),
+    neighbours: new Neighbours({ documents: open, whyNotSendable, exclude }),
   });
   const warming = createWarming({
     document,

@@ -36,7 +36,7 @@ import { servePrompts } from '../prompts/servePrompts.ts';
 import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
 import { serveCommands } from '../rpc/executeCommand.ts';
 import { createFrameConnection, createSession, type RpcSession } from '../rpc/frameConnection.ts';
-import type { RequestId } from '../rpc/frameWriter.ts';
+import type { RequestId } from '../rpc/frameStreams.ts';
 import { createLogOutbox } from '../rpc/logOutbox.ts';
 import { serveConfiguration, serveSession } from '../rpc/serveSession.ts';
 import { createTrace } from '../rpc/trace.ts';

@@ -6,7 +6,7 @@ import { RunnerError } from '../../daemon/base/errors.ts';
 import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { createChat } from '../../daemon/chat/chat.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
-import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
+import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/turnWindow.ts';
 import { createCore } from '../../daemon/compose/core.ts';
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import { modelId } from '../../daemon/models/modelCapabilities.ts';

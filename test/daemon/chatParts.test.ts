@@ -13,11 +13,15 @@ import { createLoopWatch } from '../../daemon/chat/loops.ts';
 import { inStrictOrder, placeContext } from '../../daemon/chat/messageOrder.ts';
 import { PromptFit } from '../../daemon/chat/promptFit.ts';
 import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
-import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/tokenEstimate.ts';
 import { runCalls, standsForResult, type ToolRunOptions } from '../../daemon/chat/toolCalls.ts';
 import { createToolLoop } from '../../daemon/chat/toolLoop.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
-import { createWindows, type FindWindow } from '../../daemon/chat/turnWindow.ts';
+import {
+  createTokenEstimate,
+  createWindows,
+  type FindWindow,
+  promptSizeOf,
+} from '../../daemon/chat/turnWindow.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import type { Runner } from '../../daemon/runner/runner.ts';
 import type {
