@@ -64,11 +64,6 @@ export interface ModelfileLanguageOptions {
   readonly closed: AbortSignal;
 }
 
-export interface ModelfileLanguage {
-  /** Explanations have the format that this editor reads from now on. */
-  start(editor: ClientCapabilities): void;
-}
-
 /** How long the text must rest before it is checked, in ms. */
 const restFor = 150;
 /**
@@ -86,7 +81,7 @@ export function serveModelfileLanguage(
   connection: Connection,
   endpoint: Endpoint,
   options: ModelfileLanguageOptions,
-): ModelfileLanguage {
+) {
   const { documents, log, closed } = options;
   let formats = markupFormats({});
   const waiting = new Map<string, NodeJS.Timeout>();
@@ -151,7 +146,8 @@ export function serveModelfileLanguage(
     },
   );
   return {
-    start(editor) {
+    /** Explanations have the format that this editor reads from now on. */
+    start(editor: ClientCapabilities): void {
       formats = markupFormats(editor);
     },
   };

@@ -6,7 +6,7 @@ import type {
 } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import { exact } from '../base/validate.ts';
 import type { ConfigurationStore } from '../config/configuration.ts';
@@ -32,13 +32,6 @@ export interface SessionDependencies extends ConfigurationDependencies {
   readonly session: RpcSession;
 }
 
-export interface SessionEvents {
-  /** The configuration and the editor are known now. `initialize` is not answered yet. */
-  readonly onDidInitialize: Event<Introduction>;
-  /** The editor is ready, and its settings are known. */
-  readonly onDidBecomeReady: Event<void>;
-}
-
 /** What an editor says about itself. */
 export interface Introduction {
   readonly editor: ClientCapabilities;
@@ -49,7 +42,7 @@ export interface Introduction {
   readonly options: InitializationOptions;
 }
 
-export function serveSession(connection: Connection, dependencies: SessionDependencies): SessionEvents {
+export function serveSession(connection: Connection, dependencies: SessionDependencies) {
   const { session, settings, configuration, status, servers, log, closed } = dependencies;
   const initialized = createEmitter<Introduction>();
   const ready = createEmitter<void>();
@@ -91,7 +84,12 @@ export function serveSession(connection: Connection, dependencies: SessionDepend
     // When the editor sends `exit` next, the library ends the process at once.
     await dependencies.onShutdown();
   });
-  return { onDidInitialize: initialized.event, onDidBecomeReady: ready.event };
+  return {
+    /** The configuration and the editor are known now. `initialize` is not answered yet. */
+    onDidInitialize: initialized.event,
+    /** The editor is ready, and its settings are known. */
+    onDidBecomeReady: ready.event,
+  };
 }
 
 export interface ConfigurationDependencies {
@@ -103,13 +101,6 @@ export interface ConfigurationDependencies {
   readonly closed: AbortSignal;
 }
 
-export interface ServedConfiguration {
-  /** Asks the editor for its settings, where it answers that. */
-  pull(): Promise<void>;
-  /** The settings or the trust changed. */
-  readonly onDidChange: Event<void>;
-}
-
 /**
  * Changes come with the notification. If they do not, the daemon asks for them, if the editor answers
  * `workspace/configuration`.
@@ -118,7 +109,7 @@ export function serveConfiguration(
   connection: Connection,
   endpoint: Endpoint,
   dependencies: ConfigurationDependencies,
-): ServedConfiguration {
+) {
   const changes = createEmitter<void>();
   const { settings, configuration, status, servers, log, closed } = dependencies;
   let hasWarned = false;
@@ -150,5 +141,10 @@ export function serveConfiguration(
     configuration.trust(trusted);
     changed();
   });
-  return { pull, onDidChange: changes.event };
+  return {
+    /** Asks the editor for its settings, where it answers that. */
+    pull,
+    /** The settings or the trust changed. */
+    onDidChange: changes.event,
+  };
 }
