@@ -26,12 +26,11 @@ const journeys = [
 
 /**
  * The practice runner takes the runner's place. The others belong to the start of a program: only some versions of Node
- * can keep compiled code, and time decides how often the first message and a new index are looked at.
+ * can keep compiled code, and time decides how often a new index is looked at.
  */
 const notCounted = [
   /^daemon\/practice\//,
   /^daemon\/compose\/compileCache\.ts$/,
-  /^daemon\/rpc\/firstMessage\.ts$/,
   /^docs-service\/search\/sqlite\/schema\.ts$/,
 ];
 

@@ -3,13 +3,10 @@ import {
   type AgentContext,
   type AnyMessage,
   agent as createApp,
-  type LoadSessionRequest,
   methods,
   ndJsonStream,
   type PromptRequest,
   RequestError,
-  type SetSessionConfigOptionRequest,
-  type SetSessionModeRequest,
   type Stream,
 } from '@agentclientprotocol/sdk';
 import type { Message } from 'vscode-jsonrpc';
@@ -17,7 +14,7 @@ import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { type FrameProblem, parseIncoming } from '../rpc/incoming.ts';
 import type { WireError } from '../rpc/wireError.ts';
 import type { Agent } from './agent.ts';
-import type { PromptClient, Update } from './client.ts';
+import type { Client, PromptClient, Update } from './client.ts';
 
 export interface AcpConnectionOptions {
   readonly input: Readable;
@@ -31,12 +28,7 @@ export interface AcpConnectionOptions {
   readonly trace?: (direction: 'in' | 'out', message: unknown) => void;
 }
 
-export interface AgentConnection {
-  readonly update: Update;
-  /** Aborted when the client is gone. */
-  readonly signal: AbortSignal;
-  close(): void;
-}
+export type AgentConnection = ReturnType<typeof connectAgent>;
 
 /** The only file that runs the SDK. It is a bundle of its own, which only `--acp` loads. */
 export function connectAgent({
@@ -46,93 +38,8 @@ export function connectAgent({
   toWire,
   redact,
   trace = () => undefined,
-}: AcpConnectionOptions): AgentConnection {
-  const { initialize, session } = methods.agent;
+}: AcpConnectionOptions) {
   const greeting = createGreeting();
-  const answer =
-    <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
-    async ({ method, params, signal }: { method: string; params: P; signal: AbortSignal }): Promise<R> => {
-      try {
-        return await work(params, signal);
-      } catch (error) {
-        const { code, message, data } = toWire(method, error);
-        throw new RequestError(code, message, data);
-      }
-    };
-  const updateTo =
-    (client: AgentContext): Update =>
-    (sessionId, update) =>
-      client.notify(methods.client.session.update, { sessionId, update });
-  /** A client knows a session once it has read the answer. What else it should know of the session comes then. */
-  const opening =
-    <P, R>(work: (params: P, signal: AbortSignal) => Promise<R>, idOf: (params: P, opened: R) => string) =>
-    async ({
-      client,
-      ...request
-    }: {
-      client: AgentContext;
-      method: string;
-      params: P;
-      signal: AbortSignal;
-    }) => {
-      const opened = await answer(work)(request);
-      setImmediate(() => void agent.announce(idOf(request.params, opened), updateTo(client)));
-      return opened;
-    };
-  // The prompt comes first: a cancel that was sent right behind it must find it.
-  const app = createApp({ name: 'runnerd' })
-    .onRequest(session.prompt, ({ client, ...request }) => {
-      const update = updateTo(client);
-      const askPermission: PromptClient['askPermission'] = (question) =>
-        client.request(methods.client.session.requestPermission, question);
-      const readTextFile: PromptClient['readTextFile'] = (file) =>
-        client.request(methods.client.fs.readTextFile, file);
-      const writeTextFile: PromptClient['writeTextFile'] = (file) =>
-        client.request(methods.client.fs.writeTextFile, file);
-      const elicit: PromptClient['elicit'] = (question, cancellationSignal) =>
-        client.request(methods.client.elicitation.create, question, {
-          cancellationSignal,
-          stopWaitingOnCancel: true,
-        });
-      return answer((params: PromptRequest, signal) =>
-        agent.prompt(params, { update, askPermission, elicit, readTextFile, writeTextFile, signal }),
-      )(request);
-    })
-    .onRequest(session.load, ({ client, ...request }) => {
-      const update = updateTo(client);
-      const load = (params: LoadSessionRequest, signal: AbortSignal) =>
-        agent.loadSession(params, { update, signal });
-      return opening(load, ({ sessionId }) => sessionId)({ client, ...request });
-    })
-    .onRequest(
-      session.resume,
-      opening(agent.resumeSession, ({ sessionId }) => sessionId),
-    )
-    .onRequest(session.list, answer(agent.listSessions))
-    .onRequest(session.delete, answer(agent.deleteSession))
-    .onRequest(initialize, answer(agent.initialize))
-    .onRequest(
-      session.new,
-      opening(agent.newSession, (_, { sessionId }) => sessionId),
-    )
-    .onRequest(session.setConfigOption, ({ client, ...request }) =>
-      answer((params: SetSessionConfigOptionRequest, signal) =>
-        agent.setOption(params, { update: updateTo(client), signal }),
-      )(request),
-    )
-    .onRequest(session.setMode, ({ client, ...request }) =>
-      answer((params: SetSessionModeRequest, signal) =>
-        agent.setMode(params, { update: updateTo(client), signal }),
-      )(request),
-    )
-    .onRequest(
-      session.close,
-      answer(({ sessionId }) => agent.closeSession(sessionId)),
-    )
-    .onNotification(
-      session.cancel,
-      answer(({ sessionId }) => agent.cancel(sessionId)),
-    );
   // Only the writing half of the SDK's stream is used: an invalid line must not end the connection.
   const { writable } = ndJsonStream(Writable.toWeb(output), new ReadableStream());
   const write = createWrite(writable, redact, trace);
@@ -140,7 +47,7 @@ export function connectAgent({
     void write({ jsonrpc: '2.0', id: id ?? null, error } as AnyMessage).catch(() => undefined);
   };
   const messages = greeting.hold(readMessageLines(input, { onProblem }) as AsyncGenerator<AnyMessage>);
-  const connection = app.connect({
+  const connection = createRoutes(agent, toWire).connect({
     readable: streamOf(messages).pipeThrough(tracing(trace)),
     writable: new WritableStream({
       async write(message) {
@@ -151,8 +58,90 @@ export function connectAgent({
   });
   return {
     update: updateTo(connection.client),
+    /** Aborted when the client is gone. */
     signal: connection.signal,
-    close: () => connection.close(),
+    close: (): void => connection.close(),
+  };
+}
+
+/** Who answers what. */
+function createRoutes(agent: Agent, toWire: AcpConnectionOptions['toWire']) {
+  const { initialize, session } = methods.agent;
+  const answer =
+    <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
+    async ({ method, params, signal }: Omit<Asked<P>, 'client'>): Promise<R> => {
+      try {
+        return await work(params, signal);
+      } catch (error) {
+        const { code, message, data } = toWire(method, error);
+        throw new RequestError(code, message, data);
+      }
+    };
+  const answerTo =
+    <P, R>(work: (params: P, client: Client) => Promise<R>) =>
+    ({ client, ...request }: Asked<P>): Promise<R> =>
+      answer((params: P, signal) => work(params, { update: updateTo(client), signal }))(request);
+  /** A client knows a session once it has read the answer. What else it should know of the session comes then. */
+  const opening =
+    <P, R>(answered: (request: Asked<P>) => Promise<R>, idOf: (params: P, opened: R) => string) =>
+    async (request: Asked<P>): Promise<R> => {
+      const opened = await answered(request);
+      setImmediate(() => void agent.announce(idOf(request.params, opened), updateTo(request.client)));
+      return opened;
+    };
+  // The prompt comes first: a cancel that was sent right behind it must find it.
+  return createApp({ name: 'runnerd' })
+    .onRequest(session.prompt, ({ client, ...request }) =>
+      answer((params: PromptRequest, signal) => agent.prompt(params, promptClient(client, signal)))(request),
+    )
+    .onRequest(
+      session.load,
+      opening(answerTo(agent.loadSession), ({ sessionId }) => sessionId),
+    )
+    .onRequest(
+      session.resume,
+      opening(answer(agent.resumeSession), ({ sessionId }) => sessionId),
+    )
+    .onRequest(session.list, answer(agent.listSessions))
+    .onRequest(session.delete, answer(agent.deleteSession))
+    .onRequest(initialize, answer(agent.initialize))
+    .onRequest(
+      session.new,
+      opening(answer(agent.newSession), (_, { sessionId }) => sessionId),
+    )
+    .onRequest(session.setConfigOption, answerTo(agent.setOption))
+    .onRequest(session.setMode, answerTo(agent.setMode))
+    .onRequest(
+      session.close,
+      answer(({ sessionId }) => agent.closeSession(sessionId)),
+    )
+    .onNotification(
+      session.cancel,
+      answer(({ sessionId }) => agent.cancel(sessionId)),
+    );
+}
+
+interface Asked<P> {
+  readonly client: AgentContext;
+  readonly method: string;
+  readonly params: P;
+  readonly signal: AbortSignal;
+}
+
+function updateTo(client: AgentContext): Update {
+  return (sessionId, update) => client.notify(methods.client.session.update, { sessionId, update });
+}
+
+function promptClient(client: AgentContext, signal: AbortSignal): PromptClient {
+  const { elicitation, fs, session } = methods.client;
+  return {
+    signal,
+    update: updateTo(client),
+    askPermission: (question) => client.request(session.requestPermission, question),
+    readTextFile: (file) => client.request(fs.readTextFile, file),
+    writeTextFile: (file) => client.request(fs.writeTextFile, file),
+    elicit: (question, cancellationSignal) =>
+      client.request(elicitation.create, question, { cancellationSignal, stopWaitingOnCancel: true }),
   };
 }
 

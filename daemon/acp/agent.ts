@@ -25,9 +25,15 @@ import type { AgentModes } from '../chat/agentMode.ts';
 import type { ElicitMode } from '../chat/daemonTools.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/fileStore.ts';
-import { type Client, createAskApproval, editorFilesOf, type PromptClient, type Update } from './client.ts';
-import { readClientMcpServers } from './clientMcpServers.ts';
-import { createAskElicitation, elicitModesOf } from './elicitation.ts';
+import {
+  type Client,
+  createAskApproval,
+  createAskElicitation,
+  editorFilesOf,
+  elicitModesOf,
+  type PromptClient,
+  type Update,
+} from './client.ts';
 import { createKeptConversations, replay } from './keptConversations.ts';
 import { createModelOptions } from './modelOptions.ts';
 import { choiceOfThink } from './pickers.ts';
@@ -41,47 +47,19 @@ import {
   type UserQuestion,
 } from './sessionPrompts.ts';
 import { type AcpSession, createSessions, inTurn, refuseAnswering } from './sessions.ts';
-import { type ClientTools, createSessionTools, type RunningTools } from './sessionTools.ts';
+import {
+  type ClientTools,
+  createSessionTools,
+  type RunningTools,
+  readClientMcpServers,
+} from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
 import { createUpdateSender } from './updateSender.ts';
-
-/** Answers the methods of the protocol. They throw errors of the daemon. */
-export interface Agent {
-  initialize(params: InitializeRequest): InitializeResponse;
-  newSession(params: NewSessionRequest, signal: AbortSignal): Promise<NewSessionResponse>;
-  /** Sends the whole conversation again before the answer. */
-  loadSession(params: LoadSessionRequest, client: Client): Promise<LoadSessionResponse>;
-  resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse>;
-  listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse>;
-  deleteSession(params: DeleteSessionRequest): Promise<void>;
-  setOption(params: SetSessionConfigOptionRequest, client: Client): Promise<SetSessionConfigOptionResponse>;
-  setMode(params: SetSessionModeRequest, client: Client): Promise<void>;
-  /** A cancelled prompt is a normal answer. */
-  prompt(params: PromptRequest, client: PromptClient): Promise<PromptResponse>;
-  /** The session was opened, and its client knows it: sends the commands that it has. */
-  announce(sessionId: string, update: Update): Promise<void>;
-  cancel(sessionId: string): void;
-  closeSession(sessionId: string): void;
-  /** The list of models may have changed: updates every session whose pickers have. */
-  modelsChanged(client: Client): Promise<void>;
-  /** The client is gone. Settles once all tool servers have ended. */
-  close(): Promise<void>;
-}
 
 interface AgentParts {
   readonly core: Pick<
     Core,
-    | 'chat'
-    | 'chatModels'
-    | 'asTurns'
-    | 'configuration'
-    | 'places'
-    | 'prompts'
-    | 'servers'
-    | 'sessions'
-    | 'takesTools'
-    | 'findWindow'
-    | 'log'
+    'chatModels' | 'configuration' | 'log' | 'places' | 'prompts' | 'servers' | 'sessions' | 'turns'
   >;
   readonly version: string;
   readonly startTools: (given: ClientTools) => RunningTools;
@@ -92,15 +70,11 @@ interface AgentParts {
   readonly createId: () => string;
 }
 
+/** Answers the methods of the protocol. They throw errors of the daemon. */
+export type Agent = ReturnType<typeof createAgent>;
+
 /** An agent that chats, and calls the tools of the session's servers; it uses no terminal of the editor. */
-export function createAgent({
-  core,
-  version,
-  startTools,
-  mode: firstMode,
-  modes,
-  createId,
-}: AgentParts): Agent {
+export function createAgent({ core, version, startTools, mode: firstMode, modes, createId }: AgentParts) {
   const kept = createKeptConversations(core);
   const tools = createSessionTools(startTools);
   const closed = new AbortController();
@@ -192,14 +166,17 @@ export function createAgent({
   };
 
   return {
-    initialize({ clientCapabilities }) {
+    initialize({ clientCapabilities }: InitializeRequest): InitializeResponse {
       takesNotices = Boolean(clientCapabilities?.session?.notices);
       fileSystem = clientCapabilities?.fs;
       elicitModes = elicitModesOf(clientCapabilities);
       return initializeResponse(version, core.configuration.current.keepSessions);
     },
 
-    async newSession({ cwd, mcpServers }, signal) {
+    async newSession(
+      { cwd, mcpServers }: NewSessionRequest,
+      signal: AbortSignal,
+    ): Promise<NewSessionResponse> {
       await requireFolder(cwd);
       const servers = readClientMcpServers(mcpServers);
       const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
@@ -209,32 +186,36 @@ export function createAgent({
       return { sessionId: session.id, ...stateOf(session) };
     },
 
-    async loadSession(params, client) {
+    /** Sends the whole conversation again before the answer. */
+    async loadSession(params: LoadSessionRequest, client: Client): Promise<LoadSessionResponse> {
       const { found, ...state } = await resume(params, client.signal);
       await replay(found, client);
       return state;
     },
 
-    async resumeSession(params, signal) {
+    async resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse> {
       const { found: _, ...state } = await resume(params, signal);
       return state;
     },
 
-    async listSessions(params, signal) {
+    async listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse> {
       if (params.cwd) refuseRelative(params.cwd);
       return kept.list(params, signal);
     },
 
-    async deleteSession({ sessionId }) {
+    async deleteSession({ sessionId }: DeleteSessionRequest): Promise<void> {
       await kept.delete(sessionId);
       if (sessions.all().some(({ id }) => id === sessionId)) sessions.close(sessionId);
     },
 
-    async setMode({ sessionId, modeId }, client) {
+    async setMode({ sessionId, modeId }: SetSessionModeRequest, client: Client): Promise<void> {
       await changeMode(sessions.get(sessionId), modeId, { ...client, by: 'mode' });
     },
 
-    async setOption(params, client) {
+    async setOption(
+      params: SetSessionConfigOptionRequest,
+      client: Client,
+    ): Promise<SetSessionConfigOptionResponse> {
       const session = sessions.get(params.sessionId);
       if (params.configId === modePicker)
         await changeMode(session, params.value, { ...client, by: 'option' });
@@ -242,9 +223,12 @@ export function createAgent({
       return { configOptions: options.pickers(session) };
     },
 
-    announce: (sessionId, update) => prompts.announce(sessionId, (next) => update(sessionId, next)),
+    /** The session was opened, and its client knows it: sends the commands that it has. */
+    announce: (sessionId: string, update: Update) =>
+      prompts.announce(sessionId, (next) => update(sessionId, next)),
 
-    async prompt({ sessionId, prompt }, client) {
+    /** A cancelled prompt is a normal answer. */
+    async prompt({ sessionId, prompt }: PromptRequest, client: PromptClient): Promise<PromptResponse> {
       const { update, askPermission, elicit, signal: requestSignal } = client;
       const session = sessions.get(sessionId);
       const message = promptToMessage(prompt);
@@ -289,7 +273,6 @@ export function createAgent({
             ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
             askElicitation:
               elicitModes.length === 0 ? undefined : createAskElicitation(sessionId, { elicit, createId }),
-            createId,
             updates,
             updateSessions: () => options.updateSessions(update),
             onDidKeep,
@@ -304,16 +287,18 @@ export function createAgent({
       });
     },
 
-    cancel: (sessionId) => sessions.get(sessionId).turn?.abort(),
-    closeSession: (sessionId) => sessions.close(sessionId),
+    cancel: (sessionId: string) => sessions.get(sessionId).turn?.abort(),
+    closeSession: (sessionId: string) => sessions.close(sessionId),
 
-    async modelsChanged({ update, signal }) {
+    /** The list of models may have changed: updates every session whose pickers have. */
+    async modelsChanged({ update, signal }: Client): Promise<void> {
       if (sessions.all().length === 0) return;
       await options.list(signal, { refresh: false });
       await options.updateSessions(update);
     },
 
-    async close() {
+    /** The client is gone. Settles once all tool servers have ended. */
+    async close(): Promise<void> {
       closed.abort();
       for (const { id } of sessions.all()) sessions.close(id);
       await tools.close();

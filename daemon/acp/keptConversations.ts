@@ -4,8 +4,7 @@ import { standsForResult } from '../chat/toolCalls.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
-import { imageBlock } from './contentBlocks.ts';
-import { endedCall, toolCallOf } from './toolCallUpdates.ts';
+import { endedCall, imageBlock, toolCallOf } from './toolCallUpdates.ts';
 
 type SessionInfo = Extract<SessionUpdate, { sessionUpdate: 'session_info_update' }>;
 

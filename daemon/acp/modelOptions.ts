@@ -1,4 +1,4 @@
-import type { SessionConfigOption, SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
+import type { SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk';
 import { type ChatModelResult, canChat, type Model } from '../../protocol/messages/models.ts';
 import type { Product } from '../../protocol/messages/status.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
@@ -8,31 +8,18 @@ import { isThinkingChoice, modelPicker, pickersOf, thinkingPicker } from './pick
 import { modeOption } from './sessionModes.ts';
 import type { AcpSession, AcpSessions } from './sessions.ts';
 
-/** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */
-export interface ModelOptions {
-  readonly models: readonly Model[];
-  /** Asks the runner. With `refresh: false` a list of the last two seconds is enough. */
-  list(signal: AbortSignal, options?: { readonly refresh: boolean }): Promise<void>;
-  /** The session's pickers, to be sent to its client. */
-  pickers(session: AcpSession): SessionConfigOption[];
-  /** Gives each session a model that is installed, and sends its pickers if they have changed. */
-  updateSessions(update: Update): Promise<void>;
-  /**
-   * Applies what the user chose in a picker of the session.
-   * @throws {InvalidParamsError} if there is no such picker, or no such choice in it.
-   */
-  choose(session: AcpSession, choice: SetSessionConfigOptionRequest, signal: AbortSignal): Promise<void>;
-}
+export type ModelOptions = ReturnType<typeof createModelOptions>;
 
+/** The models that can chat, as they were last listed, and the pickers with which each session chooses one. */
 export function createModelOptions(
   core: Pick<Core, 'places' | 'chatModels' | 'servers'>,
   sessions: AcpSessions,
-): ModelOptions {
+) {
   let models: readonly Model[] = [];
   let preferred: ChatModelResult = {};
   const products = new Map<string, Product>();
 
-  const list: ModelOptions['list'] = async (signal, options = { refresh: true }) => {
+  const list = async (signal: AbortSignal, options: { readonly refresh: boolean } = { refresh: true }) => {
     const listed = await core.places.list(options, signal);
     preferred = await core.chatModels.findAnywhere(signal);
     models = listed.models.filter(canChat);
@@ -61,12 +48,15 @@ export function createModelOptions(
   };
 
   return {
-    get models() {
+    get models(): readonly Model[] {
       return models;
     },
+    /** Asks the runner. With `refresh: false` a list of the last two seconds is enough. */
     list,
+    /** The session's pickers, to be sent to its client. */
     pickers,
-    async updateSessions(update) {
+    /** Gives each session a model that is installed, and sends its pickers if they have changed. */
+    async updateSessions(update: Update): Promise<void> {
       for (const session of sessions.all()) {
         const { sentPickers } = session;
         const configOptions = pickers(session);
@@ -74,7 +64,15 @@ export function createModelOptions(
           await update(session.id, { sessionUpdate: 'config_option_update', configOptions });
       }
     },
-    async choose(session, { configId, value }, signal) {
+    /**
+     * Applies what the user chose in a picker of the session.
+     * @throws {InvalidParamsError} if there is no such picker, or no such choice in it.
+     */
+    async choose(
+      session: AcpSession,
+      { configId, value }: SetSessionConfigOptionRequest,
+      signal: AbortSignal,
+    ): Promise<void> {
       if (configId === modelPicker) return chooseModel(session, value, signal);
       if (configId !== thinkingPicker)
         throw new InvalidParamsError('configId', `there is no option "${configId}"`);

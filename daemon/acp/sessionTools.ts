@@ -1,5 +1,7 @@
+import type { McpServer } from '@agentclientprotocol/sdk';
 import type { AgentMode } from '../../protocol/messages/chat.ts';
-import type { ToolServers } from '../../protocol/messages/tools.ts';
+import { builtinServer, type ToolServers } from '../../protocol/messages/tools.ts';
+import { InvalidParamsError } from '../base/errors.ts';
 import type { DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { CheckRequests } from '../tools/builtin/checks.ts';
 import type { EditorFiles } from '../tools/builtin/fileStore.ts';
@@ -28,20 +30,6 @@ export interface RunningTools extends DaemonTools {
   close(): Promise<void>;
 }
 
-/** The tool servers of all sessions; no session uses those of another. */
-export interface SessionTools {
-  /** Ends the servers that the session had, and gives it these. */
-  set(sessionId: string, given: ClientTools): void;
-  /** Runs a turn of the session with its tools. */
-  run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T>;
-  /** Those that the session has used so far. */
-  used(sessionId: string): Promise<readonly AskableServer[]>;
-  /** Ends the servers of the session and forgets them. */
-  remove(sessionId: string): void;
-  /** Settles once every server has ended. */
-  close(): Promise<void>;
-}
-
 /** The servers of at most this many idle and busy sessions run; those of the longest idle session end first. */
 const maxRunning = 8;
 
@@ -50,7 +38,10 @@ interface Running {
   turns: number;
 }
 
-export function createSessionTools(start: (given: ClientTools) => RunningTools): SessionTools {
+export type SessionTools = ReturnType<typeof createSessionTools>;
+
+/** The tool servers of all sessions; no session uses those of another. */
+export function createSessionTools(start: (given: ClientTools) => RunningTools) {
   const known = new Map<string, ClientTools>();
   /** In the order of their last use. */
   const running = new Map<string, Running>();
@@ -80,11 +71,13 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
   };
 
   return {
-    set(sessionId, given) {
+    /** Ends the servers that the session had, and gives it these. */
+    set(sessionId: string, given: ClientTools): void {
       end(sessionId);
       known.set(sessionId, given);
     },
-    async run(sessionId, turn) {
+    /** Runs a turn of the session with its tools. */
+    async run<T>(sessionId: string, turn: (tools: RunningTools) => Promise<T>): Promise<T> {
       const session = use(sessionId);
       session.turns += 1;
       endIdle();
@@ -94,14 +87,55 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools):
         session.turns -= 1;
       }
     },
-    used: async (sessionId) => running.get(sessionId)?.tools.askable('known') ?? [],
-    remove(sessionId) {
+    /** Those that the session has used so far. */
+    used: async (sessionId: string) => running.get(sessionId)?.tools.askable('known') ?? [],
+    /** Ends the servers of the session and forgets them. */
+    remove(sessionId: string): void {
       end(sessionId);
       known.delete(sessionId);
     },
-    async close() {
+    /** Settles once every server has ended. */
+    async close(): Promise<void> {
       for (const id of [...running.keys()]) end(id);
       await Promise.all(closing);
     },
   };
+}
+
+/** No editor has more. */
+const maxServers = 64;
+
+/**
+ * The MCP servers that a client passes with a session, as entries by name. Characters that the name of an entry cannot
+ * have are replaced, and a name that is taken gets a number.
+ * @throws {InvalidParamsError} if a server has a transport that is not supported.
+ */
+export function readClientMcpServers(servers: readonly McpServer[]): ToolServers {
+  if (servers.length > maxServers)
+    throw new InvalidParamsError('mcpServers', `a session takes at most ${maxServers} tool servers`);
+  const names = new Set<string>([builtinServer]);
+  return Object.fromEntries(
+    servers.map((server, index) => [freeName(server.name, names), toEntry(server, index)]),
+  );
+}
+
+function toEntry(server: McpServer, index: number): ToolServers[string] {
+  if (!('type' in server)) return { command: server.command, args: server.args, env: toRecord(server.env) };
+  if (server.type === 'http') return { type: 'http', url: server.url, headers: toRecord(server.headers) };
+  throw new InvalidParamsError(
+    `mcpServers[${index}].type`,
+    `a tool server is reached over its standard input and output or over HTTP; "${server.type}" is not supported`,
+  );
+}
+
+function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]) {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+}
+
+function freeName(name: string, taken: Set<string>): string {
+  const plain = name.replace(/[^\w.-]/g, '_').slice(0, 60) || 'server';
+  let free = plain;
+  for (let number = 2; taken.has(free); number += 1) free = `${plain}_${number}`;
+  taken.add(free);
+  return free;
 }

@@ -5,9 +5,8 @@ import type { Model } from '../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { AgentModes } from '../chat/agentMode.ts';
-import type { Chat } from '../chat/chat.ts';
 import type { AskApproval, AskElicitation, DaemonTool } from '../chat/daemonTools.ts';
-import { createToolLoop } from '../chat/toolLoop.ts';
+import type { TurnTools } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { ModelOptions } from './modelOptions.ts';
@@ -17,17 +16,12 @@ import type { RunningTools, SessionTools } from './sessionTools.ts';
 import type { UpdateSender } from './updateSender.ts';
 
 interface TurnParts {
-  readonly core: Pick<
-    Core,
-    'chat' | 'asTurns' | 'servers' | 'places' | 'takesTools' | 'findWindow' | 'configuration'
-  >;
+  readonly core: Pick<Core, 'turns' | 'servers' | 'places' | 'configuration'>;
   readonly tools: SessionTools;
   readonly modes: AgentModes;
   readonly ask: AskApproval;
   /** Undefined if the user cannot be asked what a tool server wants to know. */
   readonly askElicitation: AskElicitation | undefined;
-  /** A new id for a call. */
-  readonly createId: () => string;
   readonly options: ModelOptions;
   readonly session: AcpSession;
   readonly updates: UpdateSender;
@@ -86,9 +80,9 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
   const { core, prompt, session, tools, updates, signal } = parts;
   const { runner, model } = await core.places.find(named, signal);
   const params = { ...named, model };
-  if (!(await core.takesTools(runner, model, signal))) {
+  if (!(await core.turns.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
-    return core.asTurns(withoutThinking(core.chat))(runner, params, updates.delta, signal);
+    return core.turns.with({ forgetsThinking: true })(runner, params, updates.delta, signal);
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
@@ -102,15 +96,12 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
 }
 
 function answerWithTools(
-  { core, ask, askElicitation, createId, modes, updates, signal }: TurnParts,
+  { core, ask, askElicitation, modes, updates, signal }: TurnParts,
   { runner, params }: { readonly runner: Runner; readonly params: ChatParams },
   running: RunningTools,
 ): Promise<ChatResult> {
   let daemonTools: readonly DaemonTool[] = [];
-  const chat = createToolLoop({
-    chat: core.chat,
-    takesTools: core.takesTools,
-    findWindow: core.findWindow,
+  const tools: TurnTools = {
     tools: {
       has: (servers) => running.has(servers),
       async offer(...wanted) {
@@ -121,12 +112,11 @@ function answerWithTools(
     },
     askApproval: () => ask,
     askElicitation: () => askElicitation,
-    createId,
     modes,
     onDidAllow: updates.started,
     onProgress: updates.progress,
-  });
-  return core.asTurns(withoutThinking(chat))(
+  };
+  return core.turns.with({ tools, forgetsThinking: true })(
     runner,
     params,
     (delta) => {
@@ -200,12 +190,4 @@ function noModel({ server: { url }, pull }: Runner, chatModels: readonly Model[]
     'model-not-found',
     `The runner at ${url} has no model that can chat. ${get}, and ask again.`,
   );
-}
-
-/** The same chat, which reads no thinking of earlier turns. */
-function withoutThinking(chat: Chat): Chat {
-  return (runner, params, ...rest) => {
-    const messages = params.messages.map(({ thinking: _, ...message }) => message);
-    return chat(runner, { ...params, messages }, ...rest);
-  };
 }

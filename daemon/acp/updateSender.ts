@@ -7,21 +7,6 @@ import type { DaemonTool } from '../chat/daemonTools.ts';
 import { forAgentClient } from './advice.ts';
 import { endedCall, locationsOf, progressedCall, startedCall, toolCallOf } from './toolCallUpdates.ts';
 
-/** Sends the client one answer as it arrives. Each promise settles when the update was written. */
-export interface UpdateSender {
-  delta(delta: ChatDelta): Promise<void>;
-  notice(notice: Advised): Promise<void>;
-  /** The model calls a tool; the call has not run yet. */
-  call(call: ToolCall, tool: DaemonTool | undefined): Promise<void>;
-  /** The call is allowed, and runs next. */
-  started(call: ToolCall): Promise<void>;
-  /** The user was shown what the call would change. */
-  readonly shown: (callId: string, diff: FileDiff) => void;
-  /** The call has come so far. */
-  progress(progress: ToolProgress): Promise<void>;
-  usage(usage: Usage, model: Model | undefined): Promise<void>;
-}
-
 interface UpdateSenderOptions {
   /** The folder of the session. */
   readonly cwd: string;
@@ -32,7 +17,10 @@ interface UpdateSenderOptions {
   readonly signal: AbortSignal;
 }
 
-export function createUpdateSender({ cwd, update, takesNotices, signal }: UpdateSenderOptions): UpdateSender {
+export type UpdateSender = ReturnType<typeof createUpdateSender>;
+
+/** Sends the client one answer as it arrives. Each promise settles when the update was written. */
+export function createUpdateSender({ cwd, update, takesNotices, signal }: UpdateSenderOptions) {
   let last = '';
   /** The calls that run. A report of a call may arrive after its result. */
   const running = new Set<string>();
@@ -45,7 +33,7 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
     last = text;
     return send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
   };
-  const notice: UpdateSender['notice'] = (advised) => {
+  const notice = (advised: Advised) => {
     const title = forAgentClient(advised);
     return takesNotices
       ? send({ sessionUpdate: 'notice', severity: 'warning', title })
@@ -54,16 +42,21 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
 
   return {
     notice,
-    call: (call, tool) => send({ ...toolCallOf(call, tool), ...locationsOf(call, tool, cwd) }),
-    started(call) {
+    /** The model calls a tool; the call has not run yet. */
+    call: (call: ToolCall, tool: DaemonTool | undefined) =>
+      send({ ...toolCallOf(call, tool), ...locationsOf(call, tool, cwd) }),
+    /** The call is allowed, and runs next. */
+    started(call: ToolCall): Promise<void> {
       running.add(call.id);
       return send(startedCall(call));
     },
-    shown: (callId, diff) => void diffs.set(callId, diff),
-    async progress(progress) {
+    /** The user was shown what the call would change. */
+    shown: (callId: string, diff: FileDiff) => void diffs.set(callId, diff),
+    /** The call has come so far. */
+    async progress(progress: ToolProgress): Promise<void> {
       if (running.has(progress.id)) await send(progressedCall(progress));
     },
-    async delta(delta) {
+    async delta(delta: ChatDelta): Promise<void> {
       if (delta.kind === 'text') await sendText(delta.text);
       if (delta.kind === 'thinking')
         await send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: delta.text } });
@@ -75,7 +68,10 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
       // The log has that a conversation is not kept: no client of this protocol asks for it.
       if (delta.kind === 'notice' && delta.notice.code !== 'session-not-kept') await notice(delta.notice);
     },
-    async usage({ promptTokens, completionTokens, contextLength }, model) {
+    async usage(
+      { promptTokens, completionTokens, contextLength }: Usage,
+      model: Model | undefined,
+    ): Promise<void> {
       const size = contextLength ?? model?.context.configured ?? model?.context.maximum;
       if (size === undefined) return;
       await send({ sessionUpdate: 'usage_update', used: promptTokens + completionTokens, size });

@@ -1,18 +1,15 @@
 /** Subscribes to what a part publishes, for as long as the part lives. */
 export type Event<T> = (listener: (value: T) => void) => void;
 
-/** Both ends of an event: its owner keeps `fire` to itself and shows `event` to others. */
-export interface Emitter<T> {
-  readonly event: Event<T>;
-  fire(value: T): void;
-}
-
-/** Listeners are called at once, in the order of their subscription. If one throws, the others are still called. */
-export function createEmitter<T>(): Emitter<T> {
+/**
+ * Both ends of an event: its owner keeps `fire` to itself and shows `event` to others. Listeners are called at once, in
+ * the order of their subscription. If one throws, the others are still called.
+ */
+export function createEmitter<T>() {
   const listeners: ((value: T) => void)[] = [];
   return {
-    event: (listener) => void listeners.push(listener),
-    fire(value) {
+    event: (listener: (value: T) => void): void => void listeners.push(listener),
+    fire(value: T): void {
       for (const listener of listeners) callSafely(() => listener(value));
     },
   };

@@ -3,17 +3,6 @@ import { orAborted } from '../../protocol/base/abort.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import { createProcessLocks } from './processLocks.ts';
 
-/** Work on files of the user that nobody else does at the same time, here or in another process. */
-export interface ExclusiveWork {
-  /**
-   * Runs the work once all earlier work on the same id is done. The signal ends only the waiting, not work that has
-   * begun. @throws {Error} `busy`, if another process holds the id for too long.
-   */
-  run<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Waits for work that has begun. */
-  close(): Promise<void>;
-}
-
 export interface ExclusiveWorkOptions {
   /**
    * Where processes put their locks. A process must have only one instance for a folder: two would share their locks.
@@ -27,7 +16,10 @@ export interface ExclusiveWorkOptions {
 /** How often to try again while another process holds the id, in ms. */
 const retryEvery = 50;
 
-export function createExclusiveWork({ folder, longest, busy }: ExclusiveWorkOptions): ExclusiveWork {
+export type ExclusiveWork = ReturnType<typeof createExclusiveWork>;
+
+/** Work on files of the user that nobody else does at the same time, here or in another process. */
+export function createExclusiveWork({ folder, longest, busy }: ExclusiveWorkOptions) {
   const locks = createProcessLocks(folder);
   const queue = new SerialQueue();
   const locked = async <T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
@@ -45,11 +37,16 @@ export function createExclusiveWork({ folder, longest, busy }: ExclusiveWorkOpti
     }
   };
   return {
-    async run(id, work, signal) {
+    /**
+     * Runs the work once all earlier work on the same id is done. The signal ends only the waiting, not work that has
+     * begun. @throws {Error} `busy`, if another process holds the id for too long.
+     */
+    async run<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const turn = queue.run(id, () => locked(id, work, signal));
       return signal ? orAborted(turn, signal) : turn;
     },
-    async close() {
+    /** Waits for work that has begun. */
+    async close(): Promise<void> {
       await queue.settle();
       await locks.close();
     },

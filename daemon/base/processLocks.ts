@@ -24,23 +24,9 @@ interface LockOptions {
   readonly mayGiveUp?: (id: string) => boolean;
 }
 
-/** What only this process may write to, such as a conversation or the file of a login; each has an id. */
-interface ProcessLocks {
-  /**
-   * Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap and safe.
-   */
-  take(id: string): Promise<number | undefined>;
-  /** Whether this process has it open. */
-  has(id: string): boolean;
-  /** Whether any process has it open, including this one. */
-  isOpen(id: string): Promise<boolean>;
-  release(id: string): Promise<void>;
-  /** Removes the marks of processes that are gone. */
-  sweep(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
+ * What only this process may write to, such as a conversation or the file of a login; each has an id.
+ *
  * A process marks what it has open with a file whose name identifies the process. It looks for marks of others only
  * afterwards, so of two processes the second one sees the first. A mark is valid only while its process lives, so a
  * crash leaves no valid mark behind. Anybody may remove the marks of a dead process, because no later process has the
@@ -49,7 +35,7 @@ interface ProcessLocks {
 export function createProcessLocks(
   folder: string,
   { ownIdentity = () => identityOf(process.pid), mayGiveUp }: LockOptions = {},
-): ProcessLocks {
+) {
   const held = new Set<string>();
   const taking = new Map<string, Promise<number | undefined>>();
   let self: Promise<ProcessIdentity> | undefined;
@@ -103,18 +89,25 @@ export function createProcessLocks(
   };
 
   return {
-    take(id) {
+    /**
+     * Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap and
+     * safe.
+     */
+    take(id: string): Promise<number | undefined> {
       const underWay = taking.get(id) ?? take(id).finally(() => taking.delete(id));
       taking.set(id, underWay);
       return underWay;
     },
-    has: (id) => held.has(id),
-    isOpen: async (id) => held.has(id) || (await findOther(folder, id, await own())) !== undefined,
+    /** Whether this process has it open. */
+    has: (id: string) => held.has(id),
+    /** Whether any process has it open, including this one. */
+    isOpen: async (id: string) => held.has(id) || (await findOther(folder, id, await own())) !== undefined,
     release: remove,
-    async sweep() {
+    /** Removes the marks of processes that are gone. */
+    async sweep(): Promise<void> {
       await findOther(folder, '', await own());
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer);
       watcher?.close();
       for (const id of held) await remove(id);

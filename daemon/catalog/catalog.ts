@@ -1,5 +1,5 @@
 import { createSharedWork } from '../../protocol/base/sharedWork.ts';
-import type { CatalogEntry, CatalogResult } from '../../protocol/messages/models.ts';
+import type { CatalogEntry } from '../../protocol/messages/models.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -14,20 +14,6 @@ import type { CatalogModel } from './listedModel.ts';
 const freshFor = 60 * 60 * 1_000;
 /** How long a whole exchange with a catalog may take, in ms. */
 const defaultDeadline = 15_000;
-
-/**
- * The two public catalogs: the library, which is a web page, and the cloud models, which are JSON. A request goes to
- * one of two fixed addresses and contains nothing else: queries and installed models stay here. If a catalog cannot be
- * fetched, the answer is the last known listing, marked `stale`, however old it is. Failures are `RunnerError`s; an
- * abort is thrown unchanged.
- */
-export interface Catalog {
-  library(query: CatalogQuery, signal: AbortSignal): Promise<CatalogResult>;
-  cloud(query: CatalogQuery, signal: AbortSignal): Promise<CatalogResult>;
-  /** Settles if a catalog answers at this address. Nothing is kept of it. */
-  probe(url: string, signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
 
 export interface CatalogQuery {
   /** Words that must all occur in an entry's name, description or capabilities. */
@@ -56,7 +42,15 @@ export interface CatalogOptions {
   readonly deadline?: number;
 }
 
-export function createCatalog(options: CatalogOptions): Catalog {
+export type Catalog = ReturnType<typeof createCatalog>;
+
+/**
+ * The two public catalogs: the library, which is a web page, and the cloud models, which are JSON. A request goes to
+ * one of two fixed addresses and contains nothing else: queries and installed models stay here. If a catalog cannot be
+ * fetched, the answer is the last known listing, marked `stale`, however old it is. Failures are `RunnerError`s; an
+ * abort is thrown unchanged.
+ */
+export function createCatalog(options: CatalogOptions) {
   const { settings, headersFor, now, log, deadline = defaultDeadline } = options;
   const store = createCatalogStore(log);
   const shared = createSharedWork<Listing>();
@@ -107,12 +101,13 @@ export function createCatalog(options: CatalogOptions): Catalog {
   };
 
   return {
-    library: (query, signal) => list('library', query, signal),
-    cloud: (query, signal) => list('cloud', query, signal),
-    async probe(url, signal) {
+    library: (query: CatalogQuery, signal: AbortSignal) => list('library', query, signal),
+    cloud: (query: CatalogQuery, signal: AbortSignal) => list('cloud', query, signal),
+    /** Settles if a catalog answers at this address. Nothing is kept of it. */
+    async probe(url: string, signal: AbortSignal): Promise<void> {
       await client.list({ kind: 'cloud', base: baseOf(url) }, signal);
     },
-    async close() {
+    async close(): Promise<void> {
       shared.close();
       await client.close();
     },

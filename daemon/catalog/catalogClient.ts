@@ -31,13 +31,7 @@ interface CatalogClientOptions {
 }
 
 /** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
-interface CatalogClient {
-  list(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]>;
-  /** Waits for running requests. Their callers abort them. */
-  close(): Promise<void>;
-}
-
-export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogClientOptions): CatalogClient {
+export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogClientOptions) {
   const running = new Set<Promise<unknown>>();
 
   /** A catalog is asked at most once an hour, so each exchange closes its connection. */
@@ -58,7 +52,7 @@ export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogC
   };
 
   return {
-    async list(key, signal) {
+    async list(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> {
       const result = fetchInTime(key, signal);
       running.add(result);
       try {
@@ -67,7 +61,8 @@ export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogC
         running.delete(result);
       }
     },
-    async close() {
+    /** Waits for running requests. Their callers abort them. */
+    async close(): Promise<void> {
       await Promise.allSettled(running);
     },
   };

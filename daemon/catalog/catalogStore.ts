@@ -24,24 +24,21 @@ export interface ListingKey {
   readonly base: string;
 }
 
-/** The last known listings: in memory, and in a folder if there is one. Failures of the folder are never errors. */
-export interface CatalogStore {
-  read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined>;
-  write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void>;
-}
+export type CatalogStore = ReturnType<typeof createCatalogStore>;
 
-export function createCatalogStore(log: Log): CatalogStore {
+/** The last known listings: in memory, and in a folder if there is one. Failures of the folder are never errors. */
+export function createCatalogStore(log: Log) {
   const listings = new Map<string, Listing>();
 
   return {
-    async read(key, folder) {
+    async read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined> {
       const known = listings.get(idOf(key));
       if (known || folder === undefined) return known;
       const kept = await readListing(fileOf(key, folder), key);
       if (kept && !listings.has(idOf(key))) listings.set(idOf(key), kept);
       return listings.get(idOf(key));
     },
-    async write(key, listing, folder) {
+    async write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void> {
       listings.set(idOf(key), listing);
       if (folder === undefined) return;
       const text = JSON.stringify({ base: key.base, ...listing });

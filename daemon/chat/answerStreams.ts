@@ -16,7 +16,7 @@ import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { AgentModes } from './agentMode.ts';
-import type { Chat } from './chat.ts';
+import type { ChatTurn } from './chat.ts';
 import { agentMode, chatParamsSchema } from './params.ts';
 
 interface StreamParams extends ServerParams {
@@ -70,7 +70,7 @@ export function serveAnswerStreams(
 }
 
 interface ChatParts {
-  readonly chat: Chat;
+  readonly chat: ChatTurn;
   readonly stream: AnswerStream;
   /** @throws {Error} if a name is not that of a tool server, or the mode is not possible here. */
   readonly requireTools: (

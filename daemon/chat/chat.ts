@@ -32,7 +32,7 @@ import { createDeltaPump, createNotices, type DeltaPump, type Notices, type Send
 import { createLoopWatch } from './loops.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
 import { PromptFit } from './promptFit.ts';
-import { type PromptSize, promptSizeOf, type TokenEstimate } from './tokenEstimate.ts';
+import { type PromptSize, promptSizeOf, type TokenEstimate } from './turnWindow.ts';
 
 interface ChatDependencies {
   readonly knowledge: ModelCapabilities;
@@ -55,16 +55,18 @@ interface ChatDependencies {
 }
 
 /**
- * Answers one chat request: deltas go to `send`, the whole answer is the result. An aborted `signal` is a normal,
- * cancelled result. `createChat` answers one round; `toolLoop.ts`, `recordTurns.ts` and `lastingNotices.ts` wrap such a
- * chat into one that answers a whole turn.
+ * Answers one request for a chat with a whole turn: deltas go to `send`, the whole answer is the result. An aborted
+ * `signal` is a normal, cancelled result. `compose/turns.ts` puts it together, from rounds.
  */
-export type Chat = (
+export type ChatTurn = (
   runner: Runner,
   params: ChatParams,
   send: SendDelta,
   signal: AbortSignal,
-) => Promise<RoundResult>;
+) => Promise<ChatResult>;
+
+/** Asks the model once, with everything that it is to read. It runs no tool, and keeps nothing. */
+export type ChatRound = (...request: Parameters<ChatTurn>) => Promise<RoundResult>;
 
 export interface RoundResult extends ChatResult {
   /** Calls whose arguments cannot be read, for a loop that answers them. They do not cross the wire. */
@@ -73,7 +75,7 @@ export interface RoundResult extends ChatResult {
   readonly isCut?: boolean;
 }
 
-export function createChat(dependencies: ChatDependencies): Chat {
+export function createChat(dependencies: ChatDependencies): ChatRound {
   return async (runner, params, send, signal) => {
     checkModelName(runner, params.model);
     const pump = createDeltaPump(params.streamId, send);

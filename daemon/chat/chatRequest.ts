@@ -8,8 +8,7 @@ import {
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
 import type { ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
-import { contextBlocks, placeContext } from './leadingContext.ts';
-import { inStrictOrder } from './messageOrder.ts';
+import { contextBlocks, inStrictOrder, placeContext } from './messageOrder.ts';
 
 /**
  * What a chat sends after the rules on context, images and thinking are applied. Whether the tools are sent is decided

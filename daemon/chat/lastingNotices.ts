@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ChatParams, Notice } from '../../protocol/messages/chat.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Chat } from './chat.ts';
+import type { ChatTurn } from './chat.ts';
 
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
 const maxConversations = 256;
 
 /**
- * Wraps chats: a notice about a state that lasts, such as a tool server that does not start or a window that is nearly
+ * Wraps turns: a notice about a state that lasts, such as a tool server that does not start or a window that is nearly
  * full, is sent once in a conversation. It is sent again when the state has changed, or has ended and begun again. The
- * turns of a conversation may go through different chats.
+ * turns of a conversation may be wrapped one by one.
  */
-export function createLastingNotices(): (chat: Chat) => Chat {
+export function createLastingNotices(): (turn: ChatTurn) => ChatTurn {
   const conversations = new Map<string, ReadonlySet<string>>();
   const remember = (id: string, states: ReadonlySet<string>) => {
     conversations.delete(id);
@@ -20,7 +20,7 @@ export function createLastingNotices(): (chat: Chat) => Chat {
     if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest);
   };
 
-  return (chat) => async (runner, params, send, signal) => {
+  return (turn) => async (runner, params, send, signal) => {
     const id = conversationOf(runner, params);
     // Conversations without an id may begin with the same prompt.
     const isLater = params.session !== undefined || params.messages.some(({ role }) => role === 'assistant');
@@ -39,7 +39,7 @@ export function createLastingNotices(): (chat: Chat) => Chat {
       leftOut += 1;
     };
     try {
-      const result = await chat(runner, params, sendNews, signal);
+      const result = await turn(runner, params, sendNews, signal);
       // A turn that was cut short may not have come to everything that still holds.
       remember(id, result.finishReason === 'cancelled' ? new Set([...before, ...now]) : now);
       return { ...result, notices: result.notices.filter(isNews) };

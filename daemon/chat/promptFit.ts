@@ -3,7 +3,7 @@ import type { NoticeCode } from '../../protocol/messages/chat.ts';
 import { type AdvisedMessage, adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { ChatRequest, Runner } from '../runner/runner.ts';
-import type { PromptSize } from './tokenEstimate.ts';
+import type { PromptSize } from './turnWindow.ts';
 
 /**
  * How long to wait for the runner to report the window, in ms: before or beside an answer, after it, after a refusal.

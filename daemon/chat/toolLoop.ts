@@ -16,7 +16,7 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
 import { type AgentModes, TurnMode } from './agentMode.ts';
-import { type Chat, type RoundResult, toolsDisabled } from './chat.ts';
+import { type ChatRound, type ChatTurn, type RoundResult, toolsDisabled } from './chat.ts';
 import type {
   AskApproval,
   AskElicitation,
@@ -33,14 +33,9 @@ import { createRemovals } from './removals.ts';
 import { callEndings, runCalls, type ToolRunOptions } from './toolCalls.ts';
 import type { FindWindow, TurnWindow } from './turnWindow.ts';
 
-interface ToolLoopDependencies {
-  /** One round: the model answers, and no tool of the daemon is called. */
-  readonly chat: Chat;
+/** The tools of a client, and what it does while they are called. */
+export interface TurnTools {
   readonly tools: DaemonTools;
-  /** Absent: nobody knows the window, and results have their own bounds alone. */
-  readonly findWindow?: FindWindow;
-  /** False if the model has no tools: then no server is started for it. */
-  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly askApproval: () => AskApproval | undefined;
   /** The way to ask the user what a tool server wants to know; absent or undefined if nobody can be asked. */
@@ -50,18 +45,26 @@ interface ToolLoopDependencies {
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: ToolRunOptions['onProgress'];
+}
+
+interface ToolLoopDependencies extends TurnTools {
+  readonly chat: ChatRound;
+  /** Absent: nobody knows the window, and results have their own bounds alone. */
+  readonly findWindow?: FindWindow;
+  /** False if the model has no tools: then no server is started for it. */
+  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** Creates an id for a call. */
   readonly createId: () => string;
 }
 
 /**
- * A chat whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with
- * their results, until it answers without calls. Without `hostedTools` the chat passes through unchanged.
+ * A turn whose model may call the daemon's tools. The model is asked, its calls are run, and it is asked again with
+ * their results, until it answers without calls. Without `hostedTools` the turn is one round.
  */
-export function createToolLoop(dependencies: ToolLoopDependencies): Chat {
+export function createToolLoop(dependencies: ToolLoopDependencies): ChatTurn {
   return async (runner, params, send, signal) => {
     if (params.hostedTools === undefined) {
-      const { unread: _, ...result } = await dependencies.chat(runner, params, send, signal);
+      const { unread: _, isCut: __, ...result } = await dependencies.chat(runner, params, send, signal);
       return result;
     }
     const loop = new Loop(dependencies, { runner, params, send, signal });

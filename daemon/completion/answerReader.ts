@@ -5,15 +5,10 @@ import { findSpecialToken, isTurnHeader, maxTokenLength } from './families.ts';
 import { opensFence, withoutDoubledBlank } from './filters.ts';
 import { isClosersOrBlank } from './syntax.ts';
 
-interface Reading {
-  readonly context: AnswerContext;
-  readonly receive: (text: string) => void;
-}
-
 /** Reads until there is enough, and then closes the runner's socket, so that it stops. */
 export async function readAnswer(
   begin: (signal: AbortSignal) => ReturnType<Runner['fill']>,
-  { context, receive }: Reading,
+  { context, receive }: { readonly context: AnswerContext; readonly receive: (text: string) => void },
   signal: AbortSignal,
 ): Promise<string> {
   signal.throwIfAborted();

@@ -48,13 +48,7 @@ export type Outcome =
  */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
-export interface Completion {
-  readonly complete: Complete;
-  /** Somebody else wants the runner. Ends all work that nobody waits for. */
-  giveWay(): void;
-  /** Ends all running work, for example after a change of the settings. */
-  stop(): void;
-}
+export type Completion = ReturnType<typeof createCompletion>;
 
 /**
  * One completion from the request to the item.
@@ -67,7 +61,7 @@ export interface Completion {
  * (`answerReader.ts`). The filters keep what is worth suggesting (`filters.ts`), and that becomes the item here. While
  * the item is shown, the runner is already asked for what would follow its acceptance.
  */
-export function createCompletion(dependencies: CompletionDependencies): Completion {
+export function createCompletion(dependencies: CompletionDependencies) {
   const { ask, isIdle, acceptances, pacing, wait } = dependencies;
   const suggestions = createSuggestions();
   const newest = new Newest();
@@ -138,12 +132,14 @@ export function createCompletion(dependencies: CompletionDependencies): Completi
   };
 
   return {
-    complete: (params, caller) =>
+    complete: (params: InlineCompletionParams, caller: AbortSignal): Promise<Outcome> =>
       newest.run(params.textDocument.uri, caller, async (signal) => {
         const asked = placeOf(dependencies, params);
         return 'reason' in asked ? asked : answer(asked, signal);
       }),
+    /** Somebody else wants the runner. Ends all work that nobody waits for. */
     giveWay: () => inFlight.giveWay(),
+    /** Ends all running work, for example after a change of the settings. */
     stop: () => inFlight.abort('The settings have changed.'),
   };
 }

@@ -11,19 +11,14 @@ import { fillRequest, type PromptStrategy, promptStrategies } from './fimPrompts
 import type { Neighbours } from './neighbours.ts';
 import type { CompletionPoint } from './suggestions.ts';
 
-export interface CompletionRunnerDependencies {
+interface CompletionRunnerDependencies {
   /** The runner that answers completions. */
   readonly runner: (signal: AbortSignal) => Promise<Runner>;
-  readonly settings: () => CompletionRunnerSettings;
+  readonly settings: () => { readonly keepAlive?: string | number; readonly contextLength?: number };
   readonly knowledge: ModelCapabilities;
   /** Asks the runner for these capabilities if they are not known. They may stay unknown. */
   readonly learn: Models['learn'];
   readonly neighbours: Neighbours;
-}
-
-export interface CompletionRunnerSettings {
-  readonly keepAlive?: string | number;
-  readonly contextLength?: number;
 }
 
 /**
@@ -45,11 +40,6 @@ export type WarmRunner = (
   signal: AbortSignal,
 ) => Promise<boolean>;
 
-export interface CompletionRunner {
-  readonly ask: AskRunner;
-  readonly warm: WarmRunner;
-}
-
 /** A prompt shorter than this is not warmed, in characters: it is evaluated in no time. */
 const minWarmed = 500;
 
@@ -57,57 +47,23 @@ const minWarmed = 500;
  * Asks with the best prompt that the model supports. If the model refuses to insert, the next strategy is tried. If its
  * window has no room for the whole prompt, less is sent. Both are remembered.
  */
-export function createCompletionRunner(dependencies: CompletionRunnerDependencies): CompletionRunner {
-  const { knowledge, settings, neighbours } = dependencies;
+export class CompletionRunner {
+  readonly #dependencies: CompletionRunnerDependencies;
   /** Identifiers of the models that have answered. They are not asked for their capabilities at every keystroke. */
-  const answered = new Set<string>();
+  readonly #answered = new Set<string>();
   /** Identifiers of the models whose window is too small for a whole prompt. */
-  const small = new Set<string>();
+  readonly #small = new Set<string>();
 
-  /** The texts of a prompt, as much as the model has room for. */
-  const textsAt = async (place: CompletionPoint, { isSmall, isWarming }: TextOptions) => ({
-    around: isSmall ? less(place.around) : place.around,
-    before: isSmall ? '' : await neighbours.textFor(place, isWarming),
-  });
+  constructor(dependencies: CompletionRunnerDependencies) {
+    this.#dependencies = dependencies;
+  }
 
-  /** Returns undefined if the model refuses this strategy. */
-  const tryStrategy = async (
-    strategy: PromptStrategy,
-    { runner, place, signal, receive }: CompletionRequest,
-  ): Promise<string | undefined> => {
+  readonly ask: AskRunner = async (place, signal, receive) => {
     const { model } = place;
-    const isSmall = small.has(modelId(runner.server, model));
-    const { around, before } = await textsAt(place, { isSmall, isWarming: false });
-    const context = answerContextOf({ ...place, around }, strategy.stops);
-    const wanted = context.isMultiline ? 'block' : 'line';
-    const request = fillRequest(strategy, around, { ...settings(), model, wanted, before });
-    const begin = (stop: AbortSignal) => runner.fill(request, stop);
-    try {
-      const answer = await readAnswer(begin, { context, receive }, signal);
-      answered.add(modelId(runner.server, model));
-      return suggestionOf(answer, around, context);
-    } catch (error) {
-      if (isRefusal(error, strategy)) return undefined;
-      if (isSmall || !isTooLong(error)) throw error;
-      small.add(modelId(runner.server, model));
-      return tryStrategy(strategy, { runner, place, signal, receive });
-    }
-  };
-
-  const strategiesFor = async (runner: Runner, model: string, signal: AbortSignal) => {
-    checkModelName(runner, model);
-    if (!answered.has(modelId(runner.server, model)))
-      await dependencies.learn(runner, model, ['insert'], signal);
-    if (knowledge.isRemote(runner.server, model)) throw runsElsewhere(runner, model);
-    const { value, from } = knowledge.capability(runner.server, model, 'insert');
-    return value === false && from === 'configured' ? [] : promptStrategies(model, value);
-  };
-
-  const ask: AskRunner = async (place, signal, receive) => {
-    const { model } = place;
-    const runner = await dependencies.runner(signal);
-    for (const strategy of await strategiesFor(runner, model, signal)) {
-      const text = await tryStrategy(strategy, { runner, place, signal, receive });
+    const { knowledge } = this.#dependencies;
+    const runner = await this.#dependencies.runner(signal);
+    for (const strategy of await this.#strategiesFor(runner, model, signal)) {
+      const text = await this.#try(strategy, { runner, place, signal, receive });
       if (text !== undefined) {
         knowledge.noteUsed(runner.server, model);
         return text;
@@ -117,28 +73,64 @@ export function createCompletionRunner(dependencies: CompletionRunnerDependencie
     throw cannotFill(runner, model);
   };
 
-  const warm: WarmRunner = async ({ place, isGuess }, signal) => {
+  readonly warm: WarmRunner = async ({ place, isGuess }, signal) => {
     const { model } = place;
-    const runner = await dependencies.runner(signal);
-    const [strategy] = await strategiesFor(runner, model, signal);
+    const runner = await this.#dependencies.runner(signal);
+    const [strategy] = await this.#strategiesFor(runner, model, signal);
     // With the suffix first, the whole prompt depends on the place.
     if (!strategy || (isGuess && strategy.isSuffixFirst)) return false;
-    const { around, before } = await textsAt(place, {
-      isSmall: small.has(modelId(runner.server, model)),
-      isWarming: true,
-    });
+    const isSmall = this.#small.has(modelId(runner.server, model));
+    const { around, before } = await this.#textsAt(place, { isSmall, isWarming: true });
     if (before.length + around.prefix.length < minWarmed) return false;
-    const request = fillRequest(strategy, around, { ...settings(), model, wanted: 'nothing', before });
+    const settings = this.#dependencies.settings();
+    const request = fillRequest(strategy, around, { ...settings, model, wanted: 'nothing', before });
     for await (const lines of runner.fill(request, signal)) if (lines.at(-1)?.done) break;
     return true;
   };
 
-  return { ask, warm };
-}
+  async #strategiesFor(runner: Runner, model: string, signal: AbortSignal) {
+    const { knowledge, learn } = this.#dependencies;
+    checkModelName(runner, model);
+    if (!this.#answered.has(modelId(runner.server, model))) await learn(runner, model, ['insert'], signal);
+    if (knowledge.isRemote(runner.server, model)) throw runsElsewhere(runner, model);
+    const { value, from } = knowledge.capability(runner.server, model, 'insert');
+    return value === false && from === 'configured' ? [] : promptStrategies(model, value);
+  }
 
-interface TextOptions {
-  readonly isSmall: boolean;
-  readonly isWarming: boolean;
+  /** Returns undefined if the model refuses this strategy. */
+  async #try(
+    strategy: PromptStrategy,
+    { runner, place, signal, receive }: CompletionRequest,
+  ): Promise<string | undefined> {
+    const { model } = place;
+    const id = modelId(runner.server, model);
+    const isSmall = this.#small.has(id);
+    const { around, before } = await this.#textsAt(place, { isSmall, isWarming: false });
+    const context = answerContextOf({ ...place, around }, strategy.stops);
+    const wanted = context.isMultiline ? 'block' : 'line';
+    const settings = this.#dependencies.settings();
+    const request = fillRequest(strategy, around, { ...settings, model, wanted, before });
+    const begin = (stop: AbortSignal) => runner.fill(request, stop);
+    try {
+      const answer = await readAnswer(begin, { context, receive }, signal);
+      this.#answered.add(id);
+      return suggestionOf(answer, around, context);
+    } catch (error) {
+      if (isRefusal(error, strategy)) return undefined;
+      if (isSmall || !isTooLong(error)) throw error;
+      this.#small.add(id);
+      return this.#try(strategy, { runner, place, signal, receive });
+    }
+  }
+
+  /** The texts of a prompt, as much as the model has room for. */
+  async #textsAt(
+    place: CompletionPoint,
+    { isSmall, isWarming }: { readonly isSmall: boolean; readonly isWarming: boolean },
+  ) {
+    const before = isSmall ? '' : await this.#dependencies.neighbours.textFor(place, isWarming);
+    return { around: isSmall ? less(place.around) : place.around, before };
+  }
 }
 
 interface CompletionRequest {

@@ -115,12 +115,6 @@ export class InFlightRequests {
  */
 const grace = 40;
 
-interface InFlightDependencies {
-  readonly ask: RequestSuggestion;
-  readonly wait: Delay;
-  readonly onEnd: () => void;
-}
-
 /** A request to the runner. It outlives the editor's request as long as the user types what the answer says. */
 export class InFlightRequest {
   readonly #start: CompletionPoint;
@@ -132,7 +126,14 @@ export class InFlightRequest {
   #isOver = false;
 
   /** `onEnd` is called when the request is over, however it ended. */
-  constructor(start: CompletionPoint, { ask, wait, onEnd }: InFlightDependencies) {
+  constructor(
+    start: CompletionPoint,
+    {
+      ask,
+      wait,
+      onEnd,
+    }: { readonly ask: RequestSuggestion; readonly wait: Delay; readonly onEnd: () => void },
+  ) {
     this.#start = start;
     this.#wait = wait;
     const receive = (text: string) => {

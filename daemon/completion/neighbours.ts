@@ -5,16 +5,7 @@ import type { WhyNotSendable } from './sendable.ts';
 import type { CompletionPoint } from './suggestions.ts';
 import { commentMarks } from './syntax.ts';
 
-/** The text of other open files. A model needs it to know what they declare. */
-export interface Neighbours {
-  /**
-   * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means that
-   * nobody asks at the place yet, so the text that was chosen for another file stays.
-   */
-  textFor(place: CompletionPoint, isWarming: boolean): Promise<string>;
-}
-
-export interface NeighboursOptions {
+interface NeighboursOptions {
   readonly documents: Pick<OpenDocuments, 'document' | 'onDidClose' | 'recent'>;
   readonly whyNotSendable: WhyNotSendable;
   /** The globs in the current configuration. */
@@ -30,74 +21,83 @@ const linesBefore = 6;
 const maxCursors = 200;
 
 /**
+ * The text of other open files. A model needs it to know what they declare.
+ *
  * Quotes the files that were opened or changed last, the newest nearest to the cursor. They are chosen when the user
  * starts in another file, and stay the same until one of them is closed. The runner has evaluated them, and would have
  * to evaluate them again after every change.
  */
-export function createNeighbours({ documents, whyNotSendable, exclude }: NeighboursOptions): Neighbours {
+export class Neighbours {
+  readonly #options: NeighboursOptions;
   /** The line of the last cursor, by address. */
-  const lines = new Map<string, number>();
-  let current: NeighbourChoice | undefined;
+  readonly #lines = new Map<string, number>();
+  #current: NeighbourChoice | undefined;
   /** The choice for a file that was warmed. */
-  let ahead: NeighbourChoice | undefined;
-  documents.onDidClose((uri) => {
-    lines.delete(uri);
-    const isGone = (chosen: NeighbourChoice | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
-    if (isGone(current)) current = undefined;
-    if (isGone(ahead)) ahead = undefined;
-  });
+  #ahead: NeighbourChoice | undefined;
 
-  const quoteOf = async (uri: string): Promise<string | undefined> => {
-    const source = documents.document(uri);
-    if (!source || (await whyNotSendable(uri)) !== undefined) return undefined;
-    const from = Math.max(0, (lines.get(uri) ?? 0) - linesBefore);
-    const quote = wholeLines(source, from);
-    return quote === '' ? undefined : `${nameOf(uri)}\n${quote}`;
-  };
-  const choose = async ({ uri: here, around }: CompletionPoint, files: Set<string>): Promise<string> => {
+  constructor(options: NeighboursOptions) {
+    this.#options = options;
+    options.documents.onDidClose((uri) => {
+      this.#lines.delete(uri);
+      const isGone = (chosen: NeighbourChoice | undefined) => chosen?.uri === uri || chosen?.files.has(uri);
+      if (isGone(this.#current)) this.#current = undefined;
+      if (isGone(this.#ahead)) this.#ahead = undefined;
+    });
+  }
+
+  /**
+   * The text for the top of a prompt, as comments in the language of the place; `""` means none. `isWarming` means that
+   * nobody asks at the place yet, so the text that was chosen for another file stays.
+   */
+  textFor(place: CompletionPoint, isWarming: boolean): Promise<string> {
+    if (isWarming) {
+      this.#ahead = this.#chosenFor(place, this.#ahead);
+      return this.#ahead.text;
+    }
+    const lines = this.#lines;
+    lines.delete(place.uri);
+    lines.set(place.uri, place.around.position.line);
+    if (lines.size > maxCursors) lines.delete(lines.keys().next().value ?? '');
+    this.#current = this.#chosenFor(place, this.#current, this.#ahead);
+    return this.#current.text;
+  }
+
+  /** The first of these that was chosen for this place, otherwise a new one. */
+  #chosenFor(place: CompletionPoint, ...known: readonly (NeighbourChoice | undefined)[]): NeighbourChoice {
+    const { uri } = place;
+    const { languageId } = place.around;
+    const exclude = this.#options.exclude();
+    const isSame = (chosen: NeighbourChoice | undefined) =>
+      chosen?.uri === uri && chosen.languageId === languageId && chosen.exclude === exclude;
+    const found = known.find(isSame);
+    if (found) return found;
+    const files = new Set<string>();
+    return { uri, languageId, exclude, files, text: this.#choose(place, files) };
+  }
+
+  async #choose({ uri: here, around }: CompletionPoint, files: Set<string>): Promise<string> {
     const [mark] = commentMarks(around.languageId);
     if (mark === undefined) return '';
     const quotes: string[] = [];
-    for (const uri of documents.recent()) {
+    for (const uri of this.#options.documents.recent()) {
       if (quotes.length === maxFiles) break;
       if (uri === here) continue;
       files.add(uri);
-      const quote = await quoteOf(uri);
+      const quote = await this.#quoteOf(uri);
       if (quote === undefined) files.delete(uri);
       else quotes.unshift(quote);
     }
     return quotes.length === 0 ? '' : `${commented(quotes.join('\n\n'), mark)}\n\n`;
-  };
+  }
 
-  /** The first of these that was chosen for this place, otherwise a new one. */
-  const chosenFor = (
-    place: CompletionPoint,
-    ...known: readonly (NeighbourChoice | undefined)[]
-  ): NeighbourChoice => {
-    const { uri } = place;
-    const { languageId } = place.around;
-    const wanted = exclude();
-    const isSame = (chosen: NeighbourChoice | undefined) =>
-      chosen?.uri === uri && chosen.languageId === languageId && chosen.exclude === wanted;
-    const found = known.find(isSame);
-    if (found) return found;
-    const files = new Set<string>();
-    return { uri, languageId, exclude: wanted, files, text: choose(place, files) };
-  };
-
-  return {
-    textFor(place, isWarming) {
-      if (isWarming) {
-        ahead = chosenFor(place, ahead);
-        return ahead.text;
-      }
-      lines.delete(place.uri);
-      lines.set(place.uri, place.around.position.line);
-      if (lines.size > maxCursors) lines.delete(lines.keys().next().value ?? '');
-      current = chosenFor(place, current, ahead);
-      return current.text;
-    },
-  };
+  async #quoteOf(uri: string): Promise<string | undefined> {
+    const { documents, whyNotSendable } = this.#options;
+    const source = documents.document(uri);
+    if (!source || (await whyNotSendable(uri)) !== undefined) return undefined;
+    const from = Math.max(0, (this.#lines.get(uri) ?? 0) - linesBefore);
+    const quote = wholeLines(source, from);
+    return quote === '' ? undefined : `${nameOf(uri)}\n${quote}`;
+  }
 }
 
 /** What was chosen, and the conditions under which it is valid. */

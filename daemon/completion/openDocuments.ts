@@ -9,23 +9,6 @@ export interface OpenDocument extends TextSource {
   getText(range?: Parameters<TextSource['getText']>[0]): string;
 }
 
-/** The documents that the editor has open, and where and when the user typed in them. */
-export interface OpenDocuments {
-  /** The creator must make them listen to the editor. */
-  readonly documents: TextDocuments<TextDocument>;
-  readonly document: (uri: string) => OpenDocument | undefined;
-  /** Calls `close` for each document that is closed. A renamed document is closed and opened again. */
-  readonly onDidClose: (close: (uri: string) => void) => void;
-  /** The end of the text that was inserted last, or the place where text was removed; undefined if not known. */
-  readonly lastEdit: (uri: string) => TextPosition | undefined;
-  /** Milliseconds since the document last changed; infinite if not known. */
-  readonly restedFor: (uri: string) => number;
-  /** Milliseconds between the latest keystrokes in the document. */
-  readonly gaps: (uri: string) => readonly number[];
-  /** Addresses of the open documents, the one that changed last first. */
-  readonly recent: () => readonly string[];
-}
-
 /** How many gaps are kept to show how the user types. */
 const maxGaps = 12;
 
@@ -34,8 +17,11 @@ interface Changes {
   readonly gaps: readonly number[];
 }
 
+/** The documents that the editor has open, and where and when the user typed in them. */
+export type OpenDocuments = ReturnType<typeof createOpenDocuments>;
+
 /** `now` in ms. */
-export function createOpenDocuments(now: () => number): OpenDocuments {
+export function createOpenDocuments(now: () => number) {
   const edits = new Map<string, TextPosition | undefined>();
   /** The document that changed last comes last. */
   const changes = new Map<string, Changes>();
@@ -56,12 +42,19 @@ export function createOpenDocuments(now: () => number): OpenDocuments {
     changes.delete(uri);
   });
   return {
+    /** The creator must make them listen to the editor. */
     documents,
-    document: (uri) => documents.get(uri),
-    onDidClose: (close) => void documents.onDidClose(({ document }) => close(document.uri)),
-    lastEdit: (uri) => edits.get(uri),
-    restedFor: (uri) => now() - (changes.get(uri)?.last ?? Number.NEGATIVE_INFINITY),
-    gaps: (uri) => changes.get(uri)?.gaps ?? [],
+    document: (uri: string) => documents.get(uri),
+    /** Calls `close` for each document that is closed. A renamed document is closed and opened again. */
+    onDidClose: (close: (uri: string) => void) =>
+      void documents.onDidClose(({ document }) => close(document.uri)),
+    /** The end of the text that was inserted last, or the place where text was removed; undefined if not known. */
+    lastEdit: (uri: string) => edits.get(uri),
+    /** Milliseconds since the document last changed; infinite if not known. */
+    restedFor: (uri: string) => now() - (changes.get(uri)?.last ?? Number.NEGATIVE_INFINITY),
+    /** Milliseconds between the latest keystrokes in the document. */
+    gaps: (uri: string) => changes.get(uri)?.gaps ?? [],
+    /** Addresses of the open documents, the one that changed last first. */
     recent: () => [...changes.keys()].reverse(),
   };
 }

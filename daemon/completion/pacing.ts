@@ -4,12 +4,6 @@ import type { OpenDocuments } from './openDocuments.ts';
 /** Waits for this time in ms, and rejects at once when the signal is aborted. */
 export type Delay = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** Waits until the user stops typing, because a request that comes too early costs the time of a whole answer. */
-export interface Pacing {
-  /** Waits for the remaining part of the rest. A newer request or a cancellation ends it at once. */
-  rest(resting: Resting, signal: AbortSignal): Promise<void>;
-}
-
 export interface Resting {
   readonly uri: string;
   readonly model: string;
@@ -23,9 +17,13 @@ export interface PacingDependencies {
   readonly wait: Delay;
 }
 
-export function createPacing({ documents, latency, wait }: PacingDependencies): Pacing {
+export type Pacing = ReturnType<typeof createPacing>;
+
+/** Waits until the user stops typing, because a request that comes too early costs the time of a whole answer. */
+export function createPacing({ documents, latency, wait }: PacingDependencies) {
   return {
-    async rest({ uri, model, isSinceKey }, signal) {
+    /** Waits for the remaining part of the rest. A newer request or a cancellation ends it at once. */
+    async rest({ uri, model, isSinceKey }: Resting, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       const wanted = restFor({ gaps: documents.gaps(uri), latency: latency.of(model) });
       const left = wanted - (isSinceKey ? documents.restedFor(uri) : 0);
@@ -68,36 +66,37 @@ function upperQuartile(gaps: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) * 0.75)] ?? usualRest;
 }
 
-/** How long models recently took until the first line of an answer. */
-export interface Latency {
-  /** The median of the latest answers, in ms, so that an answer for which the model had to be loaded counts little. */
-  of(model: string): number | undefined;
-  /** Wraps `ask` to measure it. An answer that is aborted or fails does not count. */
-  observe(ask: AskRunner): AskRunner;
-}
-
 /** How many answers of a model are remembered. */
 const maxTimes = 5;
 
+/** How long models recently took until the first line of an answer. */
+export type Latency = ReturnType<typeof createLatency>;
+
 /** `now` in ms. */
-export function createLatency(now: () => number): Latency {
+export function createLatency(now: () => number) {
   let seen: { readonly model: string; readonly times: readonly number[] } = { model: '', times: [] };
   const note = (model: string, time: number) => {
     const times = seen.model === model ? seen.times : [];
     seen = { model, times: [...times, time].slice(-maxTimes) };
   };
   return {
-    of: (model) => (seen.model === model ? median(seen.times) : undefined),
-    observe: (ask) => async (place, signal, receive) => {
-      const begun = now();
-      let firstLine: number | undefined;
-      const text = await ask(place, signal, (piece) => {
-        if (piece.includes('\n')) firstLine ??= now() - begun;
-        receive(piece);
-      });
-      note(place.model, firstLine ?? now() - begun);
-      return text;
-    },
+    /**
+     * The median of the latest answers, in ms, so that an answer for which the model had to be loaded counts little.
+     */
+    of: (model: string) => (seen.model === model ? median(seen.times) : undefined),
+    /** Wraps `ask` to measure it. An answer that is aborted or fails does not count. */
+    observe:
+      (ask: AskRunner): AskRunner =>
+      async (place, signal, receive) => {
+        const begun = now();
+        let firstLine: number | undefined;
+        const text = await ask(place, signal, (piece) => {
+          if (piece.includes('\n')) firstLine ??= now() - begun;
+          receive(piece);
+        });
+        note(place.model, firstLine ?? now() - begun);
+        return text;
+      },
   };
 }
 

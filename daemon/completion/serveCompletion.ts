@@ -1,10 +1,11 @@
 import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { stackOf } from '../../protocol/base/errorText.ts';
-import type { CompletionAcceptedParams, InlineCompletionParams } from '../../protocol/messages/completion.ts';
 import {
+  type CompletionAcceptedParams,
   completionAcceptedCommand,
   type InlineCompletionList,
+  type InlineCompletionParams,
   inlineCompletionRequest,
 } from '../../protocol/messages/completion.ts';
 import { RunnerError } from '../base/errors.ts';
@@ -109,17 +110,10 @@ interface RegistrationOptions {
   readonly closed: AbortSignal;
 }
 
-/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
-interface Registration {
-  /** Registers or unregisters, as the current settings say. */
-  update(): void;
-  /** The editor's capabilities are known now. */
-  start(editor: ClientCapabilities): void;
-}
-
 const id = 'runnerd-inline-completion';
 
-export function createRegistration(connection: Connection, options: RegistrationOptions): Registration {
+/** If an editor supports dynamic registration, inline completion is registered only while there is a model for it. */
+export function createRegistration(connection: Connection, options: RegistrationOptions) {
   const { isWanted, log, closed } = options;
   let isDynamic = false;
   let isRegistered = false;
@@ -151,10 +145,12 @@ export function createRegistration(connection: Connection, options: Registration
   };
 
   return {
-    update() {
+    /** Registers or unregisters, as the current settings say. */
+    update(): void {
       if (isDynamic && !isSettling) void settle();
     },
-    start(editor) {
+    /** The editor's capabilities are known now. */
+    start(editor: ClientCapabilities): void {
       isDynamic = takesRegistration(editor);
     },
   };

@@ -22,34 +22,28 @@ export interface Recalled {
   readonly suggestion: Suggestion;
 }
 
-/** The latest suggestions. A user who types a suggestion sees the rest of it without another request. */
-interface Suggestions {
-  remember(suggestion: Suggestion): void;
-  /** Recalls from the latest suggestion that fits the place. */
-  recall(place: CompletionPoint): Recalled | undefined;
-  /** Forgets the suggestions of a document that was closed. */
-  forget(uri: string): void;
-}
-
 /** How many are remembered. Each holds about 15 kB. */
 const maxSuggestions = 100;
 
-export function createSuggestions(): Suggestions {
+/** The latest suggestions. A user who types a suggestion sees the rest of it without another request. */
+export function createSuggestions() {
   /** The latest comes last. */
   let known: Suggestion[] = [];
   return {
-    remember(suggestion) {
+    remember(suggestion: Suggestion): void {
       known.push(suggestion);
       if (known.length > maxSuggestions) known.shift();
     },
-    recall(place) {
+    /** Recalls from the latest suggestion that fits the place. */
+    recall(place: CompletionPoint): Recalled | undefined {
       for (const suggestion of known.toReversed()) {
         const recalled = recallAt(place, suggestion);
         if (recalled) return recalled;
       }
       return undefined;
     },
-    forget(uri) {
+    /** Forgets the suggestions of a document that was closed. */
+    forget(uri: string): void {
       known = known.filter(({ place }) => place.uri !== uri);
     },
   };
@@ -106,32 +100,21 @@ function isOnlyClosers(text: string): boolean {
   return /^[)\]}"'`>]{1,3}$/.test(text);
 }
 
-/** Which suggestions were shown, and how many of them the user took. */
-export interface Acceptances {
-  /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
-  offer(end: CompletionPoint): string;
-  /** Counts each suggestion once, and ignores unknown identifiers. */
-  accept(id: string): void;
-  /**
-   * Whether the cursor stands at the end of the suggestion that was accepted last or shown last. Editors ask for the
-   * next suggestion before they report the acceptance, and some never report it.
-   */
-  isEnd(place: CompletionPoint): boolean;
-  readonly offered: number;
-  readonly accepted: number;
-}
-
 /** How many suggestions may wait for their acceptance. */
 const maxOpen = 100;
 
-export function createAcceptances(): Acceptances {
+export type Acceptances = ReturnType<typeof createAcceptances>;
+
+/** Which suggestions were shown, and how many of them the user took. */
+export function createAcceptances() {
   const open = new Map<string, CompletionPoint>();
   let offered = 0;
   let accepted = 0;
   let shownLast: CompletionPoint | undefined;
   let acceptedLast: CompletionPoint | undefined;
   return {
-    offer(end) {
+    /** The identifier of a new suggestion. Its acceptance leaves the cursor at `end`. */
+    offer(end: CompletionPoint): string {
       offered += 1;
       const id = String(offered);
       shownLast = end;
@@ -139,18 +122,24 @@ export function createAcceptances(): Acceptances {
       open.delete(String(offered - maxOpen));
       return id;
     },
-    accept(id) {
+    /** Counts each suggestion once, and ignores unknown identifiers. */
+    accept(id: string): void {
       const end = open.get(id);
       if (!end) return;
       open.delete(id);
       acceptedLast = end;
       accepted += 1;
     },
-    isEnd: (place) => [acceptedLast, shownLast].some((end) => end !== undefined && isSame(end, place)),
-    get offered() {
+    /**
+     * Whether the cursor stands at the end of the suggestion that was accepted last or shown last. Editors ask for the
+     * next suggestion before they report the acceptance, and some never report it.
+     */
+    isEnd: (place: CompletionPoint) =>
+      [acceptedLast, shownLast].some((end) => end !== undefined && isSame(end, place)),
+    get offered(): number {
       return offered;
     },
-    get accepted() {
+    get accepted(): number {
       return accepted;
     },
   };

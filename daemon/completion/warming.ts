@@ -10,22 +10,6 @@ import type { OpenDocument } from './openDocuments.ts';
 import type { Delay } from './pacing.ts';
 import { isTooLarge, type WhyNotSendable } from './sendable.ts';
 
-/**
- * In a pause the runner evaluates the text of a document for which nobody has asked for a suggestion yet, so that the
- * first one comes sooner. It does this for one document at a time, once for each, and only while nobody else wants the
- * runner.
- */
-export interface Warming {
-  /** The user is in this document, at this position if it is known. Ends running work and starts a pause. */
-  arrive(uri: string, position?: TextPosition): void;
-  /** The document is closed. */
-  leave(uri: string): void;
-  /** Somebody else wants the runner. */
-  stop(): void;
-  /** Wraps `ask` to observe it. Its document need not be warmed any more, and nothing is warmed while it runs. */
-  observe(ask: AskRunner): AskRunner;
-}
-
 export interface WarmingDependencies {
   readonly document: (uri: string) => OpenDocument | undefined;
   /** The model in the current settings. */
@@ -43,7 +27,14 @@ export interface WarmingDependencies {
 /** How long nothing must happen before a document is warmed, in ms, so that a glance at a document costs nothing. */
 const quiet = 1_000;
 
-export function createWarming(dependencies: WarmingDependencies): Warming {
+export type Warming = ReturnType<typeof createWarming>;
+
+/**
+ * In a pause the runner evaluates the text of a document for which nobody has asked for a suggestion yet, so that the
+ * first one comes sooner. It does this for one document at a time, once for each, and only while nobody else wants the
+ * runner.
+ */
+export function createWarming(dependencies: WarmingDependencies) {
   const { isIdle, isLoaded, whyNotSendable, wait, log } = dependencies;
   /** The model that has evaluated an open document, by the document's address. */
   const readers = new Map<string, string>();
@@ -73,28 +64,34 @@ export function createWarming(dependencies: WarmingDependencies): Warming {
   };
 
   return {
+    /** Somebody else wants the runner. */
     stop,
-    arrive(uri, position) {
+    /** The user is in this document, at this position if it is known. Ends running work and starts a pause. */
+    arrive(uri: string, position?: TextPosition): void {
       stop();
       const model = dependencies.model();
       if (model === undefined || readers.get(uri) === model) return;
       here = { uri, controller: new AbortController() };
       void warmAfterPause({ uri, model, position }, here.controller.signal);
     },
-    leave(uri) {
+    /** The document is closed. */
+    leave(uri: string): void {
       readers.delete(uri);
       if (here?.uri === uri) stop();
     },
-    observe: (ask) => async (place, signal, receive) => {
-      stop();
-      asking += 1;
-      if (dependencies.document(place.uri)) readers.set(place.uri, place.model);
-      try {
-        return await ask(place, signal, receive);
-      } finally {
-        asking -= 1;
-      }
-    },
+    /** Wraps `ask` to observe it. Its document need not be warmed any more, and nothing is warmed while it runs. */
+    observe:
+      (ask: AskRunner): AskRunner =>
+      async (place, signal, receive) => {
+        stop();
+        asking += 1;
+        if (dependencies.document(place.uri)) readers.set(place.uri, place.model);
+        try {
+          return await ask(place, signal, receive);
+        } finally {
+          asking -= 1;
+        }
+      },
   };
 }
 

@@ -37,15 +37,8 @@ interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly writeLog: (line: string) => void;
 }
 
-interface AcpDaemon {
-  readonly signal: AbortSignal;
-  /** Removes secrets from text that does not go over the connection. */
-  readonly redact: (text: string) => string;
-  close(): Promise<void>;
-}
-
 /** The daemon as an agent of the Agent Client Protocol. When its input ends, `signal` is aborted. */
-export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
+export async function startAcp(options: AcpOptions) {
   const { connectAgent } = await import('../acp/acpConnection.ts');
   const closed = new AbortController();
   // Every running request listens to it.
@@ -83,8 +76,9 @@ export async function startAcp(options: AcpOptions): Promise<AcpDaemon> {
   connection.signal.addEventListener('abort', () => void leave(), { once: true });
   return {
     signal: connection.signal,
+    /** Removes secrets from text that does not go over the connection. */
     redact: core.secrets.redact,
-    async close() {
+    async close(): Promise<void> {
       connection.close();
       await Promise.all([leave(), core.sessions.close(), core.servers.close(), core.engine?.close()]);
       await stores.close();

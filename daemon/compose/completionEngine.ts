@@ -1,26 +1,13 @@
-import type { TextDocuments } from 'vscode-languageserver/node';
-import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Complete, createCompletion } from '../completion/completion.ts';
-import { createCompletionRunner } from '../completion/completionRunner.ts';
-import { createNeighbours } from '../completion/neighbours.ts';
+import type { InlineCompletionParams } from '../../protocol/messages/completion.ts';
+import { createCompletion } from '../completion/completion.ts';
+import { CompletionRunner } from '../completion/completionRunner.ts';
+import { Neighbours } from '../completion/neighbours.ts';
 import { createOpenDocuments } from '../completion/openDocuments.ts';
 import { createLatency, createPacing, type Delay } from '../completion/pacing.ts';
 import { createSendable } from '../completion/sendable.ts';
-import { type Acceptances, createAcceptances } from '../completion/suggestions.ts';
+import { createAcceptances } from '../completion/suggestions.ts';
 import { createWarming, isLoadedAs } from '../completion/warming.ts';
 import type { Core } from './core.ts';
-
-/** Inline completion in the documents of one editor. This puts its parts together. */
-interface CompletionEngine {
-  /** The documents that the editor has open. The creator must make them listen to the editor. */
-  readonly documents: TextDocuments<TextDocument>;
-  readonly complete: Complete;
-  readonly acceptances: Acceptances;
-  /** Somebody else wants the runner. Ends all work that nobody waits for. */
-  giveWay(): void;
-  /** Ends all running work, for example after a change of the settings. */
-  stop(): void;
-}
 
 interface EngineOptions {
   readonly core: Pick<
@@ -33,7 +20,8 @@ interface EngineOptions {
   readonly closed: AbortSignal;
 }
 
-export function createCompletionEngine({ core, now, wait, closed }: EngineOptions): CompletionEngine {
+/** Inline completion in the documents of one editor. This puts its parts together. */
+export function createCompletionEngine({ core, now, wait, closed }: EngineOptions) {
   const { configuration, findPrivacy, servers, knowledge, models, status, log } = core;
   const settings = () => configuration.current;
   const exclude = () => settings().exclude;
@@ -44,12 +32,12 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const latency = createLatency(now);
   const open = createOpenDocuments(now);
   const { documents, document, onDidClose } = open;
-  const { ask, warm } = createCompletionRunner({
+  const { ask, warm } = new CompletionRunner({
     runner: (signal) => servers.runner(undefined, signal),
     settings,
     knowledge,
     learn: (...asked) => models.learn(...asked),
-    neighbours: createNeighbours({ documents: open, whyNotSendable, exclude }),
+    neighbours: new Neighbours({ documents: open, whyNotSendable, exclude }),
   });
   const warming = createWarming({
     document,
@@ -84,14 +72,17 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   };
   closed.addEventListener('abort', stop, { once: true });
   return {
+    /** The documents that the editor has open. The creator must make them listen to the editor. */
     documents,
     acceptances,
+    /** Ends all running work, for example after a change of the settings. */
     stop,
-    giveWay() {
+    /** Somebody else wants the runner. Ends all work that nobody waits for. */
+    giveWay(): void {
       warming.stop();
       completion.giveWay();
     },
-    complete(params, signal) {
+    complete(params: InlineCompletionParams, signal: AbortSignal) {
       warming.arrive(params.textDocument.uri, params.position);
       return completion.complete(params, signal);
     },

@@ -1,38 +1,28 @@
 import { dirname, join } from 'node:path';
 import { durationSeconds } from '../base/duration.ts';
-import { createFindPrivacy, type FindPrivacy } from '../base/filePrivacy.ts';
-import { type Lazy, lazily } from '../base/lazily.ts';
-import { createLog, type WrittenLog } from '../base/log.ts';
-import { type Chat, createChat } from '../chat/chat.ts';
-import { createLastingNotices } from '../chat/lastingNotices.ts';
-import { createTokenEstimate } from '../chat/tokenEstimate.ts';
-import { createToolCallId, unknownMarks } from '../chat/toolUtilities.ts';
-import { createWindows, type FindWindow } from '../chat/turnWindow.ts';
-import { type ConfigurationStore, createConfiguration, readHost } from '../config/configuration.ts';
-import { createWordsRedaction, redactMessage } from '../config/messageRedaction.ts';
-import { createRequestSecrets, type RequestSecrets } from '../config/requestSecrets.ts';
+import { createFindPrivacy } from '../base/filePrivacy.ts';
+import { lazily } from '../base/lazily.ts';
+import { createLog } from '../base/log.ts';
+import { unknownMarks } from '../chat/toolUtilities.ts';
+import { createConfiguration, readHost } from '../config/configuration.ts';
+import { redactMessage } from '../config/messageRedaction.ts';
 import type { SecretSources } from '../config/secretSources.ts';
-import { createSecretStore, type SecretStore } from '../config/secrets.ts';
-import type { UserConfig, UserFile } from '../config/userFile.ts';
+import { createRequestSecrets, createSecretStore } from '../config/secrets.ts';
+import type { UserFile } from '../config/userFile.ts';
 import type { Engine, EngineOptions } from '../engine/engine.ts';
-import {
-  createStartedRunner,
-  type StartedRunner,
-  type StartedRunnerOptions,
-} from '../engine/startedRunner.ts';
-import { type ChatModels, createChatModelChoices, createChatModels } from '../models/chatModel.ts';
+import { createStartedRunner, type StartedRunnerOptions } from '../engine/startedRunner.ts';
+import { createChatModelChoices, createChatModels } from '../models/chatModel.ts';
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { ModelPlaces } from '../models/modelPlaces.ts';
-import { createModelChanges, type ModelChanges, Models } from '../models/models.ts';
-import { createToolRefusals, createToolSupport, type ToolRefusalStore } from '../models/toolSupport.ts';
+import { createModelChanges, Models } from '../models/models.ts';
+import { createToolRefusals, createToolSupport } from '../models/toolSupport.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
-import { createServers, type Servers } from '../runner/servers.ts';
-import { createLazySessions, type LazySessions } from '../sessions/lazySessions.ts';
-import { recordTurns } from '../sessions/recordTurns.ts';
-import { createStatus, type StatusMonitor } from '../status/status.ts';
-
+import { Servers } from '../runner/servers.ts';
+import { createLazySessions } from '../sessions/recordTurns.ts';
+import { createStatus } from '../status/status.ts';
 import type { McpServersOptions } from '../tools/mcpServers.ts';
+import { createTurns } from './turns.ts';
 
 export interface CoreOptions {
   /** The address of the runner if the editor names none: `OLLAMA_HOST`, or the practice runner's. */
@@ -53,53 +43,54 @@ export interface CoreOptions {
   readonly random: () => number;
 }
 
+export type Core = ReturnType<typeof createCore>;
+
 /**
  * Everything about the runners, independent of any connection. What its parts report without being asked is an event;
- * each adapter sends it in the form of its protocol.
+ * each adapter sends it in the form of its protocol. `closed` is aborted when the client is gone.
  */
-export interface Core {
-  readonly configuration: ConfigurationStore;
-  readonly secrets: SecretStore;
-  readonly log: WrittenLog;
-  readonly servers: Servers;
-  /** What Runner can start itself. */
-  readonly engine?: Lazy<Engine>;
-  /** The usual address counts again, until nothing answers there. */
-  readonly forgetStarted: () => void;
-  /** The settings have changed, which say what models can do, and how long what was started is kept. */
-  readonly followSettings: () => Promise<void>;
-  readonly status: StatusMonitor;
-  readonly knowledge: ModelCapabilities;
-  readonly models: Models;
-  readonly places: ModelPlaces;
-  readonly chatModels: ChatModels;
-  readonly findPrivacy: FindPrivacy;
-  readonly modelChanges: ModelChanges;
-  readonly toolRefusals: ToolRefusalStore;
-  /** One round of a turn. It keeps nothing; see `asTurns`. */
-  readonly chat: Chat;
-  /** The same chat, which appends each turn to the conversation that it names, and repeats no lasting notice in it. */
-  readonly asTurns: (chat: Chat) => Chat;
-  /** The window of a turn with tools. */
-  readonly findWindow: FindWindow;
-  /** False if the model is known to have no tools. Some models must be asked for. */
-  readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
-  readonly sessions: LazySessions;
-  /** Loaded when it is first called. */
-  readonly prompts: () => Promise<Prompts>;
-  /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
-  readonly readUserConfig: () => Promise<UserConfig>;
-  /** Logs what was wrong before a client could read the log. */
-  readonly warnOfStart: () => void;
-  readonly headersFor: RequestSecrets['headersFor'];
-  /** Called when the list of models of this server has changed. */
-  readonly noteModels: (runner: Runner) => void;
-  /** The configuration is known: the secrets are read. */
-  start(): void;
+export function createCore(options: CoreOptions, closed: AbortSignal) {
+  const access = createAccess(options, closed);
+  const { configuration, headersFor, keepAsSet, readSecrets, readUserConfig, secrets, servers } = access;
+  const models = createModels(access, options, closed);
+  const { knowledge, modelChanges } = models;
+  const { sessionsFolder: folder, now, random } = options;
+  const settings = () => configuration.current;
+  const sessions = createLazySessions({
+    ...{ settings, now, random, closed },
+    ...(folder === undefined ? {} : { folder }),
+    redact: (value) => redactMessage(value, secrets.redaction),
+    userSettings: async () => (await readUserConfig()).sessions,
+    secretsAreRead: () => headersFor(servers.server().url),
+  });
+  const findPrivacy = createFindPrivacy(() => settings().exclude, now);
+  let prompts: Promise<Prompts> | undefined;
+  return {
+    ...access,
+    ...models,
+    findPrivacy,
+    sessions,
+    turns: createTurns({ ...access, ...models, findPrivacy, random, sessions }),
+    /** Loaded when it is first called. */
+    prompts() {
+      prompts ??= loadPrompts(options, settings);
+      return prompts;
+    },
+    /** The settings have changed, which say what models can do, and how long what was started is kept. */
+    async followSettings() {
+      if (knowledge.configure(settings().modelCapabilities)) modelChanges.note();
+      await keepAsSet?.();
+    },
+    /** The configuration is known: the secrets are read. */
+    start() {
+      knowledge.configure(settings().modelCapabilities);
+      readSecrets(servers.server().url);
+    },
+  };
 }
 
-/** `closed` is aborted when the client is gone. */
-export function createCore(options: CoreOptions, closed: AbortSignal): Core {
+/** The settings, the secrets and the log, and the runners that are reached with them. */
+function createAccess(options: CoreOptions, closed: AbortSignal) {
   const { settings: usual, auth, problems: unusable } = options.user.atStart;
   const { host, problem } = readHost(options.host);
   const configuration = createConfiguration(host, usual);
@@ -113,14 +104,14 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     log,
     read: (url) => options.readSecrets({ store: secrets, url, auth, log }),
   });
-  const { headersFor, runnerHeadersFor, whyWithheld } = reading;
+  const { headersFor, runnerHeadersFor, whyWithheld, onDidChange: onDidChangeSecrets } = reading;
   const { engine, started, keepAsSet } = createStarted(options.engine, {
     isKept: () => settings().engine.keepRunning === true,
     isHostNamed: () => settings().isHostNamed,
     keepAlive: () => durationSeconds(settings().keepAlive),
     setSecret: secrets.set,
   });
-  const servers = createServers({
+  const servers = new Servers({
     settings: () => ({ ...settings(), servers: started?.inPlace(settings().servers) ?? settings().servers }),
     headersFor: runnerHeadersFor,
     whyWithheld,
@@ -128,52 +119,42 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
     ...(started && { onDidLook: started.looked }),
   });
   const status = createStatus({ servers, whyWithheld, closed });
-  const knowledge = new ModelCapabilities();
-  const toolSupport = createToolSupport();
-  const toolRefusals = createToolRefusals({ toolSupport, knowledge });
-  const models = new Models(knowledge, options.now);
-  const places = new ModelPlaces({ servers, models, now: options.now });
-  const choices = createChatModelChoices(options.chatModelFile, log);
-  const modelChanges = createModelChanges(closed);
+  servers.onDidAnswer(status.answered);
   const warnOfConfiguration = (faults: readonly string[]) => {
     for (const fault of faults) log.warn(fault, { code: 'configuration' });
   };
-  const readUserConfig = async () => {
-    const config = await options.user.read();
-    warnOfConfiguration(config.problems);
-    return config;
+  return {
+    ...{ configuration, secrets, log, servers, status, headersFor, onDidChangeSecrets, keepAsSet },
+    /** What Runner can start itself. */
+    engine,
+    readSecrets: reading.start,
+    /** The usual address counts again, until nothing answers there. */
+    forgetStarted: () => started?.forget(),
+    /** What the user's own configuration says now; what cannot be used of it is logged, each fault once. */
+    async readUserConfig() {
+      const config = await options.user.read();
+      warnOfConfiguration(config.problems);
+      return config;
+    },
+    /** Logs what was wrong before a client could read the log. */
+    warnOfStart() {
+      if (problem !== undefined) log.warn(problem);
+      warnOfConfiguration(unusable);
+    },
   };
-  const { sessionsFolder: folder, now, random } = options;
-  const sessions = createLazySessions({
-    settings,
-    now,
-    random,
-    closed,
-    ...(folder === undefined ? {} : { folder }),
-    redact: (value) => redactMessage(value, secrets.redaction),
-    userSettings: async () => (await readUserConfig()).sessions,
-    secretsAreRead: () => headersFor(servers.server().url),
-  });
-  const findPrivacy = createFindPrivacy(() => settings().exclude, now);
-  const noteModels = (runner: Runner) => {
-    models.forgetList(runner);
-    modelChanges.note();
-  };
-  const estimate = createTokenEstimate();
-  const chat = createChat({
-    findPrivacy,
-    knowledge,
-    toolSupport,
-    estimate,
-    learn: (...asked) => models.learn(...asked),
-    onDidMissModel: noteModels,
-    defaults: settings,
-    createId: () => createToolCallId(options.random),
-    checkFormat: async (answer) => (await import('../chat/answerFormat.ts')).problemOfFormat(answer),
-    createRedaction: () => createWordsRedaction(secrets.redaction),
-  });
+}
 
-  servers.onDidAnswer(status.answered);
+/** What is known of the models of the runners. */
+function createModels(
+  { configuration, log, onDidChangeSecrets, servers, status }: ReturnType<typeof createAccess>,
+  { chatModelFile, now }: CoreOptions,
+  closed: AbortSignal,
+) {
+  const knowledge = new ModelCapabilities();
+  const toolSupport = createToolSupport();
+  const models = new Models(knowledge, now);
+  const places = new ModelPlaces({ servers, models, now });
+  const modelChanges = createModelChanges(closed);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
   knowledge.onDidShowTemplate(({ model, template }) => {
@@ -185,78 +166,37 @@ export function createCore(options: CoreOptions, closed: AbortSignal): Core {
   });
   models.onDidFindChange(modelChanges.note);
   // A runner that refused requests may accept them now, and may list other models.
-  reading.onDidChange(() => {
+  onDidChangeSecrets(() => {
     modelChanges.note();
     status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${error}`));
   });
-
-  let prompts: Promise<Prompts> | undefined;
-  const loadPrompts = async () =>
-    (await import('../prompts/prompts.ts')).createPrompts({
-      userFolder: join(dirname(options.user.path), 'prompts'),
-      ...(options.promptAnswersFolder === undefined ? {} : { answersFolder: options.promptAnswersFolder }),
-      isTrusted: () => settings().trusted,
-    });
-  const withLastingNoticesOnce = createLastingNotices();
   return {
-    configuration,
-    secrets,
-    log,
-    servers,
-    ...(engine && { engine }),
-    forgetStarted: () => started?.forget(),
-    async followSettings() {
-      if (knowledge.configure(settings().modelCapabilities)) modelChanges.note();
-      await keepAsSet?.();
-    },
-    status,
-    knowledge,
-    models,
-    places,
+    ...{ knowledge, models, modelChanges, places, toolSupport },
+    toolRefusals: createToolRefusals({ toolSupport, knowledge }),
     chatModels: createChatModels({
-      models,
-      servers,
-      places,
-      settings,
-      choices,
+      ...{ models, servers, places },
+      settings: () => configuration.current,
+      choices: createChatModelChoices(chatModelFile, log),
       isRemote: (server, model) => knowledge.isRemote(server, model),
     }),
-    modelChanges,
-    toolRefusals,
-    chat,
-    findWindow: createWindows({
-      ...{ knowledge, estimate, defaults: settings },
-      clearedIn: async (id) => (await (await sessions.get()).read(id).catch(() => undefined))?.cleared,
-    }),
-    findPrivacy,
-    asTurns: (round) => withLastingNoticesOnce(recordTurns(round, { sessions, places, log })),
-    async takesTools(runner, model, signal) {
-      await models.learn(runner, model, ['tools'], signal);
-      return knowledge.capability(runner.server, model, 'tools').value !== false;
-    },
-    sessions,
-    prompts() {
-      prompts ??= loadPrompts();
-      return prompts;
-    },
-    readUserConfig,
-    warnOfStart() {
-      if (problem !== undefined) log.warn(problem);
-      warnOfConfiguration(unusable);
-    },
-    headersFor,
-    noteModels,
-    start() {
-      knowledge.configure(settings().modelCapabilities);
-      reading.start(servers.server().url);
+    /** Called when the list of models of this server has changed. */
+    noteModels(runner: Runner) {
+      models.forgetList(runner);
+      modelChanges.note();
     },
   };
 }
 
-interface Started {
-  readonly engine?: Lazy<Engine>;
-  readonly started?: StartedRunner;
-  readonly keepAsSet?: () => Promise<void>;
+async function loadPrompts(
+  { promptAnswersFolder, user }: CoreOptions,
+  settings: () => { readonly trusted: boolean },
+): Promise<Prompts> {
+  const { createPrompts } = await import('../prompts/prompts.ts');
+  return createPrompts({
+    userFolder: join(dirname(user.path), 'prompts'),
+    ...(promptAnswersFolder === undefined ? {} : { answersFolder: promptAnswersFolder }),
+    isTrusted: () => settings().trusted,
+  });
 }
 
 /** The part that starts runners is loaded when something was started, or is to be. */
@@ -267,7 +207,7 @@ function createStarted(
     keepAlive,
     ...rest
   }: Pick<EngineOptions, 'isKept' | 'keepAlive'> & Pick<StartedRunnerOptions, 'isHostNamed' | 'setSecret'>,
-): Started {
+) {
   if (!options) return {};
   let made: Engine | undefined;
   const engine = lazily(async () => {

@@ -6,8 +6,7 @@ import { createConfiguration, readHost } from '../config/configuration.ts';
 import { schemaFor } from '../config/settings.ts';
 import { withoutUnset } from '../config/settingsReader.ts';
 import { enabledServers, openUserFile, type UserConfig, type UserFileOptions } from '../config/userFile.ts';
-import { peekMessage } from '../rpc/firstMessage.ts';
-import { frameOf } from '../rpc/frame.ts';
+import { frameOf, peekMessage } from '../rpc/frame.ts';
 import { greetingTo, requireVersion } from '../rpc/greeting.ts';
 import type { Daemon, StdioServerOptions } from './server.ts';
 

@@ -10,7 +10,6 @@ import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { statusDidChange } from '../../protocol/messages/status.ts';
 import {
   type ToolCapabilities,
-  type ToolProgress,
   toolProgress,
   toolsDidChange,
   toolsDidRefuse,
@@ -19,9 +18,6 @@ import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
 import { createAgentModes } from '../chat/agentMode.ts';
 import { serveAnswerStreams, serveChat } from '../chat/answerStreams.ts';
-import type { Chat } from '../chat/chat.ts';
-import { createToolLoop } from '../chat/toolLoop.ts';
-import { createToolCallId } from '../chat/toolUtilities.ts';
 import type { Delay } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { readHost } from '../config/configuration.ts';
@@ -32,20 +28,17 @@ import { serveEdit } from '../edit/serveEdit.ts';
 import { serveEngine } from '../engine/serveEngine.ts';
 import { serveFiles } from '../files/serveFiles.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
-import { serveModelfileLanguage } from '../modelfile/language.ts';
-import { serveModelfile } from '../modelfile/serveModelfile.ts';
+import { serveModelfile, serveModelfileLanguage } from '../modelfile/serveModelfile.ts';
 import { createLifecycle } from '../models/lifecycle.ts';
 import { createPulls } from '../models/pulls.ts';
 import { serveModels } from '../models/serveModels.ts';
 import { servePrompts } from '../prompts/servePrompts.ts';
 import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
 import { serveCommands } from '../rpc/executeCommand.ts';
-import { createFrameConnection } from '../rpc/frameConnection.ts';
-import type { RequestId } from '../rpc/frameWriter.ts';
+import { createFrameConnection, createSession, type RpcSession } from '../rpc/frameConnection.ts';
+import type { RequestId } from '../rpc/frameStreams.ts';
 import { createLogOutbox } from '../rpc/logOutbox.ts';
-import { serveConfiguration } from '../rpc/serveConfiguration.ts';
-import { serveSession } from '../rpc/serveSession.ts';
-import { createSession, type RpcSession } from '../rpc/session.ts';
+import { serveConfiguration, serveSession } from '../rpc/serveSession.ts';
 import { createTrace } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
@@ -228,33 +221,19 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   serveModelfile(endpoint, { places, works, onDidChange: noteModels });
   if (core.engine)
     serveEngine(endpoint, { engine: core.engine, works, onDidChange: () => lookAgain(core, closed) });
-  // One chat inside of another: a round, the rounds of a turn with tools, the turn that is kept, and its notices.
-  const round: Chat = (...request) => {
-    completion.giveWay();
-    return core.chat(...request);
-  };
   const questions = new SerialQueue();
   const approvalRequests = createApprovalRequests(endpoint, { questions, log });
   const elicitation = elicitThrough(endpoint, questions);
-  const createId = () => createToolCallId(options.random);
-  const { takesTools } = core;
-  const askApproval = approvalRequests.ask;
   const modes = createAgentModes();
-  const onProgress = (progress: ToolProgress) => endpoint.notify(toolProgress, progress);
-  const loop = createToolLoop({
-    chat: round,
-    tools,
-    takesTools,
-    findWindow: core.findWindow,
-    askApproval,
-    askElicitation: () => (features.client.elicits ? elicitation : undefined),
-    onProgress,
-    createId,
-    modes,
+  const chat = core.turns.with({
+    tools: {
+      tools,
+      modes,
+      askApproval: approvalRequests.ask,
+      askElicitation: () => (features.client.elicits ? elicitation : undefined),
+      onProgress: (progress) => endpoint.notify(toolProgress, progress),
+    },
   });
-  const chat = core.asTurns((runner, params, ...rest) =>
-    loop(runner, { maxRounds: configuration.current.rounds, ...params }, ...rest),
-  );
   const stream = serveAnswerStreams(endpoint, { servers, places, status });
   serveChat(endpoint, {
     ...{ chat, stream, modes },
@@ -263,7 +242,7 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
       await tools.requireMode(agent?.mode, signal);
     },
   });
-  serveEdit(endpoint, { chat: round, stream, findPrivacy: core.findPrivacy });
+  serveEdit(endpoint, { round: core.turns.round, stream, findPrivacy: core.findPrivacy });
   serveSessions(endpoint, sessions);
   serveTools(endpoint, tools);
   serveFiles(endpoint, {
@@ -310,6 +289,7 @@ async function lookAgain(
 /** Connects events with their effects. */
 function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Features & Served): void {
   const { status } = core;
+  core.turns.onDidBegin(parts.completion.giveWay);
   core.log.onDidWrite((line) => {
     if (session.isReady()) sendLog({ ...line, source: 'daemon' });
   });

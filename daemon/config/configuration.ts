@@ -25,22 +25,10 @@ interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile'
 }
 
 /** The configuration over its life. */
-export interface ConfigurationStore {
-  readonly current: Configuration;
-  /** What the client said, as far as it counts. */
-  readonly said: InitializationOptions;
-  /** Takes `initializationOptions`, which come from the editor itself. */
-  start(options: InitializationOptions): void;
-  /**
-   * Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default.
-   * Returns the names of those that do not count because the client says nothing of trust.
-   */
-  change(changes: ChangedOptions): readonly string[];
-  trust(trusted: boolean): void;
-}
+export type ConfigurationStore = ReturnType<typeof createConfiguration>;
 
 /** `host` is the environment's. It and the `user`'s own settings apply unless an option says otherwise. */
-export function createConfiguration(host = '', user: InitializationOptions = {}): ConfigurationStore {
+export function createConfiguration(host = '', user: InitializationOptions = {}) {
   const usual = host === '' ? user : { ...user, host };
   let started: InitializationOptions = {};
   /** All changes since the start, the newest of each key, including those that wait for trust. */
@@ -70,18 +58,24 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
   };
 
   return {
-    get current() {
+    get current(): Configuration {
       return current;
     },
-    get said() {
+    /** What the client said, as far as it counts. */
+    get said(): InitializationOptions {
       return said;
     },
-    start(options) {
+    /** Takes `initializationOptions`, which come from the editor itself. */
+    start(options: InitializationOptions): void {
       started = options;
       trusted = options.trusted;
       update();
     },
-    change(changed) {
+    /**
+     * Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default.
+     * Returns the names of those that do not count because the client says nothing of trust.
+     */
+    change(changed: ChangedOptions): readonly string[] {
       changes = { ...changes, ...changed };
       update();
       if (trusted !== undefined || started.sendsUserSettings) return [];
@@ -89,7 +83,7 @@ export function createConfiguration(host = '', user: InitializationOptions = {})
         value === null || mayChange(name, trusted) ? [] : [name],
       );
     },
-    trust(isTrusted) {
+    trust(isTrusted: boolean): void {
       trusted = isTrusted;
       update();
     },

@@ -1,9 +1,12 @@
 import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
-import { createRedaction, type Redaction } from '../../protocol/base/redaction.ts';
+import { createRedaction } from '../../protocol/base/redaction.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { SecretLine } from '../../protocol/messages/secrets.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { type AdvisedMessage, withAdvice } from '../base/errors.ts';
+import { createEmitter } from '../base/event.ts';
+import type { Log } from '../base/log.ts';
+import type { UserFile } from './userFile.ts';
 
 /** A secret that no log, error or serialisation shows by accident: nothing sees the private field. */
 class Secret {
@@ -22,30 +25,10 @@ interface OriginSecrets {
   readonly allowPlainHttp: boolean;
 }
 
-/** Access tokens and further headers by origin, only in memory. */
-export interface SecretStore {
-  set(line: SecretLine): void;
-  /** A line was stored. */
-  readonly onDidSet: Event<void>;
-  /**
-   * The headers for a request to this address: those of its origin, and none over plain http except to loopback. Once
-   * its server has asked for a user name and a password, a token that has both is sent as that.
-   */
-  headersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
-  /**
-   * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
-   * that.
-   */
-  runnerHeadersFor(url: string, wantsPassword?: boolean): Readonly<Record<string, string>>;
-  /** Whether secrets for a runner at this address are withheld because it uses plain http. */
-  isWithheld(url: string): boolean;
-  /** Finds everything that is or was stored here. */
-  readonly redaction: Redaction;
-  /** Replaces everything that is or was stored here, or looks like a credential, with `***`. */
-  redact(text: string): string;
-}
+export type SecretStore = ReturnType<typeof createSecretStore>;
 
-export function createSecretStore(): SecretStore {
+/** Access tokens and further headers by origin, only in memory. */
+export function createSecretStore() {
   const wasSet = createEmitter<void>();
   const byOrigin = new Map<string, OriginSecrets>();
   /** Origins that ask for Basic authentication. */
@@ -83,12 +66,26 @@ export function createSecretStore(): SecretStore {
 
   return {
     set,
+    /** A line was stored. */
     onDidSet: wasSet.event,
+    /** Whether secrets for a runner at this address are withheld because it uses plain http. */
     isWithheld,
+    /** Finds everything that is or was stored here. */
     redaction,
+    /** Replaces everything that is or was stored here, or looks like a credential, with `***`. */
     redact: redaction.redact,
-    headersFor: (url, wantsPassword) => (isPlainHttp(url) ? {} : headersOf(url, wantsPassword)),
-    runnerHeadersFor: (url, wantsPassword) => (isWithheld(url) ? {} : headersOf(url, wantsPassword)),
+    /**
+     * The headers for a request to this address: those of its origin, and none over plain http except to loopback. Once
+     * its server has asked for a user name and a password, a token that has both is sent as that.
+     */
+    headersFor: (url: string, wantsPassword?: boolean) =>
+      isPlainHttp(url) ? {} : headersOf(url, wantsPassword),
+    /**
+     * The same for a runner at this address. Over plain http, another machine gets them only if the user has allowed
+     * that.
+     */
+    runnerHeadersFor: (url: string, wantsPassword?: boolean) =>
+      isWithheld(url) ? {} : headersOf(url, wantsPassword),
   };
 }
 
@@ -148,4 +145,59 @@ function isStringRecord(value: unknown): value is Readonly<Record<string, string
 
 function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
+}
+
+export interface RequestSecretsOptions {
+  readonly store: SecretStore;
+  readonly read: (url: string) => Promise<void>;
+  readonly userFile: Pick<UserFile, 'path' | 'clientHasSettings'>;
+  readonly log: Log;
+}
+
+export type RequestSecrets = ReturnType<typeof createRequestSecrets>;
+
+/** The secrets for requests, which wait until those of the start are read. */
+export function createRequestSecrets({ store, read, userFile, log }: RequestSecretsOptions) {
+  const logged = new Set<string>();
+  const whyWithheld = (url: string) =>
+    store.isWithheld(url) ? sayWithheld(new URL(url).origin, userFile) : undefined;
+  const changed = createEmitter<void>();
+  let atStart = Promise.resolve();
+  return {
+    /** A secret was set after the start. */
+    onDidChange: changed.event,
+    /** The address of the default server is known, so that reading can begin. */
+    start(url: string): void {
+      atStart = read(url).then(() => store.onDidSet(changed.fire));
+    },
+    /** The headers for a request to this address, whose server may just have asked for a user name and a password. */
+    async headersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>> {
+      await atStart;
+      return store.headersFor(url, wantsPassword);
+    },
+    /** The same for a runner at this address. If they are withheld, the log says so once. */
+    async runnerHeadersFor(url: string, wantsPassword?: boolean): Promise<Readonly<Record<string, string>>> {
+      await atStart;
+      const reason = whyWithheld(url)?.message;
+      if (reason !== undefined && !logged.has(reason)) log.warn(reason, { code: 'token' });
+      if (reason !== undefined) logged.add(reason);
+      return store.runnerHeadersFor(url, wantsPassword);
+    },
+    /** Why a runner at this address does not get its token, and what to do about it; undefined if none is withheld. */
+    whyWithheld,
+  };
+}
+
+function sayWithheld(
+  origin: string,
+  { path, clientHasSettings }: RequestSecretsOptions['userFile'],
+): AdvisedMessage {
+  const way = clientHasSettings
+    ? 'set the token again and allow it'
+    : `add "origin": "${origin}" and "allowPlainHttp": true to its entry in "auth" of ${path}`;
+  return withAdvice({
+    code: 'use-https',
+    problem: `The token for ${origin} is not sent over plain http to another machine.`,
+    text: `Use https, or ${way}.`,
+  });
 }

@@ -6,20 +6,13 @@ import type { Log } from '../base/log.ts';
 import { validate } from '../base/validate.ts';
 import { isChangeable, schemaFor, settings } from './settings.ts';
 
-/** Reads the options of one session. */
-export interface SettingsReader {
-  /** @throws {InvalidParamsError} with the first that is wrong. */
-  start(value: unknown): InitializationOptions;
-  /** A wrong setting is logged, and keeps its value; a wrong entry of a list is left out of it. */
-  change(value: unknown): ChangedOptions;
-  /** The log now reaches the editor: unknown keys are named in it, once each. */
-  ready(): void;
-}
-
 /** How many unknown keys are named, since a workspace may have any number of them. */
 const maxNamed = 20;
 
-export function createSettingsReader(log: Log): SettingsReader {
+export type SettingsReader = ReturnType<typeof createSettingsReader>;
+
+/** Reads the options of one session. */
+export function createSettingsReader(log: Log) {
   const named = new Set<string>();
   let waiting: (() => void)[] | undefined = [];
 
@@ -43,13 +36,15 @@ export function createSettingsReader(log: Log): SettingsReader {
   };
 
   return {
-    start(value) {
+    /** @throws {InvalidParamsError} with the first that is wrong. */
+    start(value: unknown): InitializationOptions {
       const given = withoutUnset(value);
       const options = validate(schemaFor(given), given, 'initializationOptions');
       nameUnknown(unknownKeys(given, options));
       return options;
     },
-    change(value) {
+    /** A wrong setting is logged, and keeps its value; a wrong entry of a list is left out of it. */
+    change(value: unknown): ChangedOptions {
       const { taken, wrong, unknown } = readEach(value, 'runner', isChangeable);
       nameUnknown(unknown);
       for (const { message, path, problem } of wrong)
@@ -62,7 +57,8 @@ export function createSettingsReader(log: Log): SettingsReader {
         );
       return taken;
     },
-    ready() {
+    /** The log now reaches the editor: unknown keys are named in it, once each. */
+    ready(): void {
       for (const write of waiting ?? []) write();
       waiting = undefined;
     },

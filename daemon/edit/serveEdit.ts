@@ -12,7 +12,7 @@ import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { AnswerStream } from '../chat/answerStreams.ts';
-import type { Chat } from '../chat/chat.ts';
+import type { ChatRound } from '../chat/chat.ts';
 import { requestFields } from '../chat/params.ts';
 import { privacyOf } from '../chat/privateAttachments.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
@@ -22,7 +22,7 @@ import { EditReply } from './editReply.ts';
 
 interface EditDependencies {
   /** Answers one round, and keeps nothing. */
-  readonly chat: Chat;
+  readonly round: ChatRound;
   readonly stream: AnswerStream;
   readonly findPrivacy: FindPrivacy;
 }
@@ -44,7 +44,7 @@ interface Edit extends Omit<EditDependencies, 'stream'> {
   readonly signal: AbortSignal;
 }
 
-async function edit({ params, runner, chat, findPrivacy, send, signal }: Edit): Promise<EditResult> {
+async function edit({ params, runner, round, findPrivacy, send, signal }: Edit): Promise<EditResult> {
   const { streamId, instruction, text, before, after, path = '', language, uris, ...asked } = params;
   const isPrivate = (await privacyOf({ path, ...(uris && { uris }) }, findPrivacy)) !== undefined;
   const reply = new EditReply(text);
@@ -61,7 +61,9 @@ async function edit({ params, runner, chat, findPrivacy, send, signal }: Edit): 
     if (reply.isWhole) stop.abort();
   };
   const messages = editMessages(params, isPrivate);
-  const result = await chat(runner, { ...asked, streamId, messages }, take, stop.signal).finally(stop.unlink);
+  const result = await round(runner, { ...asked, streamId, messages }, take, stop.signal).finally(
+    stop.unlink,
+  );
   const finishReason = reply.isWhole && !signal.aborted ? 'stop' : result.finishReason;
   const { usage } = result;
   const { text: lines, isWithoutBlock } = reply.end();

@@ -1,7 +1,11 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatShare } from '../../protocol/base/bytes.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { ProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../protocol/base/platform/program.ts';
 import { plainText } from '../base/programOutput.ts';
+import type { WorkState } from '../rpc/workDoneProgress.ts';
 
 export interface ChildOptions {
   readonly cwd: string;
@@ -67,4 +71,44 @@ const errorLine = /^(?:npm error(?! code| errno)|ERROR:|\w*Error:|.*(?=symbol lo
 export function reasonOf(error: unknown): string {
   const text = messageOf(error);
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** How often, in ms. */
+const lookEvery = 700;
+
+/**
+ * Reports how far a program has come that downloads into this folder, from what it has written there, until the
+ * returned function is called.
+ */
+export function reportGrowth(
+  folder: string,
+  total: number,
+  what: string,
+  report: (state: WorkState) => void,
+): () => void {
+  report({ message: what });
+  let [isLooking, isOver] = [false, false];
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    const completed = Math.min(total, await bytesIn(folder));
+    isLooking = false;
+    if (!isOver) report({ message: `${what}: ${formatShare(completed, total)}`, completed, total });
+  }, lookEvery);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
+}
+
+/** What changes while it is looked at counts or does not. */
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  let sum = 0;
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) sum += await bytesIn(path);
+    else if (entry.isFile()) sum += (await lstat(path).catch(() => undefined))?.size ?? 0;
+  }
+  return sum;
 }

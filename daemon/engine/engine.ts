@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import {
-  type EngineModel,
   type EngineOffers,
   type EngineStartParams,
   type EngineStatus,
@@ -38,29 +37,13 @@ export interface EngineOptions {
   readonly isKept: () => boolean;
 }
 
-/** What can be started on this machine, from finding it to its end. */
-export interface Engine {
-  /** What runs now, and from now on runs as long as this process wants it to. */
-  find(): Promise<RunningEngine | undefined>;
-  status(): Promise<EngineStatus>;
-  offers(): Promise<EngineOffers>;
-  models(path?: string): Promise<{ readonly models: readonly EngineModel[]; readonly isCut?: true }>;
-  install(watcher: StartWatcher): Promise<string>;
-  fetchSample(watcher: StartWatcher): Promise<string>;
-  start(params: EngineStartParams, watcher: StartWatcher): Promise<EngineStatus>;
-  /** The setting `engine.keepRunning` may have changed. */
-  keepAsSet(): Promise<void>;
-  /** Returns whether anything ran. */
-  stop(): Promise<boolean>;
-  /** Returns whether anything was there. */
-  remove(): Promise<boolean>;
-  close(): Promise<void>;
-}
-
 /** How long to wait for another process that fetches or starts something, in ms. */
 const longestWait = 15 * 60_000;
 
-export function createEngine(options: EngineOptions): Engine {
+export type Engine = ReturnType<typeof createEngine>;
+
+/** What can be started on this machine, from finding it to its end. */
+export function createEngine(options: EngineOptions) {
   const { state, data, programs, env, platform, own, keepAlive } = options;
   const home = join(data, 'engine');
   const groups = createProcessGroups({ platform, env });
@@ -135,12 +118,15 @@ export function createEngine(options: EngineOptions): Engine {
   const findAll = (path?: string) => findModels({ env, platform, samples: samplesFolder(home) }, path);
 
   return {
+    /** What runs now, and from now on runs as long as this process wants it to. */
     find,
     status,
     models: findAll,
+    /** The setting `engine.keepRunning` may have changed. */
     keepAsSet,
+    /** Returns whether anything ran. */
     stop: () => exclusive.run('start', stop),
-    async offers() {
+    async offers(): Promise<EngineOffers> {
       const [found, library, sample, { models }] = await Promise.all([
         findPrograms(env, platform),
         describeLibrary(context),
@@ -150,15 +136,15 @@ export function createEngine(options: EngineOptions): Engine {
       const offers = { programs: found, library, sample };
       return { ...offers, ways: waysTo({ ...offers, models, samplePath: samplePath(home) }) };
     },
-    async install({ report, signal }) {
+    async install({ report, signal }: StartWatcher): Promise<string> {
       await fetchAlone(() => installLibrary(context, report, signal), signal);
       return home;
     },
-    async fetchSample({ report, signal }) {
+    async fetchSample({ report, signal }: StartWatcher): Promise<string> {
       await fetchAlone(() => fetchSample(context, report, signal), signal);
       return samplePath(home);
     },
-    start: (params, watcher) =>
+    start: (params: EngineStartParams, watcher: StartWatcher) =>
       exclusive.run(
         'start',
         async () => {
@@ -175,6 +161,7 @@ export function createEngine(options: EngineOptions): Engine {
         },
         watcher.signal,
       ),
+    /** Returns whether anything was there. */
     remove: async () => {
       const was = await status();
       await exclusive.run('start', stop);
@@ -183,7 +170,7 @@ export function createEngine(options: EngineOptions): Engine {
       for (const folder of [data, locks]) await rmdir(folder).catch(() => undefined);
       return was.isInstalled || was.sample !== undefined;
     },
-    async close() {
+    async close(): Promise<void> {
       held?.holder?.close();
       await Promise.all([exclusive.close(), groups.close()]);
     },

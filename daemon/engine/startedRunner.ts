@@ -6,19 +6,6 @@ import type { Lazy } from '../base/lazily.ts';
 import type { Server } from '../runner/runner.ts';
 import type { Engine } from './engine.ts';
 
-/** The runner that Runner has started itself, in the place of the usual one where that does not answer. */
-export interface StartedRunner {
-  /** These servers, with the first one at the address of what was started while that is used. */
-  inPlace(servers: readonly Server[]): readonly Server[];
-  /**
-   * The usual server was looked for at this address. If nothing answers there, the address may become another one: then
-   * the result is true. What Runner has started is held from now on, whether it is there or at its own address.
-   */
-  looked(server: Server, isReached: boolean): Promise<boolean>;
-  /** The usual address counts again. */
-  forget(): void;
-}
-
 export interface StartedRunnerOptions {
   readonly engine: Lazy<Engine>;
   /** The folder in which a file says what was started. Without that file nothing is loaded. */
@@ -28,12 +15,10 @@ export interface StartedRunnerOptions {
   readonly setSecret: (line: SecretLine) => void;
 }
 
-export function createStartedRunner({
-  engine,
-  state,
-  isHostNamed,
-  setSecret,
-}: StartedRunnerOptions): StartedRunner {
+export type StartedRunner = ReturnType<typeof createStartedRunner>;
+
+/** The runner that Runner has started itself, in the place of the usual one where that does not answer. */
+export function createStartedRunner({ engine, state, isHostNamed, setSecret }: StartedRunnerOptions) {
   let url: string | undefined;
   let key: string | undefined;
   let usualUrl: string | undefined;
@@ -43,14 +28,19 @@ export function createStartedRunner({
       () => false,
     );
   return {
-    inPlace(servers) {
+    /** These servers, with the first one at the address of what was started while that is used. */
+    inPlace(servers: readonly Server[]): readonly Server[] {
       const [usual, ...others] = servers;
       usualUrl = usual?.url;
       return url === undefined || usual === undefined || isHostNamed()
         ? servers
         : [{ ...usual, url }, ...others];
     },
-    async looked(server, isReached) {
+    /**
+     * The usual server was looked for at this address. If nothing answers there, the address may become another one:
+     * then the result is true. What Runner has started is held from now on, whether it is there or at its own address.
+     */
+    async looked(server: Server, isReached: boolean): Promise<boolean> {
       if (server.name !== defaultServerName || isHostNamed()) return false;
       const running = (await isThere()) ? await (await engine.get()).find() : undefined;
       if (isReached) return false;
@@ -63,7 +53,8 @@ export function createStartedRunner({
       // Several requests may be looking at the same time, and each has looked at one of the two.
       return (url ?? usualUrl) !== server.url;
     },
-    forget() {
+    /** The usual address counts again. */
+    forget(): void {
       url = undefined;
     },
   };

@@ -5,7 +5,7 @@ import { isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
 import type { FoundFile, SearchFilesParams, SearchFilesResult } from '../../protocol/messages/files.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
-import { usualTokens } from '../chat/tokenEstimate.ts';
+import { usualTokens } from '../chat/turnWindow.ts';
 import { filesOf, Omissions } from './folderFiles.ts';
 import { bestExcerpts, type Excerpt, type FileHits, hitsIn } from './searchHits.ts';
 

@@ -9,7 +9,7 @@ import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/me
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createGlob } from '../base/globs.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
-import { usualTokens } from '../chat/tokenEstimate.ts';
+import { usualTokens } from '../chat/turnWindow.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { filesOf, Omissions } from './folderFiles.ts';
 import { isGlob, looksLikePath, type Mention, mentionsIn, namesOf } from './mentions.ts';

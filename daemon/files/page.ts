@@ -3,7 +3,7 @@ import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { formatBytes } from '../../protocol/base/bytes.ts';
 import type { FoundFile } from '../../protocol/messages/files.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
-import { usualTokens } from '../chat/tokenEstimate.ts';
+import { usualTokens } from '../chat/turnWindow.ts';
 import { textOfHtml } from './htmlText.ts';
 
 /** In bytes, once it is unpacked. */

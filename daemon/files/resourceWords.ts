@@ -3,23 +3,15 @@ import * as z from 'zod/mini';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ResourceWord } from '../../protocol/messages/files.ts';
-import { type ServerPage, serverLists } from '../tools/serverLists.ts';
-import { serverWord } from '../tools/serverWord.ts';
+import { type ServerPage, serverLists, serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
-
-export interface ResourceWords {
-  /** Those that begin with `typed`. */
-  complete(
-    typed: string,
-    servers: readonly AskableServer[],
-    signal: AbortSignal,
-  ): Promise<readonly ResourceWord[]>;
-}
 
 const maxWords = 100;
 
+export type ResourceWords = ReturnType<typeof createResourceWords>;
+
 /** What can be typed behind an `@` to name resources: the servers, then what the named one lists. */
-export function createResourceWords(): ResourceWords {
+export function createResourceWords() {
   const resources = serverLists<ListedResource>({
     method: 'resources/list',
     needs: 'resources',
@@ -31,7 +23,12 @@ export function createResourceWords(): ResourceWords {
     pageIn: templatesIn,
   });
   return {
-    async complete(typed, servers, signal) {
+    /** Those that begin with `typed`. */
+    async complete(
+      typed: string,
+      servers: readonly AskableServer[],
+      signal: AbortSignal,
+    ): Promise<readonly ResourceWord[]> {
       const [name = ''] = typed.split(':', 1);
       if (name === typed)
         return servers

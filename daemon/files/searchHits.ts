@@ -18,19 +18,16 @@ interface Hit {
   readonly word: number;
 }
 
-interface SearchedFile {
-  readonly name: string;
-  readonly path: string;
-  readonly text: string;
-}
-
 /** More hits of one word in a file say no more about it. */
 const maxHits = 200;
 /** In characters: a file with longer lines, on average, was made by a program. */
 const maxLine = 400;
 
 /** Undefined if it has none of the words. */
-export function hitsIn({ name, path, text }: SearchedFile, words: readonly string[]): FileHits | undefined {
+export function hitsIn(
+  { name, path, text }: { readonly name: string; readonly path: string; readonly text: string },
+  words: readonly string[],
+): FileHits | undefined {
   const lower = lowerCase(text);
   const ends = lineEnds(text);
   if (text.length > maxLine * ends.length) return undefined;
@@ -55,14 +52,11 @@ function lineEnds(text: string): readonly number[] {
   return [...ends, text.length];
 }
 
-interface Lines {
-  readonly text: string;
-  readonly lower: string;
-  readonly ends: readonly number[];
-}
-
 /** The lines in which a word begins with what is sought, each once. */
-function linesWith(sought: string, { text, lower, ends }: Lines): readonly number[] {
+function linesWith(
+  sought: string,
+  { text, lower, ends }: { readonly text: string; readonly lower: string; readonly ends: readonly number[] },
+): readonly number[] {
   const lines: number[] = [];
   let line = 0;
   for (let at = lower.indexOf(sought); at >= 0 && lines.length < maxHits; ) {

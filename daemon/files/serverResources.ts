@@ -3,7 +3,7 @@ import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
 import type { ServerRequest } from '../tools/mcpSession.ts';
-import { serverWord } from '../tools/serverWord.ts';
+import { serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 
 export interface ResourceContent {

@@ -2,7 +2,6 @@ import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.t
 import { count, cutText } from '../../protocol/base/text.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
-import { hidePrivateText, levelOfLine } from './runnerLine.ts';
 
 /** How much of a line is shown, in UTF-16 units. */
 export const maxLineLength = 8192;
@@ -26,22 +25,16 @@ export function shownPart({ text, bytes, isCut }: SplitLine): {
 /** After lines were left out, how often to check whether there is room to say so, in ms. */
 const reopenEvery = 1000;
 
-/** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
-export interface LogLines {
-  take(line: SplitLine): void;
-  /** Logs what the daemon itself says about the log. No limit applies to it. */
-  warn(message: string): void;
-  /** Logs how many lines were left out. Nothing is logged afterwards. */
-  end(): void;
-}
-
 export interface LogLinesOptions {
   readonly onLine: (level: LogLevel, message: string) => void;
   /** In ms. */
   readonly now: () => number;
 }
 
-export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
+export type LogLines = ReturnType<typeof createLogLines>;
+
+/** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
+export function createLogLines({ onLine, now }: LogLinesOptions) {
   const limit = new LineLimit(now);
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
@@ -64,7 +57,7 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
   };
 
   return {
-    take(line) {
+    take(line: SplitLine): void {
       const shown = shownPart(line);
       const text = plainText(shown.text);
       if (ended || text.trim() === '') return;
@@ -72,11 +65,102 @@ export function createLogLines({ onLine, now }: LogLinesOptions): LogLines {
       if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + shown.note);
       else timer ??= setTimeout(lookAgain, reopenEvery);
     },
-    warn: (message) => write('warn', message),
-    end() {
+    /** Logs what the daemon itself says about the log. No limit applies to it. */
+    warn: (message: string) => write('warn', message),
+    /** Logs how many lines were left out. Nothing is logged afterwards. */
+    end(): void {
       clearTimeout(timer);
       writeLeftOut(limit.takeLeftOut());
       ended = true;
     },
   };
+}
+
+const levels: Readonly<Record<string, LogLevel>> = {
+  TRACE: 'debug',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+/** The level that a runner wrote into one of its lines, such as `level=DEBUG`; undefined for any other line. */
+function ownLevel(line: string): LogLevel | undefined {
+  const word = /(?:^|\s)level=(TRACE|DEBUG|INFO|WARN|ERROR)/.exec(line)?.[1];
+  return word === undefined ? undefined : levels[word];
+}
+
+/** The severity of a line: its own level, else by the status of an answered request, else `info`. */
+export function levelOfLine(line: string): LogLevel {
+  const own = ownLevel(line);
+  if (own) return own;
+  const status = Number(/^\[GIN\][^|]*\|\s*(\d{3})\s*\|/.exec(line)?.[1] ?? 0);
+  if (status >= 500) return 'error';
+  return status >= 400 ? 'warn' : 'info';
+}
+
+/**
+ * Attributes that hold what a user or a model said, in the lines of `OLLAMA_DEBUG`. The later ones are names in its
+ * parsers.
+ */
+const privateNames = wordsOf(`
+  prompt content message messages request response input output text thinking
+  image images suffix body data
+  string ids from events event buffer acc tool toolcalls arguments args
+  query raw req resp system template
+`);
+const hidden = '***';
+
+/**
+ * An attribute in slog's text format: `key=bare` or `key="quoted with \" escapes"`. The end is missing if the line was
+ * cut.
+ */
+const attribute = /(?<![\w.-])([\w.-]+)=("(?:[^"\\]|\\.)*\\?"?|\S*)/g;
+
+const debugRules = rulesFor(privateNames);
+/** The rules for the engine's own lines and JSON. The names are few, because much else in them has a colon. */
+const freeRules = rulesFor(
+  wordsOf('prompt content message messages response thinking system text input output'),
+);
+/** A token that the engine logs in debug mode. */
+const token = /((?:next|sampled) token:).*$/i;
+/** The rules for every line. */
+const commonRules = rulesFor(['prompt']);
+
+/** Hides prompts and answers in a line: the values of private attributes become `***`. */
+export function hidePrivateText(line: string): string {
+  const level = ownLevel(line);
+  // In free text and JSON the end of a value cannot be trusted: everything after the name may belong to it.
+  if (level === undefined)
+    return line.replace(freeRules.inValue, `$1${hidden}`).replace(token, `$1${hidden}`);
+  const { names, inValue } = level === 'debug' ? debugRules : commonRules;
+  return line.replace(attribute, (whole: string, key: string, value: string) => {
+    if (names.has(nameOf(key))) return `${key}=${hidden}`;
+    return value.startsWith('"') ? `${key}=${value.replace(inValue, `$1${hidden}"`)}` : whole;
+  });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
+interface PrivacyRules {
+  readonly names: ReadonlySet<string>;
+  /** Finds such a name within a value, which may be a sentence, Go or JSON. Everything after the name is hidden. */
+  readonly inValue: RegExp;
+}
+
+function rulesFor(names: readonly string[]): PrivacyRules {
+  return {
+    names: new Set(names),
+    inValue: new RegExp(`(?<!\\w)((?:${names.join('|')})\\\\?["']?\\s*[=:]).*$`, 'is'),
+  };
+}
+
+/** The name comes after its groups, as in `req.prompt`. */
+function nameOf(key: string): string {
+  return key
+    .slice(key.lastIndexOf('.') + 1)
+    .replace(/[_-]/g, '')
+    .toLowerCase();
 }

@@ -7,22 +7,6 @@ import type { Follower, FollowOptions } from './follower.ts';
 import { createLogLines, type LogLines } from './logLines.ts';
 import { followFirst, logSources } from './logSources.ts';
 
-/**
- * The logs of runners on this machine. They are read from files and commands, because a runner has no route for them.
- */
-export interface ServerLogs {
-  /**
-   * Starts to follow the log of a server, unless it is followed already. There is one follower for each server url.
-   * Settles with the path or the command line, or with `none` if it was stopped before it had started.
-   * @throws {RunnerError} `not-supported` if the runner is on another host, or if no log of it can be found.
-   */
-  start(server: Server): Promise<LogsSource>;
-  /** Stops following it. Settles with `none` if nothing was followed. */
-  stop(server: Server): Promise<LogsSource>;
-  /** Ends all followers, with their children. */
-  close(): Promise<void>;
-}
-
 interface LogsSource {
   readonly source: string;
 }
@@ -50,7 +34,12 @@ interface Following {
   readonly ended: Promise<void>;
 }
 
-export function createServerLogs(options: ServerLogsOptions): ServerLogs {
+export type ServerLogs = ReturnType<typeof createServerLogs>;
+
+/**
+ * The logs of runners on this machine. They are read from files and commands, because a runner has no route for them.
+ */
+export function createServerLogs(options: ServerLogsOptions) {
   const byUrl = new Map<string, Following>();
   /** All of them, including those that are being stopped. */
   const living = new Set<Following>();
@@ -79,16 +68,23 @@ export function createServerLogs(options: ServerLogsOptions): ServerLogs {
   };
 
   return {
-    async start(server) {
+    /**
+     * Starts to follow the log of a server, unless it is followed already. There is one follower for each server url.
+     * Settles with the path or the command line, or with `none` if it was stopped before it had started.
+     * @throws {RunnerError} `not-supported` if the runner is on another host, or if no log of it can be found.
+     */
+    async start(server: Server): Promise<LogsSource> {
       if (isClosed) return none;
       return (byUrl.get(server.url) ?? begin(server)).source;
     },
-    async stop(server) {
+    /** Stops following it. Settles with `none` if nothing was followed. */
+    async stop(server: Server): Promise<LogsSource> {
       const following = byUrl.get(server.url);
       byUrl.delete(server.url);
       return following ? end(following) : none;
     },
-    async close() {
+    /** Ends all followers, with their children. */
+    async close(): Promise<void> {
       isClosed = true;
       await Promise.all([...living].map(end));
     },

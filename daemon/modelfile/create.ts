@@ -21,11 +21,6 @@ import type { Instruction, Problem } from './parser.ts';
 import { createUploads } from './uploads.ts';
 import { parameterWords } from './vocabulary.ts';
 
-interface CreateWatch {
-  readonly report: Report;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Creates a model from a Modelfile: reads and checks it, uploads its files to the runner, and lets the runner create
  * the model.
@@ -34,7 +29,7 @@ interface CreateWatch {
 export async function createModel(
   runner: Runner,
   params: CreateModelParams,
-  { report, signal }: CreateWatch,
+  { report, signal }: { readonly report: Report; readonly signal: AbortSignal },
 ): Promise<void> {
   const { model } = params;
   const creation = required(runner, 'creation');

@@ -12,16 +12,13 @@ import type { ModelFile } from './modelSources.ts';
 /** Bytes of one read from the disk: enough to be fast, and few enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
 
+export type Uploads = ReturnType<typeof createUploads>;
+
 /**
  * Uploads files to the runner. Each file is read once for its digest, and once more, as a stream, if the runner does
  * not have it yet. Memory use does not grow with the size of a file.
  */
-export interface Uploads {
-  /** Returns the digests by name. The progress covers all calls together. */
-  send(files: readonly ModelFile[], signal: AbortSignal): Promise<Digests>;
-}
-
-export function createUploads(creation: ModelCreation, files: readonly ModelFile[], report: Report): Uploads {
+export function createUploads(creation: ModelCreation, files: readonly ModelFile[], report: Report) {
   const progress = new UploadProgress(files, report);
   const sendFile = async (file: ModelFile, signal: AbortSignal): Promise<string> => {
     const digest = await digestOf(file, progress.counter(file, 'Reading'), signal);
@@ -31,7 +28,8 @@ export function createUploads(creation: ModelCreation, files: readonly ModelFile
     return digest;
   };
   return {
-    async send(wanted, signal) {
+    /** Returns the digests by name. The progress covers all calls together. */
+    async send(wanted: readonly ModelFile[], signal: AbortSignal): Promise<Digests> {
       const digests: [string, string][] = [];
       for (const file of wanted) digests.push([file.name, await sendFile(file, signal)]);
       return Object.fromEntries(digests);
@@ -66,15 +64,9 @@ async function digestOf({ path, bytes }: ModelFile, count: Count, signal: AbortS
   }
 }
 
-interface FileUpload {
-  readonly file: ModelFile;
-  readonly digest: string;
-  readonly sent: Count;
-}
-
 async function upload(
   creation: ModelCreation,
-  { file, digest, sent }: FileUpload,
+  { file, digest, sent }: { readonly file: ModelFile; readonly digest: string; readonly sent: Count },
   signal: AbortSignal,
 ): Promise<void> {
   const { path, bytes } = file;

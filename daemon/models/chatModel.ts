@@ -15,26 +15,6 @@ import type { ModelPlaces } from './modelPlaces.ts';
 import type { Models } from './models.ts';
 import { checkFreeName, modelKey } from './name.ts';
 
-/**
- * The model that answers when a conversation begins and nobody has named one. The rule is the same for every client.
- */
-export interface ChatModels {
-  /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
-  find(runner: Runner, signal: AbortSignal): Promise<ChatModelResult>;
-  /**
-   * The same among all servers: the model that is set or was chosen, wherever it is, else one of the server at `host`,
-   * else one of another. Its name is that of {@link ModelPlaces.nameOf}.
-   * @throws {RunnerError} as the server at `host` does, if no other server has a model either.
-   */
-  findAnywhere(signal: AbortSignal): Promise<ChatModelResult>;
-  /**
-   * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
-   * elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets it.
-   * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
-   */
-  choose(params: ModelParams): Promise<void>;
-}
-
 interface ChatModelsOptions {
   readonly models: Models;
   readonly servers: Servers;
@@ -47,7 +27,12 @@ interface ChatModelsOptions {
 /** The most models that are examined for turns. They are the loaded ones and the newest. */
 const maxExamined = 8;
 
-export function createChatModels(options: ChatModelsOptions): ChatModels {
+export type ChatModels = ReturnType<typeof createChatModels>;
+
+/**
+ * The model that answers when a conversation begins and nobody has named one. The rule is the same for every client.
+ */
+export function createChatModels(options: ChatModelsOptions) {
   const { models, servers, places, settings, choices, isRemote } = options;
   /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
   const firstWithTurns = async (
@@ -64,7 +49,7 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
     return withoutTemplate;
   };
 
-  const find: ChatModels['find'] = async (runner, signal) => {
+  const find = async (runner: Runner, signal: AbortSignal): Promise<ChatModelResult> => {
     const { models: listed } = await models.list(runner, { refresh: false }, signal);
     const able = listed.filter(canChat);
     const byName = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
@@ -82,9 +67,21 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
   };
 
   return {
+    /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
     find,
+    /**
+     * The same among all servers: the model that is set or was chosen, wherever it is, else one of the server at
+     * `host`, else one of another. Its name is that of {@link ModelPlaces.nameOf}.
+     * @throws {RunnerError} as the server at `host` does, if no other server has a model either.
+     */
     findAnywhere: findAnywhere(options, find),
-    async choose(params) {
+    /**
+     * The user chose this model. From now on it answers in every client, unless the setting names one. A model that
+     * runs elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets
+     * it.
+     * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
+     */
+    async choose(params: ModelParams): Promise<void> {
       const { server, model } = places.read(params);
       if (model !== '') checkFreeName(model);
       if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
@@ -95,8 +92,8 @@ export function createChatModels(options: ChatModelsOptions): ChatModels {
 /** The same rule for all servers: `find` applies it to one. */
 function findAnywhere(
   { models, servers, places, settings, choices }: ChatModelsOptions,
-  find: ChatModels['find'],
-): ChatModels['findAnywhere'] {
+  find: (runner: Runner, signal: AbortSignal) => Promise<ChatModelResult>,
+) {
   /** A model that can chat, where the name places it on another server than the one at `host`. */
   const elsewhere = async (name: string, signal: AbortSignal): Promise<Model | undefined> => {
     if (name === '' || places.all.length === 1) return undefined;
@@ -123,7 +120,7 @@ function findAnywhere(
     }
   };
 
-  return async (signal) => {
+  return async (signal: AbortSignal): Promise<ChatModelResult> => {
     const set = await elsewhere(settings().chatModel ?? '', signal);
     if (set) return { model: set, from: 'setting' };
     const usual = servers.server();
@@ -150,14 +147,6 @@ function inOrder(able: readonly Model[], completionModel: string): readonly Mode
   return able.filter(({ remote }) => !remote).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** The model that the user chose last for each runner, shared by every client and every daemon. */
-interface ChatModelChoices {
-  /** Undefined if nothing was chosen, or if nothing can be read. */
-  last(url: string): Promise<string | undefined>;
-  /** If it cannot be written, the choice applies as long as this daemon runs. */
-  keep(url: string, model: string): Promise<void>;
-}
-
 const maxBytes = 64 * 1024;
 /** For how many runners a choice is kept. The oldest choice makes room. */
 const maxKept = 32;
@@ -165,16 +154,21 @@ const maxKept = 32;
 const keptSchema = z.object({ chosen: z.array(z.object({ url: z.string(), model: z.string() })) });
 type Choice = z.infer<typeof keptSchema>['chosen'][number];
 
+/** The model that the user chose last for each runner, shared by every client and every daemon. */
+type ChatModelChoices = ReturnType<typeof createChatModelChoices>;
+
 /** Without a `path` the choices last only as long as this daemon. */
-export function createChatModelChoices(path: string | undefined, log: Log): ChatModelChoices {
+export function createChatModelChoices(path: string | undefined, log: Log) {
   const unwritten = new Map<string, string>();
   const writes = new SerialQueue();
   return {
-    async last(url) {
+    /** Undefined if nothing was chosen, or if nothing can be read. */
+    async last(url: string): Promise<string | undefined> {
       if (path === undefined || unwritten.has(url)) return unwritten.get(url);
       return (await readKept(path)).find((choice) => choice.url === url)?.model;
     },
-    async keep(url, model) {
+    /** If it cannot be written, the choice applies as long as this daemon runs. */
+    async keep(url: string, model: string): Promise<void> {
       unwritten.set(url, model);
       if (path === undefined) return;
       await writes.run(path, async () => {

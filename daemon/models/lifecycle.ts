@@ -6,24 +6,7 @@ import type { ListedModel, LoadOptions, Runner } from '../runner/runner.ts';
 import type { Models } from './models.ts';
 import { checkModelName, modelKey } from './name.ts';
 
-/** Loading, unloading and deleting. Each settles when the runner's state shows the result. */
-export interface Lifecycle {
-  /** Loads a model and returns it as loaded. A remote model has nothing to load, so it is returned unchanged. */
-  run(runner: Runner, model: string, options: RunOptions): Promise<Model>;
-  /** Unloads a model. Settles when it is gone from memory. */
-  stop(runner: Runner, model: string, signal: AbortSignal): Promise<void>;
-  /**
-   * Removes a model from the disk. A loaded model is stopped first if `stop` is true; otherwise the request is refused.
-   */
-  remove(runner: Runner, model: string, options: RemoveOptions): Promise<void>;
-}
-
 export interface RunOptions extends LoadOptions {
-  readonly signal: AbortSignal;
-}
-
-export interface RemoveOptions {
-  readonly stop: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -39,12 +22,10 @@ export interface LifecycleOptions {
 /** The time between two checks of what is loaded, in ms. */
 const lookEvery = 100;
 
-export function createLifecycle({
-  models,
-  onDidChange,
-  now,
-  unloadLimit = 5_000,
-}: LifecycleOptions): Lifecycle {
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
+/** Loading, unloading and deleting. Each settles when the runner's state shows the result. */
+export function createLifecycle({ models, onDidChange, now, unloadLimit = 5_000 }: LifecycleOptions) {
   const load = async (runner: Runner, model: string, { signal, ...options }: RunOptions) => {
     const loadModel = required(runner, 'load');
     await models.learn(runner, model, ['completion', 'embedding'], signal);
@@ -79,8 +60,10 @@ export function createLifecycle({
   };
 
   return {
+    /** Unloads a model. Settles when it is gone from memory. */
     stop,
-    async run(runner, model, options) {
+    /** Loads a model and returns it as loaded. A remote model has nothing to load, so it is returned unchanged. */
+    async run(runner: Runner, model: string, options: RunOptions): Promise<Model> {
       checkModelName(runner, model);
       try {
         await load(runner, model, options);
@@ -92,7 +75,15 @@ export function createLifecycle({
       onDidChange(runner);
       return models.find(runner, model, options.signal);
     },
-    async remove(runner, model, { stop: stops, signal }) {
+    /**
+     * Removes a model from the disk. A loaded model is stopped first if `stop` is true; otherwise the request is
+     * refused.
+     */
+    async remove(
+      runner: Runner,
+      model: string,
+      { stop: stops, signal }: { readonly stop: boolean; readonly signal: AbortSignal },
+    ): Promise<void> {
       const removeModel = required(runner, 'remove');
       checkModelName(runner, model);
       if (await findLoaded(runner, model, signal)) {

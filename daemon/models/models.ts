@@ -260,19 +260,16 @@ function isDown(error: unknown): boolean {
 /** How long changes are collected before they are published, in ms. */
 const gatherFor = 100;
 
-/** Publishes that models changed. Many changes at once are published as one. */
-export interface ModelChanges {
-  note(): void;
-  readonly onDidChange: Event<void>;
-}
+export type ModelChanges = ReturnType<typeof createModelChanges>;
 
-export function createModelChanges(closed: AbortSignal): ModelChanges {
+/** Publishes that models changed. Many changes at once are published as one. */
+export function createModelChanges(closed: AbortSignal) {
   const changed = createEmitter<void>();
   let timer: NodeJS.Timeout | undefined;
   closed.addEventListener('abort', () => clearTimeout(timer), { once: true });
   return {
     onDidChange: changed.event,
-    note() {
+    note(): void {
       if (closed.aborted) return;
       timer ??= setTimeout(() => {
         timer = undefined;

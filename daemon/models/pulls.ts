@@ -8,19 +8,21 @@ import { modelId } from './modelCapabilities.ts';
 import { checkModelName } from './name.ts';
 
 /** Downloads. Two callers that pull the same model share one download. */
-export interface Pulls {
-  /**
-   * Settles when the model is installed. After an abort the download goes on for other callers, if there are any. The
-   * runner keeps what it has downloaded, and continues from there next time.
-   */
-  pull(runner: Runner, model: string, watcher: { report: Report; signal: AbortSignal }): Promise<void>;
-}
+export type Pulls = ReturnType<typeof createPulls>;
 
 /** `onPulled` is called once for each successful download. */
-export function createPulls(onPulled: (runner: Runner) => void): Pulls {
+export function createPulls(onPulled: (runner: Runner) => void) {
   const downloads = createSharedWork<void, WorkState>();
   return {
-    async pull(runner, model, watcher) {
+    /**
+     * Settles when the model is installed. After an abort the download goes on for other callers, if there are any. The
+     * runner keeps what it has downloaded, and continues from there next time.
+     */
+    async pull(
+      runner: Runner,
+      model: string,
+      watcher: { report: Report; signal: AbortSignal },
+    ): Promise<void> {
       checkModelName(runner, model);
       const startPull = required(runner, 'pull');
       const download = async (signal: AbortSignal, report: Report) => {

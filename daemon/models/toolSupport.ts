@@ -2,7 +2,7 @@ import { orAborted } from '../../protocol/base/abort.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ToolRefusal } from '../../protocol/messages/tools.ts';
 import { RunnerError } from '../base/errors.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import type { Server } from '../runner/runner.ts';
 import { type ModelCapabilities, modelId } from './modelCapabilities.ts';
 
@@ -10,31 +10,6 @@ type ToolState = 'untested' | 'enabled' | 'disabled';
 
 /** What a request with tools showed. `unknown` means that it showed nothing. */
 export type ToolVerdict = 'enabled' | 'disabled' | 'unknown';
-
-/**
- * Whether tools work, for each model and for the session, whatever the server says about the model. A model is untested
- * until a request with tools is answered. Once it refuses tools, it stays disabled.
- */
-export interface ToolSupport {
-  readonly onDidDecide: Event<ToolDecision>;
-  /**
-   * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict. The
-   * caller must call `report`, whatever happens.
-   */
-  admit(
-    server: Server,
-    model: string,
-    signal: AbortSignal,
-  ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }>;
-  /** Restores a refusal that an earlier daemon of the session learnt. It is not published again. */
-  refuse(server: Server, model: string): void;
-  /** The models that refused tools. */
-  readonly refused: readonly RefusedModel[];
-  /**
-   * Discards the state of the model with this identifier, which is now another model. Returns whether it had refused.
-   */
-  forget(id: string): boolean;
-}
 
 /** A request with tools showed whether they work. */
 interface ToolDecision extends RefusedModel {
@@ -64,7 +39,13 @@ export function verdictOfRefusal(error: unknown): ToolVerdict | undefined {
   return isOfOne.test(error.message) ? 'unknown' : 'disabled';
 }
 
-export function createToolSupport(): ToolSupport {
+export type ToolSupport = ReturnType<typeof createToolSupport>;
+
+/**
+ * Whether tools work, for each model and for the session, whatever the server says about the model. A model is untested
+ * until a request with tools is answered. Once it refuses tools, it stays disabled.
+ */
+export function createToolSupport() {
   const decided = createEmitter<ToolDecision>();
   const models = new Map<string, Tested>();
 
@@ -82,7 +63,15 @@ export function createToolSupport(): ToolSupport {
 
   return {
     onDidDecide: decided.event,
-    async admit(server, model, signal) {
+    /**
+     * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict.
+     * The caller must call `report`, whatever happens.
+     */
+    async admit(
+      server: Server,
+      model: string,
+      signal: AbortSignal,
+    ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }> {
       const tested = testedOf(server, model);
       while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
       if (tested.state !== 'untested') {
@@ -104,13 +93,18 @@ export function createToolSupport(): ToolSupport {
       };
       return { send: true, report };
     },
-    refuse(server, model) {
+    /** Restores a refusal that an earlier daemon of the session learnt. It is not published again. */
+    refuse(server: Server, model: string): void {
       testedOf(server, model).state = 'disabled';
     },
-    get refused() {
+    /** The models that refused tools. */
+    get refused(): readonly RefusedModel[] {
       return [...models.values()].filter(({ state }) => state === 'disabled');
     },
-    forget(id) {
+    /**
+     * Discards the state of the model with this identifier, which is now another model. Returns whether it had refused.
+     */
+    forget(id: string): boolean {
       const isRefusal = models.get(id)?.state === 'disabled';
       models.delete(id);
       return isRefusal;
@@ -118,20 +112,16 @@ export function createToolSupport(): ToolSupport {
   };
 }
 
-/** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
-export interface ToolRefusalStore {
-  /** All refusals, whenever one is added or removed. */
-  readonly onDidChange: Event<readonly ToolRefusal[]>;
-  /** Restores what an earlier daemon of the session learnt. */
-  restore(refusals: readonly ToolRefusal[]): void;
-}
+export type ToolRefusalStore = ReturnType<typeof createToolRefusals>;
 
-interface ToolRefusalsOptions {
+/** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
+export function createToolRefusals({
+  toolSupport,
+  knowledge,
+}: {
   readonly toolSupport: ToolSupport;
   readonly knowledge: ModelCapabilities;
-}
-
-export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptions): ToolRefusalStore {
+}) {
   const changed = createEmitter<readonly ToolRefusal[]>();
   const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
     const digest = knowledge.digest(server, model);
@@ -148,8 +138,10 @@ export function createToolRefusals({ toolSupport, knowledge }: ToolRefusalsOptio
   });
 
   return {
+    /** All refusals, whenever one is added or removed. */
     onDidChange: changed.event,
-    restore(refusals) {
+    /** Restores what an earlier daemon of the session learnt. */
+    restore(refusals: readonly ToolRefusal[]): void {
       for (const { url, model, digest } of refusals) {
         const server = { name: url, url };
         if (digest !== undefined) knowledge.learnDigest(server, model, digest);

@@ -1,6 +1,102 @@
-import { badRequest, type Fields, type HttpAnswer, type Practice } from './exchange.ts';
-import type { Inference } from './inference.ts';
-import { type Call, countTokens, type PracticePrompt, type SpeechPiece } from './speech.ts';
+import { isRecord } from '../../protocol/base/json.ts';
+import {
+  badRequest,
+  type Fields,
+  fieldsOf,
+  type HttpAnswer,
+  listOf,
+  type Practice,
+  type Request,
+  recordOf,
+  textOf,
+} from './exchange.ts';
+import { answerLoaded, type Inference, readInference, requireCapabilities, thinks } from './inference.ts';
+import {
+  type Call,
+  countTokens,
+  type Hole,
+  type PracticePrompt,
+  type PromptMessage,
+  type PromptTool,
+  type SpeechPiece,
+} from './speech.ts';
+
+export function generate(practice: Practice, request: Request): HttpAnswer | Promise<HttpAnswer> {
+  const fields = fieldsOf(request);
+  const inference = readInference(practice, fields);
+  const [prompt, suffix] = [textOf(fields['prompt']), textOf(fields['suffix'])];
+  const isEmpty = prompt === '' && suffix === '';
+  if (!isEmpty || inference.keepAlive !== 0)
+    requireCapabilities(inference, { use: 'generate', needed: suffix === '' ? [] : ['insert'] });
+  if (isEmpty) return answerLoaded(practice, inference, { response: '' });
+  const hole = holeIn(fields);
+  const system = textOf(fields['system']) || (inference.model.system ?? '');
+  const messages = [
+    ...(system === '' || hole ? [] : [{ role: 'system', content: system, toolName: '', images: 0 }]),
+    { role: 'user', content: prompt + suffix, toolName: '', images: 0 },
+  ];
+  const think = fields['raw'] !== true && thinks(inference);
+  return answerSteps(practice, {
+    inference,
+    prompt: { messages, tools: [], think, signal: request.signal, ...(hole ? { hole } : {}) },
+    fieldsOf: ({ text, thinking }) => ({ response: text, thinking }),
+  });
+}
+
+const prefixFirst =
+  /^(?:<\|?fim_prefix\|?>|<PRE> |<｜fim▁begin｜>)([\s\S]*?)(?:<\|?fim_suffix\|?>| <SUF>|<｜fim▁hole｜>)([\s\S]*?)(?:<\|?fim_middle\|?>| <MID>|<｜fim▁end｜>)$/;
+const suffixFirst =
+  /^(?:\[SUFFIX\]|<\|code_suffix\|>)([\s\S]*?)(?:\[PREFIX\]|<\|code_prefix\|>)([\s\S]*?)(?:<\|code_middle\|>)?$/;
+
+/**
+ * The texts around the hole, if there is one to fill. A raw prompt is written with the tokens of a family; in any other
+ * raw prompt all text is before the hole.
+ */
+function holeIn({ raw, prompt: given, suffix: after }: Fields): Hole | undefined {
+  const prompt = textOf(given);
+  if (raw !== true) return after ? { prefix: prompt, suffix: textOf(after) } : undefined;
+  const [, prefix, suffix] = prefixFirst.exec(prompt) ?? [];
+  if (prefix !== undefined && suffix !== undefined) return { prefix, suffix };
+  const [, behind = '', before = prompt] = suffixFirst.exec(prompt) ?? [];
+  return { prefix: before, suffix: behind };
+}
+
+export function chat(practice: Practice, request: Request): HttpAnswer | Promise<HttpAnswer> {
+  const fields = fieldsOf(request);
+  const inference = readInference(practice, fields);
+  const messages = listOf(fields['messages']).filter(isRecord).map(messageOf);
+  const tools = listOf(fields['tools']).map(toolOf);
+  const isEmpty = messages.length === 0;
+  if (!isEmpty || inference.keepAlive !== 0)
+    requireCapabilities(inference, { use: 'chat', needed: tools.length > 0 ? ['tools'] : [] });
+  if (isEmpty) return answerLoaded(practice, inference, { message: { role: 'assistant', content: '' } });
+  return answerSteps(practice, {
+    inference,
+    prompt: { messages, tools, think: thinks(inference), signal: request.signal },
+    fieldsOf: ({ text, thinking, calls }) => ({
+      message: { role: 'assistant', content: text, thinking, tool_calls: calls },
+    }),
+  });
+}
+
+function messageOf({
+  role,
+  content,
+  images,
+  tool_name: toolName,
+}: Readonly<Record<string, unknown>>): PromptMessage {
+  return {
+    role: textOf(role).toLowerCase(),
+    content: textOf(content),
+    toolName: textOf(toolName),
+    images: listOf(images).length,
+  };
+}
+
+function toolOf(tool: unknown): PromptTool {
+  const { name, description, parameters } = recordOf(recordOf(tool)['function']);
+  return { name: textOf(name), description: textOf(description), parameters: recordOf(parameters) };
+}
 
 /** One line of an answer, before it gets the form of chat or generate. */
 interface Step {
@@ -19,7 +115,7 @@ interface Answering {
 }
 
 /** Loads the model, and streams what it says as lines, or as one object if no stream was requested. */
-export async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
+async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
   const { inference, fieldsOf } = answering;
   const { name, model, window, keepAlive, stream } = inference;
   practice.loaded.load(model, window, keepAlive);

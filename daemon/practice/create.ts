@@ -13,8 +13,7 @@ import {
   recordOf,
   textOf,
 } from './exchange.ts';
-import { blobPath, layersOf, type PracticeModel, practiceModel } from './model.ts';
-import { tryModelName } from './modelName.ts';
+import { blobPath, layersOf, type PracticeModel, practiceModel, tryModelName } from './model.ts';
 import { answerProgress, pullLines } from './pull.ts';
 
 export function create(practice: Practice, request: Request): Promise<HttpAnswer> {

@@ -8,8 +8,7 @@ import {
   type Practice,
   type Request,
 } from './exchange.ts';
-import { blobPath, layersOf, manifestDigest, type PracticeModel } from './model.ts';
-import { tryModelName } from './modelName.ts';
+import { blobPath, layersOf, manifestDigest, type PracticeModel, tryModelName } from './model.ts';
 import type { InstalledModel, ResidentModel } from './modelStore.ts';
 
 /** One entry of the list of installed models. Undefined fields are absent on the wire. */

@@ -1,5 +1,4 @@
-import { layersOf, type PracticeModel } from './model.ts';
-import { tryModelName } from './modelName.ts';
+import { layersOf, type PracticeModel, tryModelName } from './model.ts';
 
 export type InstalledModel = PracticeModel & { readonly modifiedAt: number };
 
@@ -50,27 +49,23 @@ export interface ResidentModel {
   readonly expiresAt: number;
 }
 
-/** The models in memory. There is no timer: the list leaves out what has expired when it is read. */
-export interface LoadedModels {
-  list(): readonly ResidentModel[];
-  /** @param keepAlive In milliseconds; default: five minutes. */
-  load(model: InstalledModel, window: number, keepAlive?: number): void;
-  unload(model: InstalledModel): void;
-}
-
 /** Go's longest duration, 64 bits of nanoseconds, in ms: "for ever" is 292 years. */
 const forEver = 2 ** 63 / 1e6;
 
-export function createLoadedModels(now: () => number): LoadedModels {
+export type LoadedModels = ReturnType<typeof createLoadedModels>;
+
+/** The models in memory. There is no timer: the list leaves out what has expired when it is read. */
+export function createLoadedModels(now: () => number) {
   const entries = new Map<string, ResidentModel>();
   return {
     list: () =>
       [...entries.values()]
         .filter(({ expiresAt }) => expiresAt > now())
         .sort((a, b) => b.expiresAt - a.expiresAt),
-    load(model, window, keepAlive = 5 * 60_000) {
+    /** @param keepAlive In milliseconds; default: five minutes. */
+    load(model: InstalledModel, window: number, keepAlive = 5 * 60_000): void {
       entries.set(model.name, { model, window, expiresAt: now() + Math.min(keepAlive, forEver) });
     },
-    unload: ({ name }) => void entries.delete(name),
+    unload: ({ name }: InstalledModel) => void entries.delete(name),
   };
 }

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { chat } from './chat.ts';
+import { chat, generate } from './answering.ts';
 import { blobExists, create, uploadBlob } from './create.ts';
 import type { ExchangeRoute, HttpAnswer, Practice, Request } from './exchange.ts';
-import { generate } from './generate.ts';
 import { deleteModel, installedEntry, runningEntry, showModel } from './listing.ts';
 import { practiceCatalog, practiceModels } from './model.ts';
 import { createLoadedModels, createModelStore } from './modelStore.ts';

@@ -8,8 +8,7 @@ import {
   type Practice,
   type Request,
 } from './exchange.ts';
-import { type Layer, layersOf } from './model.ts';
-import { type ModelName, tryModelName } from './modelName.ts';
+import { type Layer, layersOf, type ModelName, tryModelName } from './model.ts';
 
 export function pull(practice: Practice, request: Request): Promise<HttpAnswer> {
   const fields = fieldsOf(request);

@@ -4,7 +4,6 @@ import { ContentError } from '../../protocol/base/contentError.ts';
 import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { PromptArgument } from '../../protocol/messages/prompts.ts';
-import { placeholdersIn } from './placeholders.ts';
 
 /** What a file says. */
 export interface PromptFile {
@@ -143,4 +142,69 @@ function decode(bytes: Uint8Array): string {
   } catch (cause) {
     throw new ContentError('It is not valid UTF-8. Save it with the encoding UTF-8.', { cause });
   }
+}
+
+/** `{{name}}`, also with blanks inside of the braces. */
+const placeholder = /\{\{[ \t]*([A-Za-z][A-Za-z0-9_-]{0,63})[ \t]*\}\}/g;
+
+/** The names in a text, in their order. */
+export function placeholdersIn(text: string): readonly string[] {
+  return [...text.matchAll(placeholder)].map(([, name = '']) => name);
+}
+
+/**
+ * Puts each value where its name stands. It goes over the text once, so that nothing in a value is replaced. A name
+ * without a value here stays as it is.
+ */
+export function fillPlaceholders(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(placeholder, (written, name: string) => values.get(name) ?? written);
+}
+
+/** In UTF-16 units, how long the filled text will be. */
+export function filledLength(text: string, values: ReadonlyMap<string, string>): number {
+  return [...text.matchAll(placeholder)].reduce((length, [written, name = '']) => {
+    const value = values.get(name);
+    return value === undefined ? length : length - written.length + value.length;
+  }, text.length);
+}
+
+/**
+ * Reads what the user typed behind the name of a prompt. Words fill the arguments in their order; `name=value` fills
+ * the one that it names. A word with blanks stands in quotes. What is left when only one argument is open is its value,
+ * just as it was typed, so nothing is lost.
+ */
+export function readTypedArguments(typed: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  let rest = typed.trim();
+  while (rest !== '' && values.size < names.length) {
+    const open = names.filter((name) => !values.has(name));
+    const named = open.find((name) => rest.startsWith(`${name}=`));
+    const name = named ?? open[0] ?? '';
+    if (named !== undefined) rest = rest.slice(named.length + 1);
+    const [value, length] = open.length === 1 ? readRest(rest) : readWord(rest);
+    values.set(name, value);
+    rest = rest.slice(length).trimStart();
+  }
+  return values;
+}
+
+/** A word in quotes ends at a blank or at the end. There, a backslash stands before a quote or a backslash. */
+const quoted = /^(?:"((?:[^"\\]|\\[\s\S])*)"|'([^']*)')(?=\s|$)/;
+
+/** The first word, and how many characters it takes. A quote that is not closed is a character like any other. */
+function readWord(text: string): readonly [value: string, length: number] {
+  const found = quoted.exec(text);
+  if (found) {
+    const [whole, double, single = ''] = found;
+    return [double?.replace(/\\(["\\])/g, '$1') ?? single, whole.length];
+  }
+  const [word = ''] = /^\S*/.exec(text) ?? [];
+  return [word, word.length];
+}
+
+/** All of it; without its quotes, if it is one word in quotes. */
+function readRest(text: string): readonly [value: string, length: number] {
+  const begun = text.trimStart();
+  const [value, length] = readWord(begun);
+  return [length === begun.length ? value : begun, text.length];
 }

@@ -16,11 +16,9 @@ import type {
   PromptFolder,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
-import { serverWord } from '../tools/serverWord.ts';
+import { serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
-import { createFolderAnswers, rememberAnswers } from './folderAnswers.ts';
-import { filledLength, fillPlaceholders } from './placeholders.ts';
-import { nameOf } from './promptFile.ts';
+import { filledLength, fillPlaceholders, nameOf, readTypedArguments } from './promptFile.ts';
 import { listPromptFolder, type PromptFileEntry, readPromptFolder } from './promptFolder.ts';
 import {
   createServerPrompts,
@@ -28,8 +26,12 @@ import {
   type ServerPromptList,
   type ServerPrompts,
 } from './serverPrompts.ts';
-import { readTypedArguments } from './typedArguments.ts';
-import { findWorkspaceFolder, type WorkspaceFolder } from './workspaceFolder.ts';
+import {
+  createFolderAnswers,
+  findWorkspaceFolder,
+  rememberAnswers,
+  type WorkspaceFolder,
+} from './workspaceFolder.ts';
 
 export interface PromptsOptions {
   /** The user's own folder of prompts. */
@@ -52,17 +54,6 @@ export interface PromptPlace {
   readonly signal: AbortSignal;
 }
 
-/**
- * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
- * so the prompts are always as they are.
- */
-export interface Prompts {
-  list(params: ListPromptsParams, place: PromptPlace): Promise<ListPromptsResult>;
-  get(params: GetPromptParams, place: PromptPlace): Promise<GetPromptResult>;
-  complete(params: CompletePromptParams, place: PromptPlace): Promise<{ readonly values: readonly string[] }>;
-  allow(params: AllowPromptsParams, place: PromptPlace): Promise<{ readonly folder?: PromptFolder }>;
-}
-
 /** A prompt, and how its text is filled. */
 interface PromptEntry {
   readonly prompt: Prompt;
@@ -73,7 +64,13 @@ interface PromptEntry {
 /** In UTF-16 units: values may stand in many places of a text. */
 const maxFilled = 4_000_000;
 
-export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions): Prompts {
+export type Prompts = ReturnType<typeof createPrompts>;
+
+/**
+ * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
+ * so the prompts are always as they are.
+ */
+export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions) {
   const answers = answersFolder === undefined ? rememberAnswers() : createFolderAnswers(answersFolder);
   const findFolder = ({ cwd }: { readonly cwd?: string }, { root }: PromptPlace) =>
     findWorkspaceFolder(cwd ?? root, { answers, isTrusted: isTrusted() });
@@ -88,7 +85,10 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
   };
 
   return {
-    async list({ commands = [], wait = false, ...params }, place) {
+    async list(
+      { commands = [], wait = false, ...params }: ListPromptsParams,
+      place: PromptPlace,
+    ): Promise<ListPromptsResult> {
       const own = await listPromptFolder(userFolder);
       const folder = await findFolder(params, place);
       const patience = place.isLazy ? 'running' : wait ? 'long' : 'short';
@@ -105,7 +105,10 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       });
     },
 
-    async get({ name, text = '', values = {}, ...params }, place) {
+    async get(
+      { name, text = '', values = {}, ...params }: GetPromptParams,
+      place: PromptPlace,
+    ): Promise<GetPromptResult> {
       const folder = await findFolder(params, place);
       const known = [...(await ofUser(await listPromptFolder(userFolder))), ...(await ofWorkspace(folder))];
       const found = known.find(({ prompt }) => prompt.name === name);
@@ -124,14 +127,20 @@ export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsO
       return fill({ prompt, text: found.text }, { filled, place });
     },
 
-    async complete({ name, argument, value, values = {} }, place) {
+    async complete(
+      { name, argument, value, values = {} }: CompletePromptParams,
+      place: PromptPlace,
+    ): Promise<{ readonly values: readonly string[] }> {
       const { prompts } = await listOfServers(name, place);
       const found = prompts.find(({ prompt }) => prompt.name === name);
       if (!found) return { values: [] };
       return { values: await ofServers.complete(found, { argument, value, values }, place.signal) };
     },
 
-    async allow({ allowed, ...params }, place) {
+    async allow(
+      { allowed, ...params }: AllowPromptsParams,
+      place: PromptPlace,
+    ): Promise<{ readonly folder?: PromptFolder }> {
       const folder = await findFolder(params, place);
       if (!folder) return {};
       if (folder.state === 'untrusted') return { folder: toFolder(folder) };
@@ -259,14 +268,9 @@ function missingIn(name: string, { missing, values }: FilledValues): GetPromptRe
   };
 }
 
-interface Filling {
-  readonly filled: FilledValues;
-  readonly place: PromptPlace;
-}
-
 async function fill(
   { prompt, text }: Required<PromptEntry>,
-  { filled: { values, rest }, place }: Filling,
+  { filled: { values, rest }, place }: { readonly filled: FilledValues; readonly place: PromptPlace },
 ): Promise<GetPromptResult> {
   const { name, model, tools } = prompt;
   if (filledLength(text, values) + rest.length > maxFilled)

@@ -1,8 +1,7 @@
 import { messageOf } from '../../protocol/base/errorText.ts';
 import type { Prompt } from '../../protocol/messages/prompts.ts';
 import type { ServerRequest } from '../tools/mcpSession.ts';
-import { type ListPatience, serverLists } from '../tools/serverLists.ts';
-import { serverWord, wordOf } from '../tools/serverWord.ts';
+import { type ListPatience, serverLists, serverWord, wordOf } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { completionsIn, type ListedPrompt, promptsIn, readPromptResult } from './serverAnswers.ts';
 
@@ -20,22 +19,6 @@ export interface ServerPromptList {
   readonly problems: readonly string[];
 }
 
-/** The prompts of tool servers. */
-export interface ServerPrompts {
-  list(
-    servers: readonly AskableServer[],
-    patience: ListPatience,
-    signal: AbortSignal,
-  ): Promise<ServerPromptList>;
-  /** @throws {Error} a sentence, or the reason of an aborted signal. */
-  get(
-    { from, ownName }: ServerPrompt,
-    values: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<ReturnType<typeof readPromptResult>>;
-  complete(prompt: ServerPrompt, typed: TypedValue, signal: AbortSignal): Promise<readonly string[]>;
-}
-
 interface TypedValue {
   readonly argument: string;
   readonly value: string;
@@ -45,14 +28,21 @@ interface TypedValue {
 /** In ms. */
 const limits = { get: 30_000, complete: 1_500 };
 
-export function createServerPrompts(): ServerPrompts {
+export type ServerPrompts = ReturnType<typeof createServerPrompts>;
+
+/** The prompts of tool servers. */
+export function createServerPrompts() {
   const listOf = serverLists<ListedPrompt>({
     method: 'prompts/list',
     needs: 'prompts',
     pageIn: promptsIn,
   });
   return {
-    async list(servers, patience, signal) {
+    async list(
+      servers: readonly AskableServer[],
+      patience: ListPatience,
+      signal: AbortSignal,
+    ): Promise<ServerPromptList> {
       const lists = await Promise.all(
         servers.map(async (from) => ({ from, ...(await listOf(from, patience, signal)) })),
       );
@@ -62,7 +52,12 @@ export function createServerPrompts(): ServerPrompts {
       };
     },
 
-    async get({ from, ownName }, values, signal) {
+    /** @throws {Error} a sentence, or the reason of an aborted signal. */
+    async get(
+      { from, ownName }: ServerPrompt,
+      values: Readonly<Record<string, string>>,
+      signal: AbortSignal,
+    ): Promise<ReturnType<typeof readPromptResult>> {
       const params = { name: ownName, arguments: values };
       const request: ServerRequest = { method: 'prompts/get', params, needs: 'prompts' };
       const answer = await from.server.ask?.(request, { signal, limit: limits.get });
@@ -73,7 +68,11 @@ export function createServerPrompts(): ServerPrompts {
       }
     },
 
-    async complete({ from, ownName }, { argument, value, values }, signal) {
+    async complete(
+      { from, ownName }: ServerPrompt,
+      { argument, value, values }: TypedValue,
+      signal: AbortSignal,
+    ): Promise<readonly string[]> {
       const params = {
         ref: { type: 'ref/prompt', name: ownName },
         argument: { name: argument, value },

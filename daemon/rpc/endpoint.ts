@@ -8,33 +8,6 @@ import { type Schema, validate } from '../base/validate.ts';
 import { CancellationTokenSource, ResponseError } from './languageServer.ts';
 import { type FailedRequest, toWireError } from './wireError.ts';
 
-/**
- * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.
- */
-export interface Endpoint {
-  onRequest<P, R>(
-    message: RequestMessage<P, R>,
-    schema: Schema<NoInfer<P>>,
-    answer: (params: P, signal: AbortSignal) => Promise<R>,
-  ): void;
-  onNotification<P>(
-    message: NotificationMessage<P>,
-    schema: Schema<NoInfer<P>>,
-    take: (params: P) => void,
-  ): void;
-  /**
-   * Asks the client. An aborted signal cancels the request there; if it is aborted already, nothing is sent.
-   * @throws {Error} if it answers with an error, or with something that does not match the schema.
-   */
-  request<P, R>(
-    message: RequestMessage<P, R>,
-    schema: Schema<NoInfer<R>>,
-    options: RequestOptions<P>,
-  ): Promise<R>;
-  /** Settles when the message is written, which is the back-pressure; rejects when the client is gone. */
-  notify<P>(message: NotificationMessage<P>, params: P): Promise<void>;
-}
-
 interface RequestOptions<P> {
   readonly params: P;
   readonly signal: AbortSignal;
@@ -49,10 +22,19 @@ export interface EndpointOptions {
   readonly onFailure: (error: RunnerError) => void;
 }
 
-export function createEndpoint(options: EndpointOptions): Endpoint {
+export type Endpoint = ReturnType<typeof createEndpoint>;
+
+/**
+ * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.
+ */
+export function createEndpoint(options: EndpointOptions) {
   const { connection, log, closed, onFailure } = options;
   return {
-    onRequest(message, schema, answer) {
+    onRequest<P, R>(
+      message: RequestMessage<P, R>,
+      schema: Schema<NoInfer<P>>,
+      answer: (params: P, signal: AbortSignal) => Promise<R>,
+    ): void {
       // The only place where tokens of the wire become signals. The library spreads an array of parameters. Ours are
       // always one object, so several are a mistake.
       connection.onRequest(message.method, async (...received: unknown[]) => {
@@ -76,7 +58,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         }
       });
     },
-    onNotification(message, schema, take) {
+    onNotification<P>(
+      message: NotificationMessage<P>,
+      schema: Schema<NoInfer<P>>,
+      take: (params: P) => void,
+    ): void {
       connection.onNotification(message.method, (params: unknown) => {
         try {
           take(validate(schema, params));
@@ -85,7 +71,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         }
       });
     },
-    async request(message, schema, { params, signal }) {
+    /**
+     * Asks the client. An aborted signal cancels the request there; if it is aborted already, nothing is sent.
+     * @throws {Error} if it answers with an error, or with something that does not match the schema.
+     */
+    async request<P, R>(
+      message: RequestMessage<P, R>,
+      schema: Schema<NoInfer<R>>,
+      { params, signal }: RequestOptions<P>,
+    ): Promise<R> {
       signal.throwIfAborted();
       const source = new CancellationTokenSource();
       const cancel = () => source.cancel();
@@ -98,7 +92,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
     },
     // A closed connection throws at once. The `async` makes that a rejection like any other.
-    notify: async (message, params) => connection.sendNotification(message.method, params),
+    /** Settles when the message is written, which is the back-pressure; rejects when the client is gone. */
+    notify: async <P>(message: NotificationMessage<P>, params: P) =>
+      connection.sendNotification(message.method, params),
   };
 }
 

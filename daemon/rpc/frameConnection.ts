@@ -4,11 +4,9 @@ import type { Connection } from 'vscode-languageserver/node';
 import type { Redaction } from '../../protocol/base/redaction.ts';
 import { RunnerError } from '../base/errors.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
-import { FrameReader } from './frameReader.ts';
-import { FrameWriter, type RequestId } from './frameWriter.ts';
+import { FrameReader, FrameWriter, type RequestId } from './frameStreams.ts';
 import type { FrameProblem } from './incoming.ts';
-import { createConnection } from './languageServer.ts';
-import type { RpcSession } from './session.ts';
+import { createConnection, ErrorCodes, ResponseError } from './languageServer.ts';
 import type { Trace } from './trace.ts';
 
 interface FrameConnectionOptions {
@@ -89,4 +87,37 @@ function tooDeep(): RunnerError {
     'bad-response',
     'The answer is nested deeper than an editor can read. Ask again; if it happens again, try another model.',
   );
+}
+
+export type RpcSession = ReturnType<typeof createSession>;
+
+/** The state of the connection: before `initialize`, ready, or after `shutdown`. */
+export function createSession() {
+  let state: 'new' | 'ready' | 'stopped' = 'new';
+  const refuse = (code: number, message: string) => new ResponseError<never>(code, message);
+  const refusals = {
+    new: (method: string) =>
+      method === 'initialize'
+        ? undefined
+        : refuse(ErrorCodes.ServerNotInitialized, 'Send "initialize" first.'),
+    ready: (method: string) =>
+      method === 'initialize'
+        ? refuse(
+            ErrorCodes.InvalidRequest,
+            'The daemon is already initialized. Start another daemon for another editor.',
+          )
+        : undefined,
+    stopped: () => refuse(ErrorCodes.InvalidRequest, 'The daemon is shutting down.'),
+  };
+  return {
+    isReady: () => state === 'ready',
+    /** The error with which a request of this method is refused now, by LSP's rules; undefined if it is allowed. */
+    refusal: (method: string) => refusals[state](method),
+    start: () => {
+      state = 'ready';
+    },
+    stop: () => {
+      state = 'stopped';
+    },
+  };
 }

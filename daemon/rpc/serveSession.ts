@@ -4,13 +4,20 @@ import type {
   InitializeParams,
   InitializeResult,
 } from 'vscode-languageserver/node';
-import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
-import { createEmitter, type Event } from '../base/event.ts';
-import { toResponseError } from './endpoint.ts';
+import * as z from 'zod/mini';
+import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
+import { createEmitter } from '../base/event.ts';
+import type { Log } from '../base/log.ts';
+import { exact } from '../base/validate.ts';
+import type { ConfigurationStore } from '../config/configuration.ts';
+import { isChangeable } from '../config/settings.ts';
+import type { SettingsReader } from '../config/settingsReader.ts';
+import type { Servers } from '../runner/servers.ts';
+import type { StatusMonitor } from '../status/status.ts';
+import { type Endpoint, toResponseError } from './endpoint.ts';
+import type { RpcSession } from './frameConnection.ts';
 import { allWorkspaceFolders, greetingTo, requireVersion, workspaceRoot } from './greeting.ts';
 import type { ResponseError } from './languageServer.ts';
-import type { ConfigurationDependencies } from './serveConfiguration.ts';
-import type { RpcSession } from './session.ts';
 
 export interface SessionDependencies extends ConfigurationDependencies {
   readonly version: string;
@@ -25,13 +32,6 @@ export interface SessionDependencies extends ConfigurationDependencies {
   readonly session: RpcSession;
 }
 
-export interface SessionEvents {
-  /** The configuration and the editor are known now. `initialize` is not answered yet. */
-  readonly onDidInitialize: Event<Introduction>;
-  /** The editor is ready, and its settings are known. */
-  readonly onDidBecomeReady: Event<void>;
-}
-
 /** What an editor says about itself. */
 export interface Introduction {
   readonly editor: ClientCapabilities;
@@ -42,7 +42,7 @@ export interface Introduction {
   readonly options: InitializationOptions;
 }
 
-export function serveSession(connection: Connection, dependencies: SessionDependencies): SessionEvents {
+export function serveSession(connection: Connection, dependencies: SessionDependencies) {
   const { session, settings, configuration, status, servers, log, closed } = dependencies;
   const initialized = createEmitter<Introduction>();
   const ready = createEmitter<void>();
@@ -84,5 +84,67 @@ export function serveSession(connection: Connection, dependencies: SessionDepend
     // When the editor sends `exit` next, the library ends the process at once.
     await dependencies.onShutdown();
   });
-  return { onDidInitialize: initialized.event, onDidBecomeReady: ready.event };
+  return {
+    /** The configuration and the editor are known now. `initialize` is not answered yet. */
+    onDidInitialize: initialized.event,
+    /** The editor is ready, and its settings are known. */
+    onDidBecomeReady: ready.event,
+  };
+}
+
+export interface ConfigurationDependencies {
+  readonly settings: SettingsReader;
+  readonly configuration: ConfigurationStore;
+  readonly status: StatusMonitor;
+  readonly servers: Servers;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+}
+
+/**
+ * Changes come with the notification. If they do not, the daemon asks for them, if the editor answers
+ * `workspace/configuration`.
+ */
+export function serveConfiguration(
+  connection: Connection,
+  endpoint: Endpoint,
+  dependencies: ConfigurationDependencies,
+) {
+  const changes = createEmitter<void>();
+  const { settings, configuration, status, servers, log, closed } = dependencies;
+  let hasWarned = false;
+  const change = (value: unknown) => {
+    const unheard = configuration.change(settings.change(value));
+    if (unheard.length === 0 || hasWarned) return;
+    hasWarned = true;
+    log.warn(
+      `These settings are left out, because they may come from a workspace: ${unheard.join(', ')}. The client sends them as initializationOptions, or sends "trusted" or "sendsUserSettings" there; docs/PROTOCOL.md says when.`,
+    );
+  };
+  const changed = () => {
+    changes.fire();
+    status.check(servers.server(), closed).catch((error) => log.debug(`The check ended: ${String(error)}`));
+  };
+  const pull = async () => {
+    change(await connection.workspace.getConfiguration('runner').catch(() => undefined));
+  };
+  connection.onDidChangeConfiguration(async (params) => {
+    const pushed: unknown = params.settings?.runner;
+    const flat = Object.keys(params.settings ?? {}).filter(isChangeable);
+    if (flat.length > 0)
+      log.warn(`Settings count under "runner": ${flat.join(', ')} stand beside it, and are left out.`);
+    if (pushed === undefined || pushed === null) await pull();
+    else change(pushed);
+    changed();
+  });
+  endpoint.onNotification(trustDidChange, exact(z.object({ trusted: z.boolean() })), ({ trusted }) => {
+    configuration.trust(trusted);
+    changed();
+  });
+  return {
+    /** Asks the editor for its settings, where it answers that. */
+    pull,
+    /** The settings or the trust changed. */
+    onDidChange: changes.event,
+  };
 }

@@ -32,23 +32,15 @@ export interface WorkOptions {
   readonly signal: AbortSignal;
 }
 
-/** Work-done progress: long tasks that an editor can watch, and cancel by their token. */
-export interface Works {
-  /** The editor's capabilities are known. From now on tasks can be cancelled by their token. */
-  start(makesTokens: boolean): void;
-  /**
-   * Runs a task. Its signal is aborted with the request's, and by `window/workDoneProgress/cancel`.
-   * @throws {ResponseError} `RequestCancelled`, if it was cancelled.
-   */
-  run<T>(options: WorkOptions, work: (report: Report, signal: AbortSignal) => Promise<T>): Promise<T>;
-}
-
 /** The time between two reports, in ms. Together with the final report, at most ten fall into any second. */
 const reportEvery = 120;
 
 const cancelParams = z.object({ token: z.union([z.string(), z.number()]) });
 
-export function createWorks(connection: Connection): Works {
+export type Works = ReturnType<typeof createWorks>;
+
+/** Work-done progress: long tasks that an editor can watch, and cancel by their token. */
+export function createWorks(connection: Connection) {
   const running = new Map<ProgressToken, LinkedSignal>();
   let canMakeTokens = false;
   let made = 0;
@@ -64,7 +56,8 @@ export function createWorks(connection: Connection): Works {
   };
 
   return {
-    start(makesTokens) {
+    /** The editor's capabilities are known. From now on tasks can be cancelled by their token. */
+    start(makesTokens: boolean): void {
       canMakeTokens = makesTokens;
       // This replaces the library's own handler, which knows only the tokens that it made itself.
       connection.onNotification('window/workDoneProgress/cancel', (params: unknown) => {
@@ -72,7 +65,14 @@ export function createWorks(connection: Connection): Works {
         if (parsed.success) running.get(parsed.data.token)?.abort();
       });
     },
-    async run({ title, token, signal }, work) {
+    /**
+     * Runs a task. Its signal is aborted with the request's, and by `window/workDoneProgress/cancel`.
+     * @throws {ResponseError} `RequestCancelled`, if it was cancelled.
+     */
+    async run<T>(
+      { title, token, signal }: WorkOptions,
+      work: (report: Report, signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
       if (token !== undefined && running.has(token))
         throw new InvalidParamsError('workDoneToken', 'another running task already uses it');
       const working = linkedSignal(signal);

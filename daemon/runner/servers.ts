@@ -20,8 +20,6 @@ export interface ServersOptions {
   readonly onDidLook?: (server: Server, isReached: boolean) => Promise<boolean>;
 }
 
-export type Servers = ReturnType<typeof createServers>;
-
 /** How long a discovery waits for an answer, in ms. What runs on this machine answers at once, unless it loads. */
 const discoverWithin = 2_000;
 
@@ -40,13 +38,109 @@ interface OpenServer {
 }
 
 /** The configured runners. Each is created on first use, and replaced when its settings change. */
-export function createServers(options: ServersOptions) {
-  const { settings, headersFor, whyWithheld, redact, onDidLook = async () => false } = options;
-  const answered = createEmitter<Server>();
-  const opened = new Map<string, OpenServer>();
+export class Servers {
+  readonly #options: ServersOptions;
+  readonly #answered = createEmitter<Server>();
+  readonly #opened = new Map<string, OpenServer>();
+  /** A server answered, with whatever status. */
+  readonly onDidAnswer = this.#answered.event;
 
-  const connect = (server: Server, watch: Pick<TransportOptions, 'onAnswer' | 'onLost'> = {}): Transport => {
+  constructor(options: ServersOptions) {
+    this.#options = options;
+  }
+
+  /** Those in the settings, the one at `host` first. */
+  get all(): readonly Server[] {
+    return this.#options.settings().servers;
+  }
+
+  /**
+   * The server with this name; without a name, the one at `host`.
+   * @throws {InvalidParamsError} with the path `server`, when no server has this name.
+   */
+  server(name?: string): Server {
+    const server = name === undefined ? this.all[0] : this.all.find((candidate) => candidate.name === name);
+    if (!server) throw new InvalidParamsError('server', `no server has the name "${name}"`);
+    return server;
+  }
+
+  /**
+   * What answers at the server with this name. It is asked what it is on first use, and again after its connection was
+   * lost. If nothing answers, it is what it was before, so that a request to it says what is wrong.
+   * @throws {InvalidParamsError} as `server` does.
+   */
+  async runner(name?: string, signal?: AbortSignal): Promise<Runner> {
+    for (let looks = 1; ; looks += 1) {
+      const server = this.server(name);
+      const open = this.#openOf(server);
+      if (open.isRecognised) return open.runner;
+      open.asking ??= recogniseOpen(open);
+      const isReached = await (signal ? orAborted(open.asking, signal) : open.asking);
+      const isElsewhere = await this.#options.onDidLook?.(server, isReached);
+      if (!isElsewhere || looks === maxLooks) return open.runner;
+    }
+  }
+
+  /**
+   * What answers at another address than the settings give the server with this name. The caller closes it.
+   * @throws {InvalidParamsError} as `server` does.
+   * @throws {RunnerError} if nothing answers there.
+   */
+  async runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner> {
+    const { api: _, ...server } = { ...this.server(name), url };
+    const transport = this.#connect(server);
+    try {
+      return (await recognise(server, transport, signal)).runner;
+    } catch (error) {
+      void transport.close();
+      throw error;
+    }
+  }
+
+  /** What certainly is a runner at one of these addresses, asked without any token. */
+  async discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]> {
+    const { settings, redact } = this.#options;
+    const timeouts = { ...settings().timeouts, connect: discoverWithin, list: discoverWithin };
+    const headers = async () => ({});
+    const found = await Promise.all(
+      urls.map(async (url) => {
+        const transport = createTransport({ server: url, url, timeouts, headers, redact });
+        const recognised = await recognise({ name: url, url }, transport, signal).catch(() => undefined);
+        if (recognised?.isCertain) return [recognised.runner];
+        await transport.close();
+        return [];
+      }),
+    );
+    signal.throwIfAborted();
+    return found.flat();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map(close));
+  }
+
+  #openOf(server: Server): OpenServer {
+    const key = JSON.stringify([server, this.#options.settings().timeouts]);
+    const known = this.#opened.get(server.name);
+    if (known?.key === key) return known;
+    // Running requests keep the old connection until they end.
+    if (known) void close(known);
+    const transport = this.#connect(server, {
+      onAnswer: () => this.#answered.fire(server),
+      onLost: () => {
+        open.isRecognised = false;
+      },
+    });
+    const runner = createOllamaRunner(server, transport);
+    const isRecognised = server.api === 'ollama';
+    const open: OpenServer = { key, transport, closed: new AbortController(), runner, isRecognised };
+    this.#opened.set(server.name, open);
+    return open;
+  }
+
+  #connect(server: Server, watch: Pick<TransportOptions, 'onAnswer' | 'onLost'> = {}): Transport {
     const { name, url, caFile } = server;
+    const { settings, headersFor, whyWithheld, redact } = this.#options;
     return createTransport({
       server: name,
       url,
@@ -57,122 +151,27 @@ export function createServers(options: ServersOptions) {
       whyWithheld: () => whyWithheld(url),
       redact,
     });
-  };
+  }
+}
 
-  const find = (name: string | undefined): Server => {
-    const { servers } = settings();
-    const server = name === undefined ? servers[0] : servers.find((candidate) => candidate.name === name);
-    if (!server) throw new InvalidParamsError('server', `no server has the name "${name}"`);
-    return server;
-  };
+/** Several requests share one look, which goes on if one of them is aborted. */
+async function recogniseOpen(open: OpenServer): Promise<boolean> {
+  try {
+    const { runner, transport, closed } = open;
+    const recognised = await recognise(runner.server, transport, closed.signal);
+    open.runner = recognised.runner;
+    open.isRecognised = recognised.isComplete;
+    return true;
+  } catch (error) {
+    // The request that follows fails in the same way, and says so.
+    if (!(error instanceof RunnerError) && !open.closed.signal.aborted) throw error;
+    return !(error instanceof RunnerError && error.kind === 'server-unreachable');
+  } finally {
+    delete open.asking;
+  }
+}
 
-  const close = (open: OpenServer): Promise<void> => {
-    open.closed.abort();
-    return open.transport.close();
-  };
-
-  const openOf = (server: Server): OpenServer => {
-    const key = JSON.stringify([server, settings().timeouts]);
-    const known = opened.get(server.name);
-    if (known?.key === key) return known;
-    // Running requests keep the old connection until they end.
-    if (known) void close(known);
-    const transport = connect(server, {
-      onAnswer: () => answered.fire(server),
-      onLost: () => {
-        open.isRecognised = false;
-      },
-    });
-    const runner = createOllamaRunner(server, transport);
-    const isRecognised = server.api === 'ollama';
-    const open: OpenServer = { key, transport, closed: new AbortController(), runner, isRecognised };
-    opened.set(server.name, open);
-    return open;
-  };
-
-  /** Several requests share one look, which goes on if one of them is aborted. */
-  const recogniseOpen = async (open: OpenServer): Promise<boolean> => {
-    try {
-      const { runner, transport, closed } = open;
-      const recognised = await recognise(runner.server, transport, closed.signal);
-      open.runner = recognised.runner;
-      open.isRecognised = recognised.isComplete;
-      return true;
-    } catch (error) {
-      // The request that follows fails in the same way, and says so.
-      if (!(error instanceof RunnerError) && !open.closed.signal.aborted) throw error;
-      return !(error instanceof RunnerError && error.kind === 'server-unreachable');
-    } finally {
-      delete open.asking;
-    }
-  };
-
-  return {
-    /** A server answered, with whatever status. */
-    onDidAnswer: answered.event,
-    /** Those in the settings, the one at `host` first. */
-    get all(): readonly Server[] {
-      return settings().servers;
-    },
-    /**
-     * The server with this name; without a name, the one at `host`.
-     * @throws {InvalidParamsError} with the path `server`, when no server has this name.
-     */
-    server: (name?: string) => find(name),
-    /**
-     * What answers at the server with this name. It is asked what it is on first use, and again after its connection
-     * was lost. If nothing answers, it is what it was before, so that a request to it says what is wrong.
-     * @throws {InvalidParamsError} as `server` does.
-     */
-    async runner(name?: string, signal?: AbortSignal): Promise<Runner> {
-      for (let looks = 1; ; looks += 1) {
-        const server = find(name);
-        const open = openOf(server);
-        if (open.isRecognised) return open.runner;
-        open.asking ??= recogniseOpen(open);
-        const isReached = await (signal ? orAborted(open.asking, signal) : open.asking);
-        const isElsewhere = await onDidLook(server, isReached);
-        if (!isElsewhere || looks === maxLooks) return open.runner;
-      }
-    },
-    /**
-     * What answers at another address than the settings give the server with this name. The caller closes it.
-     * @throws {InvalidParamsError} as `server` does.
-     * @throws {RunnerError} if nothing answers there.
-     */
-    async runnerAt(url: string, name: string | undefined, signal: AbortSignal): Promise<Runner> {
-      const { api: _, ...server } = { ...find(name), url };
-      const transport = connect(server);
-      try {
-        return (await recognise(server, transport, signal)).runner;
-      } catch (error) {
-        void transport.close();
-        throw error;
-      }
-    },
-    /** What certainly is a runner at one of these addresses, asked without any token. */
-    async discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]> {
-      const found = await Promise.all(
-        urls.map(async (url) => {
-          const timeouts = { ...settings().timeouts, connect: discoverWithin, list: discoverWithin };
-          const transport = createTransport({
-            server: url,
-            url,
-            timeouts,
-            headers: async () => ({}),
-            redact,
-          });
-          const recognised = await recognise({ name: url, url }, transport, signal).catch(() => undefined);
-          if (recognised?.isCertain) return [recognised.runner];
-          await transport.close();
-          return [];
-        }),
-      );
-      signal.throwIfAborted();
-      return found.flat();
-    },
-    async close(): Promise<void> {
-      await Promise.all([...opened.values()].map(close));
-    },
-  };
+function close({ closed, transport }: OpenServer): Promise<void> {
+  closed.abort();
+  return transport.close();
 }

@@ -3,13 +3,43 @@ import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ChatParams, ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings } from '../../protocol/messages/sessions.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
-import type { Lazy } from '../base/lazily.ts';
+import { createEmitter, type Event } from '../base/event.ts';
+import { type Lazy, lazily } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
-import type { Chat } from '../chat/chat.ts';
+import type { ChatTurn } from '../chat/chat.ts';
 import type { ModelPlaces } from '../models/modelPlaces.ts';
 import { withHistory } from './conversationMemory.ts';
 import { naming } from './sessionId.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionSettings, Sessions, SessionsOptions } from './sessions.ts';
+
+/** The kept conversations. The store is loaded when one is first needed. */
+export interface LazySessions extends Lazy<Sessions> {
+  /** A conversation was created, changed or deleted. */
+  readonly onDidChange: Event<void>;
+}
+
+interface LazySessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
+  /** What the user's own file says in addition to the settings. */
+  readonly userSettings: () => Promise<Partial<SessionSettings>>;
+}
+
+export function createLazySessions({ userSettings, ...options }: LazySessionsOptions): LazySessions {
+  const changes = createEmitter<void>();
+  const store = lazily(async () => {
+    const [{ createSessions }, own] = await Promise.all([import('./sessions.ts'), userSettings()]);
+    const settings = () => stricter(options.settings(), own);
+    return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
+  });
+  return { ...store, onDidChange: changes.event };
+}
+
+/** Combines two settings. Where they differ, the stricter one applies. */
+function stricter(one: SessionSettings, other: Partial<SessionSettings>): SessionSettings {
+  return {
+    keepSessions: one.keepSessions && other.keepSessions !== false,
+    sessionDays: Math.min(one.sessionDays, other.sessionDays ?? one.sessionDays),
+  };
+}
 
 interface RecordTurnsDependencies {
   readonly sessions: Pick<Lazy<Sessions>, 'get'>;
@@ -18,19 +48,19 @@ interface RecordTurnsDependencies {
 }
 
 /**
- * Wraps a chat. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
+ * Wraps a turn. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDependencies): Chat {
+export function recordTurns(answer: ChatTurn, { sessions, places, log }: RecordTurnsDependencies): ChatTurn {
   return async (client, { replacesLastTurn = false, history, ...sent }, send, signal) => {
     const { session: id, messages } = sent;
-    if (id === undefined) return chat(client, sent, send, signal);
+    if (id === undefined) return answer(client, sent, send, signal);
     const store = await sessions.get();
     await naming('session', store.open(id));
     return store.keepTurn({ id, replacesLastTurn, signal }, async ({ earlier, begin }, until) => {
       // The answer that is being given is part of the history.
       if (history) await orAborted(earlier, until).catch(() => undefined);
-      if (history && until.aborted) return chat(client, sent, send, until);
+      if (history && until.aborted) return answer(client, sent, send, until);
       const { turns } = await store.find(id);
       const isMissing =
         !history && turns > Number(replacesLastTurn) && !messages.some(({ role }) => role === 'assistant');
@@ -52,7 +82,7 @@ export function recordTurns(chat: Chat, { sessions, places, log }: RecordTurnsDe
         turn.add(delta);
         return send(delta);
       };
-      const result = await chat(client, params, counted, until).catch(async (error: unknown) => {
+      const result = await answer(client, params, counted, until).catch(async (error: unknown) => {
         await turn
           .end(until.aborted ? 'cancelled' : 'failed', partOf(error))
           .catch((failure) => log.warn(`A turn was not kept: ${String(failure)}`));

@@ -1,30 +1,8 @@
 import { type Product, productNames, type Status } from '../../protocol/messages/status.ts';
 import { type AdvisedMessage, RunnerError, sayAfter } from '../base/errors.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
-
-/** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
-export interface StatusMonitor {
-  readonly onDidChange: Event<Status>;
-  /** A server other than the default one answers again after it could not be reached. Its status is not published. */
-  readonly onDidReturn: Event<Server>;
-  /** Asks the server. If it is the default one, a change of its status is published. */
-  check(server: Server, signal: AbortSignal): Promise<Status>;
-  /** Marks a request to the default server as running until the returned function is called. */
-  beginWork(): () => void;
-  /** Whether such a request is running. */
-  readonly isWorking: boolean;
-  /** A request failed. A lost connection to the default server is checked before it is published. */
-  failed(error: RunnerError): void;
-  /** Sets what the user should know of a feature. It is shown while everything else is well; undefined removes it. */
-  warn(message: string | undefined): void;
-  /**
-   * A server answered a request. If it is the default one and was offline, its status is checked. If another one could
-   * not be reached before, it has returned.
-   */
-  answered(server: Server): void;
-}
 
 export interface StatusOptions {
   readonly servers: Pick<Servers, 'server' | 'runner'>;
@@ -33,7 +11,10 @@ export interface StatusOptions {
   readonly closed: AbortSignal;
 }
 
-export function createStatus({ servers, whyWithheld, closed }: StatusOptions): StatusMonitor {
+export type StatusMonitor = ReturnType<typeof createStatus>;
+
+/** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
+export function createStatus({ servers, whyWithheld, closed }: StatusOptions) {
   const changed = createEmitter<Status>();
   const returned = createEmitter<Server>();
   /** Names of the other servers that could not be reached. */
@@ -81,12 +62,16 @@ export function createStatus({ servers, whyWithheld, closed }: StatusOptions): S
 
   return {
     onDidChange: changed.event,
+    /** A server other than the default one answers again after it could not be reached. Its status is not published. */
     onDidReturn: returned.event,
+    /** Asks the server. If it is the default one, a change of its status is published. */
     check,
-    get isWorking() {
+    /** Whether such a request is running. */
+    get isWorking(): boolean {
       return working > 0;
     },
-    beginWork() {
+    /** Marks a request to the default server as running until the returned function is called. */
+    beginWork(): () => void {
       working++;
       publish();
       let open = true;
@@ -97,18 +82,24 @@ export function createStatus({ servers, whyWithheld, closed }: StatusOptions): S
         publish();
       };
     },
-    failed({ kind, details }) {
+    /** A request failed. A lost connection to the default server is checked before it is published. */
+    failed({ kind, details }: RunnerError): void {
       if (kind !== 'server-unreachable') return;
       const { name } = servers.server();
       const { server = name } = details;
       if (server === name) checkLater();
       else lost.add(server);
     },
-    warn(message) {
+    /** Sets what the user should know of a feature. It is shown while everything else is well; undefined removes it. */
+    warn(message: string | undefined): void {
       warning = message;
       publish();
     },
-    answered(server) {
+    /**
+     * A server answered a request. If it is the default one and was offline, its status is checked. If another one
+     * could not be reached before, it has returned.
+     */
+    answered(server: Server): void {
       if (last?.state === 'offline' && server.name === servers.server().name) checkLater();
       if (lost.delete(server.name)) returned.fire(server);
     },

@@ -2,8 +2,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { TooLargeError } from '../../protocol/base/boundedBody.ts';
 import { tryJson } from '../../protocol/base/json.ts';
 import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
-import { maxMessage } from './mcpClient.ts';
-import { tryServerMessage } from './mcpMessage.ts';
+import { maxMessage, tryServerMessage } from './mcpClient.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { HttpServerEntry } from './serverEntry.ts';
 

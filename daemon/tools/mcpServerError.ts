@@ -5,7 +5,7 @@ import type { Advice, Advised } from '../../protocol/messages/advice.ts';
 import { withAdvice } from '../base/errors.ts';
 import { plainText } from '../base/programOutput.ts';
 import { LoginNeededError } from './httpTransport.ts';
-import { unfitAnswer } from './mcpMessage.ts';
+import { unfitAnswer } from './mcpClient.ts';
 import { canHaveToken } from './oauth/accessTokens.ts';
 import { codeOf } from './oauth/loginFailure.ts';
 import type { ServerTransportOptions } from './serverTransport.ts';

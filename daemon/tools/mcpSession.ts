@@ -7,7 +7,7 @@ import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';
 import type { CallContext, CallListener, ElicitMode } from '../chat/daemonTools.ts';
-import { RunningCalls } from './elicitation/runningCalls.ts';
+import { RunningCalls } from './elicitation/elicitation.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';

@@ -1,6 +1,7 @@
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../protocol/base/errorText.ts';
+import { cutText } from '../../protocol/base/text.ts';
 import type { ServerRequest } from './mcpSession.ts';
 import type { AskableServer } from './toolServer.ts';
 
@@ -68,4 +69,14 @@ export function serverLists<T>({ method, needs, pageIn }: ListedThings<T>) {
       return last.get(from.server) ?? { items: [] };
     });
   };
+}
+
+/** The name of a tool server as people type it before a colon, in one word. */
+export function serverWord(name: string): string {
+  return wordOf(name).replaceAll(':', '_');
+}
+
+/** A server's name for something, in one word without slashes. */
+export function wordOf(name: string): string {
+  return cutText(name.replace(/[^\p{L}\p{N}_.:-]+/gu, '_'), 64) || '_';
 }

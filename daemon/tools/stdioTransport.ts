@@ -6,8 +6,7 @@ import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.t
 import type { ProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../protocol/base/platform/program.ts';
 import { createYielder } from '../base/yielder.ts';
-import { maxMessage } from './mcpClient.ts';
-import { tryServerMessage } from './mcpMessage.ts';
+import { maxMessage, tryServerMessage } from './mcpClient.ts';
 
 export interface StdioTransportOptions {
   readonly command: string;

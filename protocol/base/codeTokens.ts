@@ -39,11 +39,6 @@ export interface CodeToken {
   readonly kind: CodeKind | undefined;
 }
 
-/** Reads code line by line. The tokens of a line together are its text. */
-export interface CodeReader {
-  line(text: string): readonly CodeToken[];
-}
-
 /** A reader for the code of a fence with this label; undefined if the language is unknown. */
 export function createCodeReader(label: string): CodeReader | undefined {
   const parser = languages.get(/^[\w+#-]*/.exec(label.trim().toLowerCase())?.[0] ?? '');
@@ -58,11 +53,14 @@ const longGap = /\S\s{21}/;
 /** How often a parser may change its state without reading on. */
 const maxLooks = 10;
 
-function createReader<S>(parser: StreamParser<S>): CodeReader {
+export type CodeReader = ReturnType<typeof createReader>;
+
+/** Reads code line by line. The tokens of a line together are its text. */
+function createReader<S>(parser: StreamParser<S>) {
   const state = parser.startState?.(tabSize) as S;
   let isBroken = false;
   return {
-    line(text) {
+    line(text: string): readonly CodeToken[] {
       if (isBroken || text.length > maxLine || longGap.test(text)) return [{ text, kind: undefined }];
       try {
         forgetOthers(parser);

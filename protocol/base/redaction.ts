@@ -3,18 +3,10 @@ import { type Form, formsOf, mask, maskRanges, type Range, readForm } from './se
 /** Shorter texts are not treated as secrets, because they would be found everywhere. In UTF-16 units. */
 const shortest = 4;
 
-/** Finds secrets in texts, in every form in which they may be written, in linear time. */
-export interface Redaction {
-  add(secret: string): void;
-  /** Removes the known secrets that are at least this long. */
-  redactKnown(text: string, atLeast: number): string;
-  /** The same for a text that comes in pieces. */
-  stream(atLeast: number): StreamRedaction;
-  /** Removes known secrets (also one cut off at the end of the text) and anything that looks like a credential. */
-  redact(text: string): string;
-}
+export type Redaction = ReturnType<typeof createRedaction>;
 
-export function createRedaction(): Redaction {
+/** Finds secrets in texts, in every form in which they may be written, in linear time. */
+export function createRedaction() {
   const forms = new Map<string, Form>();
   const wanted = new Map<number, readonly Form[]>();
   const formsAtLeast = (length: number) => {
@@ -24,13 +16,16 @@ export function createRedaction(): Redaction {
     return known;
   };
   return {
-    add(secret) {
+    add(secret: string): void {
       for (const form of formsOf(secret)) if (form.text.length >= shortest) forms.set(keyOf(form), form);
       wanted.clear();
     },
-    redactKnown: (text, atLeast) => maskRanges(text, rangesIn(text, formsAtLeast(atLeast))),
-    stream: (atLeast) => createStreamRedaction(() => formsAtLeast(atLeast)),
-    redact(text) {
+    /** Removes the known secrets that are at least this long. */
+    redactKnown: (text: string, atLeast: number) => maskRanges(text, rangesIn(text, formsAtLeast(atLeast))),
+    /** The same for a text that comes in pieces. */
+    stream: (atLeast: number) => createStreamRedaction(() => formsAtLeast(atLeast)),
+    /** Removes known secrets (also one cut off at the end of the text) and anything that looks like a credential. */
+    redact(text: string): string {
       const known = formsAtLeast(shortest);
       return redactCredentials(maskRanges(text, [...rangesIn(text, known), ...cutRanges(text, known)]));
     },

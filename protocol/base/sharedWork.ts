@@ -1,17 +1,5 @@
 import { orAborted } from './abort.ts';
 
-/**
- * Work that several callers want at the same time. The first caller for a key starts it. When a caller aborts, only
- * that caller leaves; the work is aborted when the last one has left. Each caller gets the newest report when it joins,
- * and every later one.
- */
-export interface SharedWork<T, State = never> {
-  /** Settles as the work does, or rejects at once with the signal's reason. Without a signal, a caller never leaves. */
-  join(key: string, begin: Begin<T, State>, watcher?: Watcher<State>): Promise<T>;
-  /** Aborts all work. Nothing starts afterwards. */
-  close(): void;
-}
-
 type Begin<T, State> = (signal: AbortSignal, report: (state: State) => void) => Promise<T>;
 
 export interface Watcher<State = never> {
@@ -27,7 +15,14 @@ interface Running<T, State> {
   newest?: { readonly state: State };
 }
 
-export function createSharedWork<T, State = never>(): SharedWork<T, State> {
+export type SharedWork<T, State = never> = ReturnType<typeof createSharedWork<T, State>>;
+
+/**
+ * Work that several callers want at the same time. The first caller for a key starts it. When a caller aborts, only
+ * that caller leaves; the work is aborted when the last one has left. Each caller gets the newest report when it joins,
+ * and every later one.
+ */
+export function createSharedWork<T, State = never>() {
   const running = new Map<string, Running<T, State>>();
   const closed = new AbortController();
 
@@ -54,7 +49,10 @@ export function createSharedWork<T, State = never>(): SharedWork<T, State> {
   };
 
   return {
-    async join(key, begin, watcher = {}) {
+    /**
+     * Settles as the work does, or rejects at once with the signal's reason. Without a signal, a caller never leaves.
+     */
+    async join(key: string, begin: Begin<T, State>, watcher: Watcher<State> = {}): Promise<T> {
       const { signal, report } = watcher;
       signal?.throwIfAborted();
       closed.signal.throwIfAborted();
@@ -67,7 +65,8 @@ export function createSharedWork<T, State = never>(): SharedWork<T, State> {
         leave(key, work, watcher);
       }
     },
-    close() {
+    /** Aborts all work. Nothing starts afterwards. */
+    close(): void {
       closed.abort();
       for (const { controller } of running.values()) controller.abort();
     },

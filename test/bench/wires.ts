@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
-import { parseStreamed } from '../../daemon/runner/http/boundedJson.ts';
+import { parseStreamed } from '../../daemon/runner/http/answerBody.ts';
 import { parseChatLine } from '../../daemon/runner/ollama/answers.ts';
 import { readJsonLines } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { readEvents } from '../../daemon/runner/openai/eventStream.ts';

@@ -19,9 +19,15 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { burstLines, LineLimit, linesPerSecond, plainText } from '../../daemon/base/programOutput.ts';
 import { tailBytes, tailLines, tailStart } from '../../daemon/logs/logFile.ts';
-import { createLogLines, createLogSplitter, maxLineLength, shownPart } from '../../daemon/logs/logLines.ts';
+import {
+  createLogLines,
+  createLogSplitter,
+  hidePrivateText,
+  levelOfLine,
+  maxLineLength,
+  shownPart,
+} from '../../daemon/logs/logLines.ts';
 import { adviceFor, containerOf, logSources } from '../../daemon/logs/logSources.ts';
-import { hidePrivateText, levelOfLine } from '../../daemon/logs/runnerLine.ts';
 import { createServerLogs, isThisHost, type ServerLogsOptions } from '../../daemon/logs/serverLogs.ts';
 import {
   type LogParams,

@@ -3,9 +3,13 @@ import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
-import { filledLength, fillPlaceholders, placeholdersIn } from '../../daemon/prompts/placeholders.ts';
-import { parsePromptFile } from '../../daemon/prompts/promptFile.ts';
-import { readTypedArguments } from '../../daemon/prompts/typedArguments.ts';
+import {
+  filledLength,
+  fillPlaceholders,
+  parsePromptFile,
+  placeholdersIn,
+  readTypedArguments,
+} from '../../daemon/prompts/promptFile.ts';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { type InitializationOptions, trustDidChange } from '../../protocol/messages/initialize.ts';
 import {

@@ -19,7 +19,7 @@ import { createSecretStore, parseSecretLine } from '../../daemon/config/secrets.
 import { openUserFile } from '../../daemon/config/userFile.ts';
 import type { Endpoint } from '../../daemon/rpc/endpoint.ts';
 import { toOutgoing } from '../../daemon/rpc/frameConnection.ts';
-import { FrameReader } from '../../daemon/rpc/frameReader.ts';
+import { FrameReader } from '../../daemon/rpc/frameStreams.ts';
 import { allWorkspaceFolders, workspaceRoot } from '../../daemon/rpc/greeting.ts';
 import { createLogOutbox } from '../../daemon/rpc/logOutbox.ts';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises
 import { dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
-import { isAlive } from '../../daemon/engine/processStart.ts';
+import { isAlive } from '../../daemon/engine/engineFile.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import {
   engineModelsRequest,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { isAlive } from '../../daemon/engine/processStart.ts';
+import { isAlive } from '../../daemon/engine/engineFile.ts';
 import {
   ask,
   type Editor,

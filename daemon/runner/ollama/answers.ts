@@ -2,7 +2,7 @@ import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { advise, RunnerError } from '../../base/errors.ts';
 import { opensThinking, turnsOf } from '../chatTemplate.ts';
-import { refuseExcess } from '../http/boundedJson.ts';
+import { refuseExcess } from '../http/answerBody.ts';
 import type {
   CallPart,
   ChatPart,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { RunnerError } from '../../base/errors.ts';
+import { RunnerError } from '../../base/errors.ts';
 import {
   contextExceeded,
   detailsOf,
@@ -11,7 +11,6 @@ import {
   type Subject,
 } from '../http/answerFailure.ts';
 import { errorJson, sentenceOf } from '../http/errorBody.ts';
-import { failureOfDownload } from './downloadFailure.ts';
 
 const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
@@ -65,4 +64,76 @@ function parseErrorBody(body: string, subject: Subject): ErrorBody | undefined {
   const { signin_url: signin } = value;
   const signinUrl = typeof signin === 'string' && /^https:\/\//i.test(signin) ? signin : undefined;
   return withoutUndefined({ error, signinUrl, failure: failureOfText(error, subject) });
+}
+
+/** A full disk, whether a download, an upload or a new model filled it. */
+const diskFullText = /no space left|not enough (disk )?space|disk quota exceeded|ENOSPC/i;
+
+/** What the runner says when a download failed, and what that means for the user. The first match applies. */
+const sentences: readonly { readonly text: RegExp; readonly explain: (reason: string) => string }[] = [
+  {
+    text: diskFullText,
+    explain: () =>
+      'The disk of the runner is full. Free some space, for example by deleting a model, and try again.',
+  },
+  {
+    text: /digest mismatch/i,
+    explain: () =>
+      'The download is damaged: its digest is not the expected one. Try again; only the damaged part is downloaded again.',
+  },
+  {
+    text: /requires a newer version/i,
+    explain: (reason) => `The runner is too old for this model: ${reason}. Update the runner and try again.`,
+  },
+  {
+    text: /server gave HTTP response to HTTPS client|insecure protocol http/i,
+    explain: () =>
+      'The registry in this name uses plain http, which the runner accepts only from this machine.',
+  },
+  {
+    text: /\b(unauthorized|access denied|denied|forbidden|40[13])\b/i,
+    explain: (reason) =>
+      `The registry does not let the runner in: ${reason}. Check the name, and whether the model is public.`,
+  },
+  {
+    text: /dial |lookup |no such host|connection (refused|reset)|i\/o timeout|timeout|TLS|unreachable|EOF|max retries exceeded/i,
+    explain: (reason) =>
+      `The runner could not download: ${reason}. Check the network of the machine where it runs and try again; the download continues where it stopped.`,
+  },
+];
+
+const downloadText = /^pull model manifest|max retries exceeded|digest mismatch, file must be downloaded/i;
+
+/**
+ * The error for a runner's text about a download, from `pull` or from a `create` that pulls, or about a full disk.
+ * Undefined for other texts.
+ */
+export function failureOfDownload(
+  text: string,
+  { model }: { readonly model?: string },
+): RunnerError | undefined {
+  if (!downloadText.test(text) && !diskFullText.test(text)) return undefined;
+  if (/manifest: (file does not exist|.*(manifest unknown|not found))/i.test(text))
+    return unknownModel(model);
+  const reason = reasonOf(text);
+  const known = sentences.find((sentence) => sentence.text.test(text));
+  const message = known?.explain(reason) ?? `The runner could not download: ${reason}. Try again.`;
+  return new RunnerError('runner-failed', message);
+}
+
+/** The reason without the address that was requested, which the user knows. */
+function reasonOf(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/^pull model manifest: (Get "[^"]*": )?/, '')
+    .trim()
+    .replace(/\.$/, '')
+    .slice(0, 500);
+}
+
+function unknownModel(model = 'this model'): RunnerError {
+  return new RunnerError(
+    'model-not-found',
+    `The registry does not know ${model}. Check the name and the tag; the library lists the models that exist.`,
+  );
 }

@@ -1,8 +1,8 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { endOf } from '../doneReason.ts';
+import { parseStreamed } from '../http/answerBody.ts';
 import { detailsOf, type Subject } from '../http/answerFailure.ts';
-import { parseStreamed } from '../http/boundedJson.ts';
 import { errorJson } from '../http/errorBody.ts';
 import type { CallPart, ChatPart, FillPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';

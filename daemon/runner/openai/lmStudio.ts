@@ -92,7 +92,11 @@ export function lmStudioOperations(
   transport: Transport,
   find: (model: string, signal: AbortSignal) => Promise<ModelEntry>,
 ): Required<Pick<Runner, 'load' | 'unload' | 'pull'>> {
-  const ask = async (method: 'GET' | 'POST', path: string, about: ModelRequest) => {
+  const ask = async (
+    method: 'GET' | 'POST',
+    path: string,
+    about: { readonly body?: object; readonly model: string; readonly signal: AbortSignal },
+  ) => {
     const { body, model, signal } = about;
     const answer = await transport.json({ method, path, body, model, wait: 'work', signal });
     const value = isRecord(answer) ? answer : {};
@@ -128,12 +132,6 @@ export function lmStudioOperations(
       yield [{ status: 'success' }];
     },
   };
-}
-
-interface ModelRequest {
-  readonly body?: object;
-  readonly model: string;
-  readonly signal: AbortSignal;
 }
 
 function failedDownload(model: string): RunnerError {

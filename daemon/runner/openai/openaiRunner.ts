@@ -15,10 +15,9 @@ import { lifetimeOf, listLmStudio, lmStudioOperations } from './lmStudio.ts';
 import { isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
 import { type Props, parseProps } from './props.ts';
 import { versionOf } from './recognise.ts';
-import { chatBody, completionBody, infillBody, type ModelBody } from './requests.ts';
+import { chatBody, completionBody, infillBody, type ModelBody, withSimpleSchema } from './requests.ts';
 import { createRouter } from './router.ts';
 import { RouterEvents } from './routerEvents.ts';
-import { withSimpleSchema } from './simpleSchema.ts';
 import { reasonToWait, sayingWhy } from './waiting.ts';
 
 /** A server that speaks OpenAI's API, with what its product has beyond that. */

@@ -2,29 +2,20 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startProgram, systemProgram } from './program.ts';
 
-/** Ends processes together with all processes that they have started. */
-export interface ProcessGroups {
-  /**
-   * Watches a child that leads a process group. The group ends with this process, however that ends. It is killed
-   * `killAfter` ms after it was asked to end: a second, unless it needs longer.
-   */
-  add(child: ChildProcess, killAfter?: number): void;
-  /** Waits for `patience` ms for the group to end by itself, then ends it. Settles when the group has ended. */
-  end(child: ChildProcess, patience?: number): Promise<void>;
-  /** Ends all groups. */
-  close(): Promise<void>;
-}
-
-interface ProcessGroupsOptions {
-  readonly platform: NodeJS.Platform;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /** How long a group that was asked to end has for it, and how often that is checked, in ms. */
 const usualGrace = 1_000;
 const lookEvery = 20;
 
-export function createProcessGroups({ platform, env }: ProcessGroupsOptions): ProcessGroups {
+export type ProcessGroups = ReturnType<typeof createProcessGroups>;
+
+/** Ends processes together with all processes that they have started. */
+export function createProcessGroups({
+  platform,
+  env,
+}: {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+}) {
   /** How long each has to end. */
   const living = new Map<number, number>();
   const ending = new Map<number, Promise<void>>();
@@ -57,16 +48,22 @@ export function createProcessGroups({ platform, env }: ProcessGroupsOptions): Pr
     return ended;
   };
   return {
-    add({ pid }, killAfter = usualGrace) {
+    /**
+     * Watches a child that leads a process group. The group ends with this process, however that ends. It is killed
+     * `killAfter` ms after it was asked to end: a second, unless it needs longer.
+     */
+    add({ pid }: ChildProcess, killAfter = usualGrace): void {
       if (pid === undefined) return;
       if (living.size === 0) process.on('exit', killAll);
       living.set(pid, killAfter);
       guard?.add(pid);
     },
-    async end({ pid }, patience) {
+    /** Waits for `patience` ms for the group to end by itself, then ends it. Settles when the group has ended. */
+    async end({ pid }: ChildProcess, patience?: number): Promise<void> {
       if (pid !== undefined && living.has(pid)) await endOnce(pid, patience);
     },
-    async close() {
+    /** Ends all groups. */
+    async close(): Promise<void> {
       await Promise.all([...living.keys()].map((pid) => endOnce(pid)));
       guard?.close();
     },
@@ -97,12 +94,6 @@ function killTree(pid: number): void {
   child.on('error', () => undefined);
 }
 
-interface Guard {
-  add(pid: number): void;
-  remove(pid: number): void;
-  close(): void;
-}
-
 /**
  * A shell whose input ends with this process, even if this process is killed. It then kills the groups that are left.
  * It is given only process ids.
@@ -120,7 +111,7 @@ for pid in $groups; do kill -s TERM -- "-$pid" 2>/dev/null; done
 for pid in $groups; do kill -s KILL -- "-$pid" 2>/dev/null; done
 `;
 
-function createGuard(env: NodeJS.ProcessEnv): Guard {
+function createGuard(env: NodeJS.ProcessEnv) {
   let shell: ChildProcess | undefined;
   const start = () => {
     const child = startProgram('/bin/sh', ['-c', guardScript], {
@@ -137,12 +128,12 @@ function createGuard(env: NodeJS.ProcessEnv): Guard {
   };
   const say = (line: string) => void shell?.stdin?.write(`${line}\n`);
   return {
-    add(pid) {
+    add(pid: number): void {
       shell ??= start();
       say(`add ${pid}`);
     },
-    remove: (pid) => say(`remove ${pid}`),
-    close() {
+    remove: (pid: number) => say(`remove ${pid}`),
+    close(): void {
       shell?.stdin?.end();
       shell = undefined;
     },

@@ -12,8 +12,7 @@ import {
   textOf,
 } from '../../../daemon/practice/exchange.ts';
 import { readInference } from '../../../daemon/practice/inference.ts';
-import type { PracticeCapability } from '../../../daemon/practice/model.ts';
-import { tryModelName } from '../../../daemon/practice/modelName.ts';
+import { type PracticeCapability, tryModelName } from '../../../daemon/practice/model.ts';
 import { countTokens } from '../../../daemon/practice/speech.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { escapeMarkup } from '../../../protocol/base/text.ts';
