@@ -41,11 +41,11 @@ import {
   suggestChecksRequest,
   undoEditsRequest,
 } from '../../../protocol/messages/tools.ts';
-import { clipboardSequence } from '../cli/clipboard.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
 import type { ShellResult } from '../cli/shellCommand.ts';
+import { clipboardSequence } from '../cli/systemPrograms.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
 import { describeDiff } from '../screen/diff.ts';
@@ -61,9 +61,9 @@ import {
   withAlong,
 } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
-import type { EditedTurn, LastTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
 import { type ConversationState, commandNames } from './slashCommands.ts';
+import type { EditedTurn, LastTurn } from './slashConversation.ts';
 import type { ToolChoice } from './toolChoice.ts';
 
 const nothingRestored: RestoredEdits = { restored: [], left: [] };

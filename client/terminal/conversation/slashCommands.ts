@@ -11,16 +11,20 @@ import { optionNames, thinkWords } from '../cli/flags.ts';
 import type { ChatSettings } from './chatSettings.ts';
 import { findModel } from './chooseModel.ts';
 import {
+  changeSession,
+  changeTitle,
   copyAnswer,
   editTurn,
+  forget,
+  forkHere,
   redoEdits,
   retryTurn,
   saveAnswer,
   showEdits,
   undoTurn,
   type WithLastTurn,
-} from './lastTurn.ts';
-import { changeSession, changeTitle, forget, forkHere, type WithSession } from './slashSessions.ts';
+  type WithSession,
+} from './slashConversation.ts';
 import {
   attachFile,
   attachImage,
@@ -74,152 +78,116 @@ interface SlashCommand {
   readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
 }
 
-const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand>([
-  [
-    'model',
-    {
+const commands: ReadonlyMap<string, SlashCommand> = new Map(
+  Object.entries<SlashCommand>({
+    model: {
       usage: '/model [NAME]',
       summary: 'shows the models, or changes to one',
       offers: 'models',
       run: changeModel,
     },
-  ],
-  [
-    'think',
-    {
+    think: {
       usage: `/think [${[...thinkWords.keys()].join('|')}]`,
       summary: 'how much a thinking model thinks',
       offers: [...thinkWords.keys()],
       run: changeThink,
     },
-  ],
-  [
-    'system',
-    {
+    system: {
       usage: '/system [TEXT|@FILE|off]',
       summary: 'shows the system prompt, or sets it',
       offers: 'promptFiles',
       run: changeSystem,
     },
-  ],
-  [
-    'set',
-    {
+    set: {
       usage: '/set [NAME VALUE|NAME off]',
       summary: 'the options of the runner, such as temperature',
       offers: optionNames,
       run: changeAnyOption,
     },
-  ],
-  [
-    'context',
-    {
+    context: {
       usage: '/context [N|auto]',
       summary: 'tokens of the window, such as 8192 or 32k',
       offers: ['auto'],
       run: changeWindow,
     },
-  ],
-  [
-    'file',
-    {
+    file: {
       usage: '/file FILE',
       summary: 'a text to send with the next prompt',
       offers: 'files',
       run: attachFile,
     },
-  ],
-  [
-    'image',
-    {
+    image: {
       usage: '/image FILE',
       summary: 'a picture to send with the next prompt',
       offers: 'files',
       run: attachImage,
     },
-  ],
-  [
-    'sessions',
-    {
+    sessions: {
       usage: '/sessions [NUMBER|ID]',
       summary: 'shows the conversations, or changes to one',
       offers: 'sessions',
       run: changeSession,
     },
-  ],
-  [
-    'resume',
-    {
+    resume: {
       usage: '/resume [WORDS]',
       summary: 'searches the conversations, to choose one',
       run: async (_, choose) => ({ text: '', choose }),
     },
-  ],
-  [
-    'fork',
-    {
+    fork: {
       usage: '/fork [TURNS]',
       summary: 'continues in a copy with all turns, or the first ones',
       run: forkHere,
     },
-  ],
-  ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
-  [
-    'tools',
-    {
+    title: { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle },
+    tools: {
       usage: '/tools [NAME on|off]',
       summary: 'shows the tools, or switches a server',
       offers: 'tools',
       run: changeTools,
     },
-  ],
-  [
-    'check',
-    {
+    check: {
       usage: '/check [NAME]',
       summary: 'shows the commands that it may run, or takes one that is suggested',
       run: changeChecks,
     },
-  ],
-  [
-    'mode',
-    {
+    mode: {
       usage: `/mode [${agentModes.join('|')}]`,
       summary: 'what it may do with files without a question',
       offers: agentModes,
       run: changeMode,
     },
-  ],
-  [
-    'rounds',
-    {
+    rounds: {
       usage: '/rounds [N|auto]',
       summary: 'how often it may call tools before it has to answer',
       offers: ['auto'],
       run: changeRounds,
     },
-  ],
-  ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],
-  ['undo', { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn }],
-  ['edits', { usage: '/edits', summary: 'shows what the last answer has changed', run: showEdits }],
-  ['redo', { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits }],
-  ['edit', { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn }],
-  [
-    'copy',
-    { usage: '/copy [N]', summary: 'copies the last answer, or its Nth block of code', run: copyAnswer },
-  ],
-  [
-    'save',
-    { usage: '/save FILE', summary: 'writes the last answer to a file', offers: 'files', run: saveAnswer },
-  ],
-  [
-    'stats',
-    { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
-  ],
-  ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
-  ['help', { usage: '/help', summary: 'shows this', run: showHelp }],
-  ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
-]);
+    retry: { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn },
+    undo: { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn },
+    edits: { usage: '/edits', summary: 'shows what the last answer has changed', run: showEdits },
+    redo: { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits },
+    edit: { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn },
+    copy: {
+      usage: '/copy [N]',
+      summary: 'copies the last answer, or its Nth block of code',
+      run: copyAnswer,
+    },
+    save: {
+      usage: '/save FILE',
+      summary: 'writes the last answer to a file',
+      offers: 'files',
+      run: saveAnswer,
+    },
+    stats: {
+      usage: '/stats',
+      summary: 'what the last answer took, and how full the window is',
+      run: showStats,
+    },
+    clear: { usage: '/clear', summary: 'begins a new conversation', run: forget },
+    help: { usage: '/help', summary: 'shows this', run: showHelp },
+    bye: { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave },
+  }),
+);
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['exit', 'bye'],
   ['quit', 'bye'],

@@ -19,8 +19,7 @@ import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { isOwnStopped, startOwn } from './advice.ts';
 import { type DaemonClient, startDaemon } from './daemon.ts';
-import { offerStart } from './firstStart.ts';
-import { chooseFound } from './foundRunner.ts';
+import { chooseFound, offerStart } from './firstStart.ts';
 
 /** Starts a daemon, passes it to `use`, and closes it afterwards. */
 export async function withDaemon<T>(

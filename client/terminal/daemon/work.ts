@@ -4,8 +4,8 @@ import { progressNotification } from '../../../protocol/messages/progress.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { type InterruptOutcome, interruptible } from '../cli/signals.ts';
 import { createProgressOutput, type ProgressOutput } from '../screen/progressOutput.ts';
-import { BackpressureQueue } from './backpressureQueue.ts';
 import type { DaemonClient } from './daemon.ts';
+import { BackpressureQueue } from './daemon.ts';
 
 /** Sends a request and shows its progress. Ctrl-C cancels it. */
 export async function requestWork<P extends WorkDoneParams, R>(
