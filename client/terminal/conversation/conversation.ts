@@ -26,7 +26,7 @@ import type { LineEditor } from './lineEditor.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
 import { openLineEditor } from './openLineEditor.ts';
-import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
+import { commandNames, isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
 import type { SlashResult } from './slashSettings.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
@@ -52,7 +52,13 @@ export async function converse(
   const model =
     named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
   const path = historyPath(terminal.env);
-  const conversation = new OpenConversation(terminal, connection, { model, tools, settings, copyText });
+  const conversation = new OpenConversation(terminal, connection, {
+    model,
+    tools,
+    settings,
+    copyText,
+    commands: commandNames,
+  });
   const editor = openLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),

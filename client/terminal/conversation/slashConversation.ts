@@ -4,91 +4,100 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import { count } from '../../../protocol/base/text.ts';
-import type { FileDiff, Message } from '../../../protocol/messages/chat.ts';
-import type { Session } from '../../../protocol/messages/sessions.ts';
-import type { EditsResult, RestoredEdits } from '../../../protocol/messages/tools.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { Message } from '../../../protocol/messages/chat.ts';
+import { readSessionRequest } from '../../../protocol/messages/sessions.ts';
+import {
+  type EditsResult,
+  listEditsRequest,
+  type RestoredEdits,
+  redoEditsRequest,
+  undoEditsRequest,
+} from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
+import { clipboardSequence } from '../cli/systemPrograms.ts';
+import { describeDiff } from '../screen/diff.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
 import type { Along } from './namedFiles.ts';
+import type { OpenConversation } from './openConversation.ts';
 import { pathOfWord, type SlashResult } from './slashSettings.ts';
-
-/** What the commands about the last turn read and change. */
-export interface WithLastTurn {
-  readonly cwd: string;
-  lastTurn(): Promise<LastTurn>;
-  /** Takes back the last turn, also where the conversation is kept. Returns its prompt; undefined if there is none. */
-  undo(): Promise<Message | undefined>;
-  /** Does the same, and attaches to the next prompt what was attached to that one. */
-  undoToEdit(): Promise<EditedTurn | undefined>;
-  /** What the built-in tools have changed in the last turn. */
-  lastEdits(): Promise<EditsResult>;
-  undoEdits(): Promise<RestoredEdits>;
-  redoEdits(): Promise<RestoredEdits>;
-  readonly describeDiff: (diff: FileDiff) => string;
-  /** Puts a text into the clipboard. Returns whether a program of the system took it. */
-  copy(text: string): Promise<boolean>;
-}
-
-export interface LastTurn {
-  readonly prompt?: Message;
-  /** The text of the last answer. */
-  readonly answer?: string;
-}
-
-/** A prompt that is to be changed and asked again. */
-export interface EditedTurn {
-  /** As it was typed. */
-  readonly entry: string;
-  readonly attached: Along;
-}
 
 const nothing: SlashResult = { text: 'There is no turn yet.' };
 
-/** If the turn has changed files, the user says whether they are taken back too. */
-export async function undoTurn(state: WithLastTurn): Promise<SlashResult> {
-  const edits = await state.lastEdits();
-  const takeBack = async (): Promise<SlashResult> => {
-    const prompt = await state.undo();
-    return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
-  };
-  return edits.count === 0 ? takeBack() : askAboutEdits(state, edits, takeBack);
+/** What was said last; nothing before the first prompt. */
+async function readLastTurn({
+  session,
+  daemon,
+}: OpenConversation): Promise<{ readonly prompt?: Message; readonly answer?: string }> {
+  if (!session) return {};
+  const { messages } = await daemon.request(readSessionRequest, { id: session.id });
+  return withoutUndefined({
+    prompt: messages.findLast(({ role }) => role === 'user'),
+    answer: messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content,
+  });
 }
 
-function askAboutEdits(
-  state: WithLastTurn,
-  edits: EditsResult,
-  takeBack: () => Promise<SlashResult>,
-): SlashResult {
-  const what = `${count(edits.count, 'edit')} in ${count(edits.files.length, 'file')}`;
+/** What the built-in tools have changed in the last turn. */
+interface LastEdits {
+  /** The change of each file, as the screen shows it. */
+  readonly changes: readonly string[];
+  /** Such as `3 edits in 2 files`; empty if there was none. */
+  readonly what: string;
+  /** Returns what to say about it. */
+  readonly takeBack: () => Promise<string>;
+}
+
+/** None if nothing is kept, or the tools are off. */
+async function lastEdits({ session, daemon, terminal }: OpenConversation): Promise<LastEdits> {
+  const { id = '', turns = 0 } = session ?? {};
+  const params = { session: id, prompt: turns };
+  const none: EditsResult = { files: [], count: 0 };
+  const listing = turns > 0 ? daemon.request(listEditsRequest, params).catch(() => none) : none;
+  const { files, count: all } = await listing;
+  return {
+    changes: files.map((diff) => describeDiff(diff, terminal.stdout).text),
+    what: all === 0 ? '' : `${count(all, 'edit')} in ${count(files.length, 'file')}`,
+    takeBack: async () =>
+      describeRestored('Took back the edits of', await daemon.request(undoEditsRequest, params)),
+  };
+}
+
+/** If the turn has changed files, the user says whether they are taken back too. */
+export async function undoTurn(conversation: OpenConversation): Promise<SlashResult> {
+  const { what, changes, takeBack } = await lastEdits(conversation);
+  const undo = async (): Promise<SlashResult> => {
+    const prompt = await conversation.undo();
+    return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
+  };
   const ask = (text: string): SlashResult => ({
     text,
     confirm: {
       question: `take back the prompt, and its ${what}? [y]es, [p]rompt only, [d]iff, [n]o `,
       async yes() {
-        const files = describeRestored('Took back the edits of', await state.undoEdits());
-        const { text: taken, ...rest } = await takeBack();
+        const files = await takeBack();
+        const { text: taken, ...rest } = await undo();
         return { ...rest, text: [taken, files, '"/redo" brings them back.'].join('\n') };
       },
       others: new Map([
-        ['prompt', takeBack],
-        ['diff', async () => ask(edits.files.map(state.describeDiff).join('\n'))],
+        ['prompt', undo],
+        ['diff', async () => ask(changes.join('\n'))],
       ]),
       no: 'Nothing was taken back.',
     },
   });
-  return ask('');
+  return what === '' ? undo() : ask('');
 }
 
-export async function showEdits(state: WithLastTurn): Promise<SlashResult> {
-  const { files } = await state.lastEdits();
-  if (files.length === 0) return { text: 'The last answer has changed nothing that could be taken back.' };
-  return { text: `${files.map(state.describeDiff).join('\n')}\n"/undo" takes them back.` };
+export async function showEdits(conversation: OpenConversation): Promise<SlashResult> {
+  const { changes } = await lastEdits(conversation);
+  if (changes.length === 0) return { text: 'The last answer has changed nothing that could be taken back.' };
+  return { text: `${changes.join('\n')}\n"/undo" takes them back.` };
 }
 
 /** Brings back the edits that were taken back last; their prompt stays away. */
-export async function redoEdits(state: WithLastTurn): Promise<SlashResult> {
-  const restored = await state.redoEdits();
-  if (restored.restored.length + restored.left.length === 0)
+export async function redoEdits({ session, daemon }: OpenConversation): Promise<SlashResult> {
+  const restored = session && (await daemon.request(redoEditsRequest, { session: session.id }));
+  if (!restored || restored.restored.length + restored.left.length === 0)
     return { text: 'No edits of this conversation were taken back.' };
   return { text: describeRestored('Brought back the edits of', restored) };
 }
@@ -101,31 +110,33 @@ function describeRestored(done: string, { restored, left }: RestoredEdits): stri
 }
 
 /** The old answer stays until the new one is whole. */
-export async function retryTurn(state: WithLastTurn): Promise<SlashResult> {
-  const { prompt } = await state.lastTurn();
+export async function retryTurn(conversation: OpenConversation): Promise<SlashResult> {
+  const { prompt } = await readLastTurn(conversation);
   if (!prompt) return nothing;
   const again: SlashResult = { text: `Asking again: ${beginningOf(prompt)}`, again: true };
-  return withoutEdits(state, async () => again);
+  return withoutEdits(conversation, async () => again);
 }
 
-export async function editTurn(state: WithLastTurn): Promise<SlashResult> {
-  return withoutEdits(state, async () => {
-    const edited = await state.undoToEdit();
+export async function editTurn(conversation: OpenConversation): Promise<SlashResult> {
+  return withoutEdits(conversation, async () => {
+    const edited = await conversation.undoToEdit();
     return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : nothing;
   });
 }
 
 /** Asks whether the edits of the last turn are taken back first. */
-async function withoutEdits(state: WithLastTurn, next: () => Promise<SlashResult>): Promise<SlashResult> {
-  const edits = await state.lastEdits();
-  if (edits.count === 0) return next();
-  const what = `${count(edits.count, 'edit')} in ${count(edits.files.length, 'file')}`;
+async function withoutEdits(
+  conversation: OpenConversation,
+  next: () => Promise<SlashResult>,
+): Promise<SlashResult> {
+  const { what, takeBack } = await lastEdits(conversation);
+  if (what === '') return next();
   return {
     text: '',
     confirm: {
       question: `take back its ${what} first? [y]es, [k]eep, [n]o `,
       async yes() {
-        const files = describeRestored('Took back the edits of', await state.undoEdits());
+        const files = await takeBack();
         const { text, ...rest } = await next();
         return { ...rest, text: [files, text].filter(Boolean).join('\n') };
       },
@@ -142,8 +153,8 @@ function describeAlong({ attachments, images }: Along): string {
   return along.length === 0 ? '' : `Along with it: ${along.join(', ')}.`;
 }
 
-export async function copyAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {
-  const { answer } = await state.lastTurn();
+export async function copyAnswer(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  const { answer } = await readLastTurn(conversation);
   if (answer === undefined) return nothing;
   if (word !== '' && !/^[1-9]\d{0,3}$/.test(word))
     return { text: 'Say "/copy", or "/copy 1" for a block of code.' };
@@ -155,19 +166,23 @@ export async function copyAnswer(state: WithLastTurn, word: string): Promise<Sla
     return { text: `The answer has ${there}.` };
   }
   const what = `${word === '' ? 'the answer' : `block ${word}`}, ${formatBytes(Buffer.byteLength(text))}`;
+  const { terminal, copyText } = conversation;
+  // Over SSH, only the terminal has the user's clipboard.
+  if (terminal.stdout.isRedrawable) await terminal.stdout.write(clipboardSequence(text));
+  const isCopied = (await copyText?.(text)) ?? false;
   return {
-    text: (await state.copy(text))
+    text: isCopied
       ? `Copied ${what}.`
       : `Sent ${what}, to the terminal for its clipboard. Not every terminal takes it.`,
   };
 }
 
 /** Writes the last answer into a file. One that is there already is asked about. */
-export async function saveAnswer(state: WithLastTurn, word: string): Promise<SlashResult> {
-  const { cwd } = state;
+export async function saveAnswer(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  const { cwd } = conversation;
   const path = pathOfWord(word);
   if (path === '') return { text: 'Say where: /save FILE' };
-  const { answer } = await state.lastTurn();
+  const { answer } = await readLastTurn(conversation);
   if (answer === undefined) return nothing;
   const text = answer.endsWith('\n') ? answer : `${answer}\n`;
   const write = async (flag: 'w' | 'wx') => {
@@ -220,60 +235,42 @@ function beginningOf({ content }: Message): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
-/** What the commands about conversations read and change. */
-export interface WithSession {
-  /** Undefined before the first prompt. */
-  readonly session: Session | undefined;
-  /** The kept conversations, newest first. */
-  sessions(): Promise<readonly Session[]>;
-  /** Continues another conversation. */
-  change(id: string): Promise<void>;
-  /**
-   * Goes on in a new conversation with what was said, or with its first turns; the other one stays. Returns how many
-   * turns it has; undefined if this one has fewer.
-   */
-  fork(turns: number | undefined): Promise<number | undefined>;
-  retitle(title: string): Promise<void>;
-  /** Begins a new conversation. */
-  clear(): void;
-}
-
-export async function changeSession(state: WithSession, word: string): Promise<SlashResult> {
-  const sessions = await state.sessions();
+export async function changeSession(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  const sessions = await conversation.sessions();
   if (word === '') {
     if (sessions.length === 0) return { text: 'No conversation is kept yet.' };
     const list = sessions.map(
       (session, index) =>
-        `${session.id === state.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
+        `${session.id === conversation.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
     );
     return {
       text: [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n'),
     };
   }
-  await state.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
+  await conversation.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
   return { text: '' };
 }
 
-export async function forkHere(state: WithSession, word: string): Promise<SlashResult> {
+export async function forkHere(conversation: OpenConversation, word: string): Promise<SlashResult> {
   if (word !== '' && !/^[1-9]\d{0,5}$/.test(word))
     return { text: 'Say "/fork", or "/fork 2" to keep the first two turns.' };
-  const before = state.session;
-  const turns = await state.fork(word === '' ? undefined : Number(word));
+  const before = conversation.session;
+  const turns = await conversation.fork(word === '' ? undefined : Number(word));
   if (turns === undefined)
     return { text: word === '' ? 'There is no turn yet.' : `There is no turn ${word} yet.` };
   const back = before ? `; "/sessions ${before.id}" goes back to it` : '';
   return { text: `This is a new conversation with ${count(turns, 'turn')}. The other one stays${back}.` };
 }
 
-export async function changeTitle(state: WithSession, word: string): Promise<SlashResult> {
-  if (word !== '') await state.retitle(word);
-  const { session } = state;
+export async function changeTitle(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  if (word !== '') await conversation.retitle(word);
+  const { session } = conversation;
   return {
     text: session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.',
   };
 }
 
-export async function forget(state: WithSession): Promise<SlashResult> {
-  state.clear();
+export async function forget(conversation: OpenConversation): Promise<SlashResult> {
+  conversation.clear();
   return { text: 'This is a new conversation.' };
 }
