@@ -167,7 +167,7 @@ export interface Work<P extends WorkDoneParams> {
 }
 
 /** Does the work and shows its progress. Ctrl-C cancels it. Returns the exit code. */
-export async function runWork<P extends WorkDoneParams>(
+async function runWork<P extends WorkDoneParams>(
   context: CommandContext,
   daemon: DaemonClient,
   { request, params, done, stopped, isQuiet }: Work<P>,

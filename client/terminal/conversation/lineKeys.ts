@@ -116,7 +116,7 @@ export class LineKeys {
 }
 
 /** A search in the history that goes on with each key, from newer to older entries. */
-export class HistorySearch {
+class HistorySearch {
   readonly #entries: readonly string[];
   #query = '';
   #at = 0;

@@ -361,7 +361,10 @@ export class OpenConversation {
     return models.filter(canChat);
   }
 
-  /** The prompts that are kept as files; those that cannot be used too. Files that cannot be read now are no reason to stop: what cannot be listed is not offered. */
+  /**
+   * The prompts that are kept as files; those that cannot be used too. Files that cannot be read now are no reason to
+   * stop: what cannot be listed is not offered.
+   */
   async prompts(): Promise<ListPromptsResult> {
     const { cwd } = this.terminal;
     const request = this.daemon.request(listPromptsRequest, { cwd, commands: this.#commands });

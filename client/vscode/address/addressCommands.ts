@@ -14,7 +14,7 @@ import {
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
-import { toDocsAddress } from '../documents/docsAddress.ts';
+import { toDocsAddress } from '../documents/docsTokens.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';

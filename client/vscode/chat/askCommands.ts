@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../daemon/startedDaemon.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
+import type { Parts } from '../parts.ts';
 import { plain } from '../ui/safeText.ts';
-import type { AnsweringModels } from './answeringModel.ts';
 import {
   changesIn,
   commitPrompt,
@@ -12,21 +11,13 @@ import {
   repositoryAt,
   writeInto,
 } from './commitMessage.ts';
-import type { OfferedModels } from './offeredModels.ts';
 import { type PromptName, prompts } from './prompt.ts';
-import type { AskForRound } from './rounds.ts';
 import { thinkFor } from './thinking.ts';
 
-export interface AskCommandsDependencies {
-  readonly models: AnsweringModels;
-  readonly ask: AskForRound;
-  readonly reporter: ErrorReporter;
-  readonly offered: Pick<OfferedModels, 'find'>;
-}
+type AskParts = Pick<Parts, 'ask' | 'models' | 'offered' | 'reporter'>;
 
 /** "Ask Runner" in the editor's menu, on problems, and for the message of a commit. */
-export function registerAskCommands(dependencies: AskCommandsDependencies): vscode.Disposable {
-  const { reporter } = dependencies;
+export function registerAskCommands(parts: AskParts): vscode.Disposable {
   const names = Object.keys(prompts) as PromptName[];
   return vscode.Disposable.from(
     ...names.map((name) =>
@@ -41,13 +32,10 @@ export function registerAskCommands(dependencies: AskCommandsDependencies): vsco
       { provideCodeActions: toActions },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
-    reporter.registerCommand(
+    parts.reporter.registerCommand(
       'runner.writeCommitMessage',
       (provider) =>
-        writeCommitMessage(
-          dependencies,
-          (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri,
-        ),
+        writeCommitMessage(parts, (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri),
       'Writing the commit message',
     ),
   );
@@ -123,7 +111,7 @@ function toCorrection(uri: vscode.Uri, problem: vscode.Diagnostic): vscode.CodeA
 }
 
 async function writeCommitMessage(
-  { models, ask, offered }: AskCommandsDependencies,
+  { models, ask, offered }: AskParts,
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();

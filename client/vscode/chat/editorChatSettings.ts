@@ -47,7 +47,7 @@ export function modelForAgents(
     const isLargeEnough = (context.maximum ?? agentNeeds) >= agentNeeds;
     return canChat(model) && !remote && capabilities.tools.value !== false && isLargeEnough;
   });
-  const chosen = able.find(({ name, server }) => idOf({ model: name, server }) === chatModel);
+  const chosen = able.find((model) => idOf(model) === chatModel);
   return chosen ?? able.find((model) => model === preferred) ?? able[0];
 }
 
@@ -125,8 +125,7 @@ const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 
 /** How a setting of the editor names a model. */
 function inSetting(key: string, model: NamedModel): string {
-  const { name, server } = model;
-  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf({ model: name, server })}`;
+  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf(model)}`;
 }
 
 /** Undefined if the window is large enough, or if the model can have no larger one. */

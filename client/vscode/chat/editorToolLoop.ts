@@ -9,13 +9,13 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import { createAnswerWriter } from './answerWriter.ts';
-import { toAside, toOurs } from './asides.ts';
+import { createAnswerWriter, toAside } from './answerWriter.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import { labelOf } from './pickerEntries.ts';
 import { placesOf } from './references.ts';
 import type { AskForRound } from './rounds.ts';
+import type { ThinkingPage } from './thinkingPage.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
 /** What a button below an answer passes: the lines of a file, counted from 0, and what to do with them. */
@@ -44,8 +44,7 @@ export interface Turn {
 export interface ModelTurn extends Turn {
   /** Absent leaves it to the model. */
   readonly think?: ChatParams['think'];
-  /** Keeps a thought that goes on. */
-  readonly keep: (id: string, thought: string) => void;
+  readonly thoughts: ThinkingPage;
 }
 
 /** How often the model may call tools before it must answer with what it knows. */
@@ -55,7 +54,7 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [], think, keep }: ModelTurn,
+  { request, context, stream, token, sent, images = [], found = [], think, thoughts }: ModelTurn,
 ): Promise<vscode.ChatResult> {
   const {
     messages: before,
@@ -78,7 +77,7 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, toOurs, keep });
+    const writer = createAnswerWriter(stream, thoughts);
     const params = {
       model: name,
       server,

@@ -9,9 +9,8 @@ import { isFilterOn, noFilter, type RowFilter, showFilterBox } from './filter.ts
 import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
 import { createRowReveal, type RowReveal } from './rowReveal.ts';
-import { createRowStore, type RowSource, type RowStore } from './rowStore.ts';
-import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './sorting.ts';
-import { viewStateOf } from './viewState.ts';
+import { createRowStore, type RowSource, type RowStore, viewStateOf } from './rowStore.ts';
+import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './treeNodes.ts';
 
 export interface ModelViewOptions {
   /** The view's id. */
