@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 
-export interface CountdownEvents {
+interface CountdownEvents {
   readonly clock: Clock;
   /** The shown time has changed. */
   readonly onTick: () => void;
@@ -8,22 +8,17 @@ export interface CountdownEvents {
   readonly onEnd: () => void;
 }
 
+/** Timers of the runtime take at most 24 days. */
+const maxTimer = 3_600_000;
+
 /** Follows the ends of keep-alives by the clock, without requests. It has a timer only while an end is ahead. */
-export interface Countdown {
+export function createCountdown({ clock, onTick, onEnd }: CountdownEvents) {
+  let cancel: (() => void) | undefined;
+
   /**
    * Replaces the followed ends, in ms since 1970; ends in the past are left out. While `isWatched` is false, it reports
    * only ends, and does not tick.
    */
-  follow(ends: readonly number[], isWatched: boolean): void;
-  dispose(): void;
-}
-
-/** Timers of the runtime take at most 24 days. */
-const maxTimer = 3_600_000;
-
-export function createCountdown({ clock, onTick, onEnd }: CountdownEvents): Countdown {
-  let cancel: (() => void) | undefined;
-
   const follow = (ends: readonly number[], isWatched: boolean): void => {
     cancel?.();
     cancel = undefined;

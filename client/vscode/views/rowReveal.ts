@@ -1,23 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { ModelRow } from '../models/modelRow.ts';
 
-/** Selects the row of one model as soon as possible. */
-export interface RowReveal {
-  /** Replaces an older request. */
-  want(model: ModelRow): void;
-  /** The rows have changed. */
-  tryNow(): void;
-  /** The row is selected, or the user has selected another row, which must stay selected. */
-  end(): void;
-  dispose(): void;
-}
-
-export interface RowRevealOptions {
-  readonly clock: Clock;
-  /** Selects the row of this model, if it is shown. */
-  readonly select: (model: ModelRow) => void;
-}
-
 /** In ms. A row that appears later is not selected: by then the user looks at something else. */
 const maxWait = 10_000;
 /**
@@ -26,13 +9,16 @@ const maxWait = 10_000;
  */
 const again = 500;
 
-export function createRowReveal({ clock, select }: RowRevealOptions): RowReveal {
+/** Selects the row of one model as soon as possible. `select` selects it if it is shown. */
+export function createRowReveal(clock: Clock, select: (model: ModelRow) => void) {
   let wanted: { readonly model: ModelRow; readonly until: number } | undefined;
   let stopTrying: () => void = () => undefined;
+  /** The row is selected, or the user has selected another row, which must stay selected. */
   const end = () => {
     wanted = undefined;
     stopTrying();
   };
+  /** The rows have changed. */
   const tryNow = () => {
     stopTrying();
     if (!wanted || clock.now() >= wanted.until) return end();
@@ -40,7 +26,8 @@ export function createRowReveal({ clock, select }: RowRevealOptions): RowReveal 
     select(wanted.model);
   };
   return {
-    want(model) {
+    /** Replaces an older request. */
+    want(model: ModelRow): void {
       wanted = { model, until: clock.now() + maxWait };
       tryNow();
     },

@@ -21,28 +21,15 @@ export interface LoadOutcome extends LoadedRows {
   readonly failure?: Failure;
 }
 
-/** The last known rows of a view. Only `load` asks the sources. */
-export interface RowStore {
-  /** The names of all sources of the last load, in their order. */
-  readonly names: readonly string[];
-  /** In the order of the sources; those that have not answered yet are left out. */
-  readonly outcomes: readonly LoadOutcome[];
-  readonly isStale: boolean;
-  readonly isLoading: boolean;
-  /** Settles once every source has answered or failed. A newer load replaces an older one. */
-  load(isAsked?: boolean): Promise<void>;
-  /** Marks the rows as out of date; the next load asks for them. */
-  markStale(): void;
-}
-
-export interface RowStoreOptions {
+interface RowStoreOptions {
   readonly sources: () => readonly RowSource[];
   readonly explain: (error: unknown) => Failure;
   /** A source has answered. Rows are published without waiting for slower sources. */
   readonly onDidChange: () => void;
 }
 
-export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions): RowStore {
+/** The last known rows of a view. Only `load` asks the sources. */
+export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions) {
   let order: readonly string[] = [];
   let known = new Map<string, LoadOutcome>();
   let isStale = true;
@@ -58,19 +45,22 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
   };
 
   return {
-    get names() {
+    /** The names of all sources of the last load, in their order. */
+    get names(): readonly string[] {
       return order;
     },
-    get outcomes() {
+    /** In the order of the sources; those that have not answered yet are left out. */
+    get outcomes(): readonly LoadOutcome[] {
       return order.flatMap((name) => known.get(name) ?? []);
     },
-    get isStale() {
+    get isStale(): boolean {
       return isStale;
     },
-    get isLoading() {
+    get isLoading(): boolean {
       return newest !== finished;
     },
-    async load(isAsked = false) {
+    /** Settles once every source has answered or failed. A newer load replaces an older one. */
+    async load(isAsked = false): Promise<void> {
       const turn = ++newest;
       isStale = false;
       const asked = sources();
@@ -86,7 +76,8 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
       );
       if (turn === newest) finished = turn;
     },
-    markStale() {
+    /** Marks the rows as out of date; the next load asks for them. */
+    markStale(): void {
       isStale = true;
     },
   };
