@@ -29,7 +29,7 @@ import { registerDocsServer, registerDocsTokenCommands } from './documents/docsS
 import { createDocsTokens } from './documents/docsTokens.ts';
 import { registerEditCommand } from './edit/editCommand.ts';
 import { registerEngineCommands } from './engine/engineCommands.ts';
-import { registerImportFromContinue } from './imports/importFromContinue.ts';
+import { importFromContinue } from './imports/importFromContinue.ts';
 import { registerModelfileCommands } from './modelfile/modelfileCommands.ts';
 import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
@@ -72,7 +72,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const engine = registerEngineCommands(daemon, reporter);
   subscriptions.push(
     registerTokenCommands(tokens, readSettings),
-    registerImportFromContinue(tokens, reporter),
+    reporter.registerCommand(
+      'runner.importFromContinue',
+      () => importFromContinue(tokens),
+      'Importing from Continue',
+    ),
     registerAddressCommands(daemon, reporter),
     registerChooseCompletionModel(daemon, reporter),
     registerEditorChat(parts),

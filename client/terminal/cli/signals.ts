@@ -35,26 +35,21 @@ export function createInterrupts() {
   };
 }
 
-/** The result of work that Ctrl-C may cancel. */
-export type InterruptOutcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'interrupted' };
-
 /**
- * Does work that the first Ctrl-C cancels. How cancelled work fails does not matter.
+ * Does work that the first Ctrl-C cancels: the result is undefined then. How cancelled work fails does not matter.
  * @throws {ForceQuitError} at the second Ctrl-C, without waiting for the work.
  */
 export async function interruptible<T>(
   { onInterrupt }: Terminal,
   begin: (signal: AbortSignal) => Promise<T>,
-): Promise<InterruptOutcome<T>> {
+): Promise<T | undefined> {
   const { signal, press, orForceQuit } = createInterrupts();
   const stopListening = onInterrupt(press);
-  const outcome = async (): Promise<InterruptOutcome<T>> => {
+  const outcome = async () => {
     try {
-      return { kind: 'done', value: await begin(signal) };
+      return await begin(signal);
     } catch (error) {
-      if (signal.aborted) return { kind: 'interrupted' };
+      if (signal.aborted) return undefined;
       throw error;
     }
   };

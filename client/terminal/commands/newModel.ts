@@ -5,7 +5,7 @@ import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { createModelRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { fullModelName } from '../../shared/fullModelName.ts';
-import type { CommandContext } from '../cli/command.ts';
+import { type CommandContext, tell } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import { interruptible } from '../cli/signals.ts';
 import { readAll } from '../cli/terminal.ts';
@@ -172,17 +172,14 @@ async function runWork<P extends WorkDoneParams>(
   daemon: DaemonClient,
   { request, params, done, stopped, isQuiet }: Work<P>,
 ): Promise<number> {
-  const { terminal, commandLine } = context;
-  const { json } = commandLine;
-  const { stdout, stderr } = terminal;
-  const outcome = await (isQuiet
-    ? interruptible(terminal, (signal) => daemon.request(request, params, signal))
+  const made = await (isQuiet
+    ? interruptible(context.terminal, (signal) => daemon.request(request, params, signal))
     : requestWork(context, daemon, { request, params }));
-  if (outcome.kind === 'interrupted') {
-    await (json ? stdout.writeJson({ event: 'cancelled', model: params.model }) : stderr.writeLine(stopped));
+  if (!made) {
+    await tell(context, { event: 'cancelled', model: params.model }, stopped);
     return 130;
   }
-  const { model } = outcome.value;
-  await (json ? stdout.writeJson({ event: 'done', model }) : stderr.writeLine(`${done} ${showLine(model)}.`));
+  const { model } = made;
+  await tell(context, { event: 'done', model }, `${done} ${showLine(model)}.`);
   return 0;
 }

@@ -110,16 +110,18 @@ export class LineEditor {
   /**
    * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry.
    * The answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
+   * Undefined without an answer.
    */
-  async question(prompt: string, signal: AbortSignal): Promise<Entry> {
-    if (this.#isClosed) return { kind: 'leave' };
+  async question(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#isClosed) return undefined;
     const restore = this.#setAside();
     // Ctrl-C may have answered it already.
     const withdraw = () => this.#answer && this.#give({ kind: 'leave' });
     signal.addEventListener('abort', withdraw, { once: true });
     this.#isQuestion = true;
     try {
-      return signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
+      const entry: Entry = signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
+      return entry.kind === 'text' ? entry.text : undefined;
     } finally {
       this.#isQuestion = false;
       signal.removeEventListener('abort', withdraw);

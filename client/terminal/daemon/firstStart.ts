@@ -120,11 +120,11 @@ async function goWay(context: CommandContext, daemon: DaemonClient, way: EngineW
   if (!(await agrees(context, way))) return false;
   for (const { what } of way.fetches) {
     const fetched = await requestWork(context, daemon, { request: fetchRequests[what], params: {} });
-    if (fetched.kind === 'interrupted') return false;
+    if (!fetched) return false;
   }
-  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
-  if (outcome.kind === 'interrupted') return false;
-  await stderr.writeText(`${showLine(outcome.value.message)} It ends with the last program that uses it.`);
+  const started = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
+  if (!started) return false;
+  await stderr.writeText(`${showLine(started.message)} It ends with the last program that uses it.`);
   return way.start.product !== 'ollama' || getFirstModel(context, daemon);
 }
 
@@ -139,7 +139,7 @@ async function getFirstModel(context: CommandContext, daemon: DaemonClient): Pro
   );
   if (await agreesTo(terminal, `Pull ${firstModel}? [y/N] `)) {
     const params = { model: firstModel };
-    return (await requestWork(context, daemon, { request: pullModelRequest, params })).kind === 'done';
+    return (await requestWork(context, daemon, { request: pullModelRequest, params })) !== undefined;
   }
   await terminal.stderr.writeText(
     'For another one: "runner engine start" keeps Ollama running, then "runner pull NAME".',

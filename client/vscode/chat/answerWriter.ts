@@ -9,9 +9,9 @@ const stepLength = 300;
 const stepTime = 1_000;
 
 /**
- * Writes an answer into the chat as it arrives. Thinking is shown below a line that opens what there is of it: after Stop, nothing more can be written.
- * Once the model has thought, the editor folds that, and a line above the answer opens the thought: the stable API of
- * the chat cannot fold text.
+ * Writes an answer into the chat as it arrives. Thinking is shown below a line that opens what there is of it: after
+ * Stop, nothing more can be written. Once the model has thought, the editor folds that, and a line above the answer
+ * opens the thought: the stable API of the chat cannot fold text.
  */
 export function createAnswerWriter(
   stream: Pick<vscode.ChatResponseStream, 'markdown' | 'progress'>,

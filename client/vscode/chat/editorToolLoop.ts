@@ -54,17 +54,11 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [], think, thoughts }: ModelTurn,
+  turn: ModelTurn,
 ): Promise<vscode.ChatResult> {
-  const {
-    messages: before,
-    leftOut,
-    notAttached,
-  } = await toConversation(request, context, {
-    prompt: sent,
-    images,
-    attachments: found,
-  });
+  const { request, context, stream, token, sent, images = [], found = [], think, thoughts } = turn;
+  const asked = { prompt: sent, images, attachments: found };
+  const { messages: before, leftOut, notAttached } = await toConversation(request, context, asked);
   if (leftOut.length > 0)
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
   if (notAttached.length > 0)
@@ -100,7 +94,7 @@ export async function answerWithTools(
         milliseconds: writer.elapsed,
       });
     }
-    added.push(...(await callTools(calls, { request, offered: tools, token })));
+    added.push(...(await callTools(calls, tools, turn)));
   }
 }
 
@@ -124,19 +118,14 @@ function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
   return toTools(vscode.lm.tools.filter(({ name }) => names.has(name)).slice(0, maxTools));
 }
 
-interface ToolCalling {
-  readonly request: vscode.ChatRequest;
-  readonly offered: readonly Tool[];
-  readonly token: vscode.CancellationToken;
-}
-
 /**
  * Calls the tools one after another, because one may build on the result of another; the editor asks for consent. A
  * model may name any tool: only those that it was offered are called.
  */
 async function callTools(
   calls: readonly ToolCall[],
-  { request: { toolInvocationToken }, offered, token }: ToolCalling,
+  offered: readonly Tool[],
+  { request: { toolInvocationToken }, token }: Turn,
 ): Promise<readonly Message[]> {
   const results: Message[] = [];
   for (const { id: callId, name, arguments: input } of calls) {

@@ -82,7 +82,7 @@ async function answer(options: ParticipantParts, turn: Turn, showNote: ShowNote)
     // The chat shows the error in place of the answer.
     reporter.report(error, { during: '@runner', showToUser: false });
     addFailure(options, stream, error);
-    return { metadata: metadataOf({ model: model.name, prompt: request.prompt }) };
+    return failedTurn(model.name, request.prompt);
   }
 }
 
@@ -159,12 +159,6 @@ function listPrompts(stream: vscode.ChatResponseStream): vscode.ChatResult {
   return {};
 }
 
-interface FailedTurn {
-  readonly model: string;
-  /** So that it can be asked again. */
-  readonly prompt: string;
-}
-
 /**
  * The part of the answer that had arrived stays. The sentence says what to do next, and the buttons below it do it. The
  * editor would show its own field for errors below the buttons.
@@ -205,7 +199,7 @@ async function endWithoutModel(
     stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
   }
-  return { metadata: metadataOf({ model: '', prompt }) };
+  return failedTurn('', prompt);
 }
 
 const noModel =
@@ -218,6 +212,8 @@ function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy
     stream.button({ command, title, arguments: [...given] });
 }
 
-function metadataOf({ model, prompt }: FailedTurn): TurnMetadata {
-  return { model, ended: 'failed', prompt };
+/** With the prompt, so that it can be asked again. */
+function failedTurn(model: string, prompt: string): vscode.ChatResult {
+  const metadata: TurnMetadata = { model, ended: 'failed', prompt };
+  return { metadata };
 }

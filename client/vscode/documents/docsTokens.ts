@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { InputBoxValidationMessage, SecretStorage } from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { severities } from '../ui/severities.ts';
 
 /** Tokens of document services, one for each origin. They are kept only in the editor's secret storage. */
 export type DocsTokens = ReturnType<typeof createDocsTokens>;
@@ -27,6 +26,9 @@ export function createDocsTokens(secrets: SecretStorage) {
 export function fingerprintOf(token: string | undefined): string {
   return token === undefined ? 'no token' : createHash('sha256').update(token).digest('hex').slice(0, 8);
 }
+
+/** Two numbers of `vscode.InputBoxValidationSeverity`. */
+const severities = { warning: 2, error: 3 } as const;
 
 /** Any form is accepted: a service that asks another server about its tokens has tokens of any form. */
 export function adviseOnToken(text: string): InputBoxValidationMessage | undefined {

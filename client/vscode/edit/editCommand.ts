@@ -21,7 +21,7 @@ export function registerEditCommand(parts: EditParts): vscode.Disposable {
     const { model } = await parts.models.answering();
     if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
     if (!(await parts.models.mayAnswer(model))) return;
-    const result = await newLines(parts, model, { lines, instruction, streamId: `edit-${++count}` });
+    const result = await newLines(parts, model, lines, { instruction, streamId: `edit-${++count}` });
     if (result?.finishReason === 'stop') await propose(lines, result.text);
     else if (result && result.finishReason !== 'cancelled')
       throw new Error('The new lines are not whole, so nothing was changed.');
@@ -68,17 +68,12 @@ function askForInstruction({ document, first, last }: Lines): Thenable<string | 
   return vscode.window.showInputBox({ title, placeHolder: 'such as: make it asynchronous' });
 }
 
-interface EditOrder {
-  readonly lines: Lines;
-  readonly instruction: string;
-  readonly streamId: string;
-}
-
 /** Undefined if the user cancelled. */
 async function newLines(
   { daemon, offered }: EditParts,
   { name, server }: NamedModel,
-  { lines: { document, first, last, text }, instruction, streamId }: EditOrder,
+  { document, first, last, text }: Lines,
+  { instruction, streamId }: { readonly instruction: string; readonly streamId: string },
 ): Promise<EditResult | undefined> {
   const think = thinkFor(name, offered.find(name, server), 'chat');
   const path = vscode.workspace.asRelativePath(document.uri);

@@ -202,7 +202,7 @@ async function duplicate(
     prompt: 'The name of the copy. Both share their weights, so it takes no space.',
     value: copyNameOf(row.model),
     ignoreFocusOut: true,
-    validateInput: (text) => problemOfName(text.trim(), { from: row.model, taken }),
+    validateInput: (text) => problemOfName(text.trim(), row.model, taken),
   });
   const to = typed?.trim() || undefined;
   if (to === undefined) return;
@@ -213,15 +213,11 @@ async function duplicate(
   vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
 }
 
-interface CopyNameOptions {
-  /** The name of the model that is copied. */
-  readonly from: string;
-  /** The names of the models of the same server. */
-  readonly taken: readonly string[];
-}
-
-/** What is wrong with the name of a copy, for the box in which it is typed. An empty name cancels. */
-function problemOfName(name: string, { from, taken }: CopyNameOptions): string | undefined {
+/**
+ * What is wrong with the name of a copy of `from`, for the box in which it is typed. An empty name cancels. `taken` are
+ * the names of the models of the same server.
+ */
+function problemOfName(name: string, from: string, taken: readonly string[]): string | undefined {
   if (name === '') return undefined;
   if (/\s|:\/\//.test(name)) return 'A name has no spaces, and no address.';
   if (isSameModel({ model: name }, { model: from })) return `This is the name that it has. Type another one.`;

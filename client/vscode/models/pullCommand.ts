@@ -80,7 +80,7 @@ async function nameOfLibrary(
   const library = hasCatalog
     ? daemon.request(libraryRequest, catalogServer(facts)).then(({ entries }) => entries)
     : undefined;
-  const named = await askForName(vscode.window.createQuickPick(), library);
+  const named = await askForName(library);
   if (named === undefined) return undefined;
   return 'name' in named ? { model: named.name } : named.entry;
 }

@@ -67,7 +67,7 @@ const span = 10_000;
 /** In ms: a speed measured over less would jump. */
 const least = 2_000;
 
-/** Measures the speed of a download: text such as `12.3 MB/s, 4 min left` for the bytes so far; `""` until it is known. */
+/** Measures a download: takes the bytes so far, and returns such as `12.3 MB/s, 4 min left`, or `""` at first. */
 function createDownloadSpeed(): (completed: number, total: number) => string {
   let seen: { readonly at: number; readonly completed: number }[] = [];
   return (completed, total) => {
