@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
 import { count } from '../../../protocol/base/text.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
@@ -48,8 +49,7 @@ export function registerAddressCommands(
 
 /** The name in a row of the views that stands for a server. */
 function serverOfRow(row: unknown): string | undefined {
-  const server: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'server') : undefined;
-  return typeof server === 'string' ? server : undefined;
+  return isRecord(row) && typeof row['server'] === 'string' ? row['server'] : undefined;
 }
 
 /** Which servers there are is a setting; the one at `runner.host` is always there. */

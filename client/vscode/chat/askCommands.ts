@@ -3,14 +3,7 @@ import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../daemon/startedDaemon.ts';
 import type { Parts } from '../parts.ts';
 import { plain } from '../ui/safeText.ts';
-import {
-  changesIn,
-  commitPrompt,
-  type Repository,
-  readNewFile,
-  repositoryAt,
-  writeInto,
-} from './commitMessage.ts';
+import { changesIn, commitPrompt, type Repository, readNewFile, writeInto } from './commitMessage.ts';
 import { type PromptName, prompts } from './prompt.ts';
 import { thinkFor } from './thinking.ts';
 
@@ -115,7 +108,8 @@ async function writeCommitMessage(
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();
-  const repository = await repositoryAt(root, repositories, pickRepository);
+  const own = root && repositories.find(({ rootUri }) => rootUri.toString() === root.toString());
+  const repository = own ?? (repositories.length > 1 ? await pickRepository(repositories) : repositories[0]);
   if (!repository && repositories.length > 0) return;
   const readFile = (uri: vscode.Uri) => readNewFile(vscode.workspace.fs, uri);
   const attachments = repository ? await changesIn(repository, readFile) : [];

@@ -16,22 +16,15 @@ import { readChangedSettings } from '../settings.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { DaemonKeeper } from './daemonKeeper.ts';
 import { originsOf } from './servers.ts';
-import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
-import type { EditorTokenStore } from './tokenStore.ts';
+import { type StartedDaemon, type StartOptions, startDaemon } from './startedDaemon.ts';
 
 export interface ProgressWatcher {
   readonly token: vscode.CancellationToken;
   readonly report: (progress: WorkProgress) => void;
 }
 
-export interface DaemonConnectionOptions {
-  /** `runnerd.cjs`. */
-  readonly path: string;
+interface DaemonConnectionOptions extends Pick<StartOptions, 'path' | 'tokens' | 'log' | 'cacheDir'> {
   readonly settings: () => RunnerOptions;
-  readonly tokens: EditorTokenStore;
-  readonly log: vscode.LogOutputChannel;
-  /** A folder for a cache between runs. */
-  readonly cacheDir: string;
   readonly clock: Clock;
 }
 

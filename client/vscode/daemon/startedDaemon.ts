@@ -13,7 +13,7 @@ import type { EditorTokenStore } from './tokenStore.ts';
 /** An initialized process of `runnerd`. */
 export type StartedDaemon = Awaited<ReturnType<typeof startDaemon>>;
 
-interface StartOptions {
+export interface StartOptions {
   /** `runnerd.cjs`. */
   readonly path: string;
   readonly settings: RunnerOptions;

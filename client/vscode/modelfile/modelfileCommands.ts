@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isRecord } from '../../../protocol/base/json.ts';
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
@@ -47,9 +48,7 @@ async function createModel({ daemon, sidebar, facts }: ModelfileParts, argument:
 
 /** The argument is a URI, or a row of the view. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
-  if (argument instanceof vscode.Uri) return argument;
-  const uri: unknown =
-    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'uri') : undefined;
+  const uri = isRecord(argument) && !(argument instanceof vscode.Uri) ? argument['uri'] : argument;
   return uri instanceof vscode.Uri ? uri : undefined;
 }
 
@@ -76,7 +75,5 @@ async function showMistake(document: vscode.TextDocument, error: unknown): Promi
 
 /** The name in a row. From the palette and the view's title there is none. */
 function modelOf(argument: unknown): string | undefined {
-  return typeof argument === 'object' && argument !== null && 'model' in argument
-    ? String(argument.model)
-    : undefined;
+  return isRecord(argument) && 'model' in argument ? String(argument['model']) : undefined;
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isRecord } from '../../../protocol/base/json.ts';
 import {
   createModelRequest,
   listModelsRequest,
@@ -184,9 +185,7 @@ function isRow(argument: unknown): argument is ModelRow {
 
 /** The view in which a key was pressed; each key binding passes it as its argument. */
 function viewOf(argument: unknown): string {
-  const view: unknown =
-    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'view') : undefined;
-  return typeof view === 'string' ? view : '';
+  return isRecord(argument) && typeof argument['view'] === 'string' ? argument['view'] : '';
 }
 
 /** Creates a copy of a model under another name. Both share their weights on the disk. */
