@@ -4,13 +4,12 @@ import { toFailure } from '../convert/failure.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
-import { createCountdown } from './countdown.ts';
 import { isFilterOn, noFilter, type RowFilter, showFilterBox } from './filter.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
-import { createRowReveal } from './rowReveal.ts';
 import { createRowStore, type RowSource, viewStateOf } from './rowStore.ts';
 import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './treeNodes.ts';
+import { createCountdown, createRowReveal } from './viewTimers.ts';
 
 export interface ModelViewOptions {
   /** The view's id. */
