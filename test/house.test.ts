@@ -342,7 +342,7 @@ t.test('processes are started by argument arrays, and standard output is left to
       // The user has typed the command behind a "!", for their own shell.
       'client/terminal/cli/shellCommand.ts',
       // The user wrote the command in VISUAL or EDITOR for a shell.
-      'client/terminal/cli/textEditor.ts',
+      'client/terminal/cli/systemPrograms.ts',
       // Scripts that never change, which outlive this process: what they end comes as numbers and arguments.
       'daemon/logs/logChild.ts',
       'protocol/base/platform/processGroups.ts',

@@ -7,11 +7,9 @@ import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 import { cacheFolder } from '../../protocol/base/userFolders.ts';
 import type { StdioToolServer } from '../../protocol/messages/tools.ts';
 import { systemClock } from '../shared/clock.ts';
-import { copyText } from './cli/clipboard.ts';
 import type { Program } from './cli/command.ts';
-import { openAddress } from './cli/openAddress.ts';
 import { runProgram } from './cli/program.ts';
-import { editText } from './cli/textEditor.ts';
+import { copyText, editText, openAddress } from './cli/systemPrograms.ts';
 import { spawnDaemon } from './daemon/daemon.ts';
 import { Output } from './screen/output.ts';
 

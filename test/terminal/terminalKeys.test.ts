@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { editText } from '../../client/terminal/cli/textEditor.ts';
+import { editText } from '../../client/terminal/cli/systemPrograms.ts';
 import type { Session, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { modelLike } from '../support/modelLike.ts';
 import { where } from '../support/systems.ts';

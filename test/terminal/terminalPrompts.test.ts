@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/clipboard.ts';
+import { clipboardPrograms, clipboardSequence, copyText } from '../../client/terminal/cli/systemPrograms.ts';
 import { createFindPrivacy } from '../../daemon/base/filePrivacy.ts';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import type { FindFilesParams } from '../../protocol/messages/files.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { openAddress, openerOf } from '../../client/terminal/cli/openAddress.ts';
+import { openAddress, openerOf } from '../../client/terminal/cli/systemPrograms.ts';
 import { examineConfiguration, examineModels, examineProxy } from '../../client/terminal/commands/doctor.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import type { Advice } from '../../protocol/messages/advice.ts';

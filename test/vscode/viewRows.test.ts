@@ -16,8 +16,8 @@ import {
   toRowName,
 } from '../../client/vscode/views/modelRows.ts';
 import type { LoadOutcome } from '../../client/vscode/views/rowStore.ts';
+import { viewStateOf } from '../../client/vscode/views/rowStore.ts';
 import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
-import { viewStateOf } from '../../client/vscode/views/viewState.ts';
 import { modelLike as model, yes } from '../support/modelLike.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');

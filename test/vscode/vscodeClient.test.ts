@@ -27,7 +27,7 @@ import {
 } from '../../client/vscode/convert/contextSizes.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
-import { toDocsAddress } from '../../client/vscode/documents/docsAddress.ts';
+import { toDocsAddress } from '../../client/vscode/documents/docsTokens.ts';
 import { problemOf, problemsOf, type ValueSchema } from '../../client/vscode/settingSchema.ts';
 import { inEditorWords, remediesFor } from '../../client/vscode/ui/remedies.ts';
 import { plain, withoutIcons } from '../../client/vscode/ui/safeText.ts';

@@ -2,8 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Event, SecretStorage } from 'vscode';
-import { isBinary, listed, toAttachment } from '../../client/vscode/chat/attachments.ts';
-import { createCancelWarning } from '../../client/vscode/chat/cancelWarning.ts';
 import {
   createKeptChanges,
   modelForAgents,
@@ -11,7 +9,8 @@ import {
   summarizes,
   type UserSettings,
 } from '../../client/vscode/chat/editorChatSettings.ts';
-import { createNotices, isChat } from '../../client/vscode/chat/notices.ts';
+import { createCancelWarning, createNotices, isChat } from '../../client/vscode/chat/notices.ts';
+import { isBinary, listed, toAttachment } from '../../client/vscode/chat/prompt.ts';
 import { createTokenStore, needsPlainHttp, problemOfToken } from '../../client/vscode/daemon/tokenStore.ts';
 import {
   adviseOnToken,

@@ -4,103 +4,55 @@ if vim.g.loaded_runner or not vim.api.nvim_create_user_command then
 end
 vim.g.loaded_runner = true
 
-local command = vim.api.nvim_create_user_command
-
-command('RunnerChat', function(arguments)
-  require('runner').chat(arguments)
-end, {
-  nargs = '*',
-  bang = true,
-  range = true,
-  desc = 'Opens the chat, with ! a fresh one; with a prompt, sends it; with a range, sends its lines along',
-})
-
-command('RunnerEdit', function(arguments)
-  require('runner').edit(arguments)
-end, {
-  nargs = '*',
-  range = true,
-  desc = 'Changes lines, or what the cursor is in, as the argument says; shows the difference',
-})
-
-command('RunnerEditAccept', function(arguments)
-  require('runner').accept_edit(arguments)
-end, { range = true, bar = true, desc = 'Accepts the edit, or what of it is in the range' })
-
-command('RunnerEditReject', function(arguments)
-  require('runner').reject_edit(arguments)
-end, { range = true, bar = true, desc = 'Rejects the edit, or what of it is in the range' })
-
-command('RunnerModels', function()
-  require('runner').models()
-end, { desc = 'The installed models, and what can be done with each' })
-
-command('RunnerSessions', function()
-  require('runner').sessions()
-end, { desc = 'The conversations that are kept: opens one, shows it, or deletes it' })
-
-command('RunnerTools', function()
-  require('runner').tools()
-end, { desc = 'The tool servers and their tools; switches one on or off for the chat' })
-
-command('RunnerMode', function(arguments)
-  require('runner').mode(arguments.args)
-end, {
-  nargs = '?',
-  complete = function(lead)
-    return require('runner').complete_mode(lead)
-  end,
-  desc = 'What the model may do with files without a question: read, ask, edit or auto',
-})
-
-command('RunnerCheck', function()
-  require('runner').checks()
-end, { desc = 'The commands that a model may run here; allows one that the project suggests' })
-
-command('RunnerEdits', function()
-  require('runner').edits()
-end, { desc = 'What the last answer has changed, as a quickfix list' })
-
-command('RunnerUndo', function(arguments)
-  require('runner').undo(arguments.bang)
-end, { bang = true, desc = 'Takes the edits of the last answer back; with !, brings them back' })
-
---- The argument after the server is an address.
-local function complete_login(lead, line)
-  return line:match('^%S+%s+%S*$') and require('runner').complete_login(lead) or {}
+---@param name string Without `Runner`.
+---@param desc string
+---@param options? vim.api.keyset.user_command
+local function command(name, desc, options)
+  vim.api.nvim_create_user_command('Runner' .. name, function(arguments)
+    require('runner').run(name, arguments)
+  end, vim.tbl_extend('force', options or {}, { desc = desc }))
 end
 
-command('RunnerLogin', function(arguments)
-  require('runner').login(arguments)
-end, { nargs = '+', complete = complete_login, desc = 'Logs in to a tool server at an address' })
+---@param name string
+---@return fun(lead: string, line: string, column: integer): string[]
+local function completer(name)
+  return function(lead, line, column)
+    return require('runner').complete(name, lead, line:sub(1, column))
+  end
+end
 
-command('RunnerLogout', function(arguments)
-  require('runner').logout(arguments.args)
-end, { nargs = 1, complete = complete_login, desc = 'Logs out of a tool server' })
-
-command('RunnerPull', function(arguments)
-  require('runner').pull(arguments.args)
-end, {
-  nargs = 1,
-  complete = function(lead)
-    return require('runner').complete_pull(lead)
-  end,
-  desc = 'Downloads a model',
-})
-
-command('RunnerEngine', function(arguments)
-  require('runner').engine(arguments.args)
-end, {
-  nargs = '*',
-  complete = function(lead, line, column)
-    return require('runner').complete_engine(lead, line:sub(1, column))
-  end,
-  desc = 'Offers what can be started on this machine; or start, stop, status, install, sample, models, remove',
-})
-
-command('RunnerCancel', function()
-  require('runner').cancel()
-end, { desc = 'Cancels an edit or an answer that is under way, else a login, else the newest download or start' })
+command(
+  'Chat',
+  'Opens the chat, with ! a fresh one; with a prompt, sends it; with a range, sends its lines along',
+  { nargs = '*', bang = true, range = true }
+)
+command(
+  'Edit',
+  'Changes lines, or what the cursor is in, as the argument says; shows the difference',
+  { nargs = '*', range = true }
+)
+command('EditAccept', 'Accepts the edit, or what of it is in the range', { range = true, bar = true })
+command('EditReject', 'Rejects the edit, or what of it is in the range', { range = true, bar = true })
+command('Models', 'The installed models, and what can be done with each')
+command('Sessions', 'The conversations that are kept: opens one, shows it, or deletes it')
+command('Tools', 'The tool servers and their tools; switches one on or off for the chat')
+command(
+  'Mode',
+  'What the model may do with files without a question: read, ask, edit or auto',
+  { nargs = '?', complete = completer('Mode') }
+)
+command('Check', 'The commands that a model may run here; allows one that the project suggests')
+command('Edits', 'What the last answer has changed, as a quickfix list')
+command('Undo', 'Takes the edits of the last answer back; with !, brings them back', { bang = true })
+command('Login', 'Logs in to a tool server at an address', { nargs = '+', complete = completer('Login') })
+command('Logout', 'Logs out of a tool server', { nargs = 1, complete = completer('Logout') })
+command('Pull', 'Downloads a model', { nargs = 1, complete = completer('Pull') })
+command(
+  'Engine',
+  'Offers what can be started on this machine; or start, stop, status, install, sample, models, remove',
+  { nargs = '*', complete = completer('Engine') }
+)
+command('Cancel', 'Cancels an edit or an answer that is under way, else a login, else the newest download or start')
 
 local group = vim.api.nvim_create_augroup('runner.chats', { clear = true })
 local chats = 'runner://chat*'

@@ -33,6 +33,15 @@ export interface CommandContext {
   readonly program: Program;
 }
 
+/** What came of a command: an object with `--json`, or else words for a person. */
+export async function tell(
+  { terminal: { stdout, stderr }, commandLine: { json } }: CommandContext,
+  event: object,
+  words: string,
+): Promise<void> {
+  await (json ? stdout.writeJson(event) : stderr.writeText(words));
+}
+
 /** What is installed. */
 export interface Program {
   readonly version: string;

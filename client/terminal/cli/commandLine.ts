@@ -93,8 +93,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const all = (name: FlagName) => given.get(name) ?? [];
   const last = (name: FlagName) => all(name).at(-1);
   const is = (name: FlagName) => given.has(name);
-  const [think, context, keepAlive] = [last('think'), last('context'), last('keep-alive')];
-  const [threads, rounds, mode] = [last('threads'), last('rounds'), last('mode')];
+  const parsed = <T>(name: FlagName, parse: (word: string) => T): T | undefined => {
+    const word = last(name);
+    return word === undefined ? undefined : parse(word);
+  };
   return withoutUndefined({
     command,
     isCommandNamed: positionals.length > 0,
@@ -103,20 +105,20 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     server: last('server'),
     model: last('model'),
     system: last('system'),
-    think: think === undefined ? undefined : parseThink(think),
+    think: parsed('think', parseThink),
     format: last('format'),
-    context: context === undefined ? undefined : parseContext(context),
-    threads: threads === undefined ? undefined : parseThreads(threads),
+    context: parsed('context', parseContext),
+    threads: parsed('threads', parseThreads),
     options: Object.fromEntries(all('option').map(parseOption)),
     tools: last('tools'),
-    mode: mode === undefined ? undefined : parseMode(mode),
-    rounds: rounds === undefined ? undefined : parseRounds(rounds),
+    mode: parsed('mode', parseMode),
+    rounds: parsed('rounds', parseRounds),
     allow: all('allow').flatMap(listed),
     checks: Object.fromEntries(all('check').map(parseCheck)),
     noRules: is('no-rules'),
     files: all('file'),
     images: all('image'),
-    keepAlive: keepAlive === undefined ? undefined : parseKeepAlive(keepAlive),
+    keepAlive: parsed('keep-alive', parseKeepAlive),
     session: last('session'),
     continue: is('continue'),
     fork: last('fork'),

@@ -1,23 +1,15 @@
 import type { Interface } from 'node:readline';
 import type { Terminal } from './terminal.ts';
 
-/** Ctrl-C during work: the first press cancels the work, the second does not wait for it. */
-export interface Interrupts {
-  /** Aborted at the first press. */
-  readonly signal: AbortSignal;
-  /** The user is leaving: nothing more is shown of the work. */
-  readonly isForced: boolean;
-  press(): void;
-  /** Settles as `work` does, or rejects with {@link ForceQuitError} at the second press. */
-  orForceQuit<T>(work: Promise<T>): Promise<T>;
-}
-
 /** The user pressed Ctrl-C twice and wants to leave at once. */
 export class ForceQuitError extends Error {
   override readonly name = 'ForceQuitError';
 }
 
-export function createInterrupts(): Interrupts {
+/** Ctrl-C during work: the first press cancels the work, the second does not wait for it. */
+export type Interrupts = ReturnType<typeof createInterrupts>;
+
+export function createInterrupts() {
   const abort = new AbortController();
   let quit: (reason: ForceQuitError) => void = () => undefined;
   let isForced = false;
@@ -27,39 +19,37 @@ export function createInterrupts(): Interrupts {
   // The second press may come when nobody waits any more.
   forced.catch(() => undefined);
   return {
+    /** Aborted at the first press. */
     signal: abort.signal,
+    /** The user is leaving: nothing more is shown of the work. */
     get isForced() {
       return isForced;
     },
-    press() {
+    press(): void {
       isForced = abort.signal.aborted;
       if (isForced) quit(new ForceQuitError());
       abort.abort();
     },
-    orForceQuit: (work) => Promise.race([work, forced]),
+    /** Settles as `work` does, or rejects with {@link ForceQuitError} at the second press. */
+    orForceQuit: <T>(work: Promise<T>): Promise<T> => Promise.race([work, forced]),
   };
 }
 
-/** The result of work that Ctrl-C may cancel. */
-export type InterruptOutcome<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'interrupted' };
-
 /**
- * Does work that the first Ctrl-C cancels. How cancelled work fails does not matter.
+ * Does work that the first Ctrl-C cancels: the result is undefined then. How cancelled work fails does not matter.
  * @throws {ForceQuitError} at the second Ctrl-C, without waiting for the work.
  */
 export async function interruptible<T>(
   { onInterrupt }: Terminal,
   begin: (signal: AbortSignal) => Promise<T>,
-): Promise<InterruptOutcome<T>> {
+): Promise<T | undefined> {
   const { signal, press, orForceQuit } = createInterrupts();
   const stopListening = onInterrupt(press);
-  const outcome = async (): Promise<InterruptOutcome<T>> => {
+  const outcome = async () => {
     try {
-      return { kind: 'done', value: await begin(signal) };
+      return await begin(signal);
     } catch (error) {
-      if (signal.aborted) return { kind: 'interrupted' };
+      if (signal.aborted) return undefined;
       throw error;
     }
   };
@@ -70,7 +60,7 @@ export async function interruptible<T>(
   }
 }
 
-export interface SuspendListeners {
+interface SuspendListeners {
   /** Leaves the terminal as the shell expects it. */
   readonly beforeSuspend?: () => void;
   /** Prepares the terminal for this program again. */

@@ -4,7 +4,7 @@ import type { CommandLine } from '../cli/commandLine.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type AnswerStats, describeUsage, describeWork } from '../conversation/answerStats.ts';
 import { forTerminal } from '../daemon/advice.ts';
-import { type ControlFilter, createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
+import { createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
 import { describeDiff } from '../screen/diff.ts';
 import type { Output } from '../screen/output.ts';
 import { createCallLines } from '../screen/tools.ts';
@@ -69,7 +69,7 @@ function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
   };
 }
 
-const passOn: ControlFilter = { write: (text) => text, end: () => '' };
+const passOn = { write: (text: string) => text, end: () => '' };
 
 /** For a person: the rendered answer. The thinking is shown beside it if standard error is a screen too. */
 function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {

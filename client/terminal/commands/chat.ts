@@ -3,7 +3,6 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ChatDelta, ChatResult, NoticeCode } from '../../../protocol/messages/chat.ts';
 import { type FilledPrompt, getPromptRequest } from '../../../protocol/messages/prompts.ts';
-import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import { builtinServer } from '../../../protocol/messages/tools.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { refusedParameter, TerminalError } from '../cli/failure.ts';
@@ -13,7 +12,6 @@ import { canAsk, readAll, type Terminal } from '../cli/terminal.ts';
 import { AnswerClock } from '../conversation/answerStats.ts';
 import { type Approve, approveThrough } from '../conversation/approval.ts';
 import {
-  type ChatSettings,
   promptMessage,
   readChatSettings,
   restoredSettings,
@@ -22,7 +20,7 @@ import {
   withAlong,
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
-import { converse } from '../conversation/conversation.ts';
+import { type ConversationOptions, converse } from '../conversation/conversation.ts';
 import { type Elicit, elicitThrough } from '../conversation/elicit.ts';
 import { canChoose, chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import type { LineEditor } from '../conversation/lineEditor.ts';
@@ -34,11 +32,11 @@ import {
   describeAttached,
 } from '../conversation/namedFiles.ts';
 import { openLineEditor } from '../conversation/openLineEditor.ts';
-import { chooseTools, type ToolChoice } from '../conversation/toolChoice.ts';
+import { chooseTools } from '../conversation/toolChoice.ts';
 import { createTurns } from '../conversation/turn.ts';
 import { promptCallIn } from '../conversation/usePrompt.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
-import { connectForChat, type TerminalConnection } from '../daemon/connection.ts';
+import { connectForChat } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 import { createAnswerOutput, stoppedBy } from './answerOutput.ts';
 
@@ -111,19 +109,16 @@ export async function readPiped(terminal: Terminal): Promise<string> {
   return text;
 }
 
-interface OneAnswer {
-  readonly connection: TerminalConnection;
-  readonly prompt: ReadPrompt;
-  /** The conversation to continue. */
-  readonly session: ReadSessionResult | undefined;
-  readonly tools: ToolChoice;
-  readonly settings: ChatSettings;
-}
-
 /** One answer, for scripts and for a question on the command line. Returns the exit code. */
 async function giveOneAnswer(
   context: CommandContext,
-  { connection, prompt: typed, session, tools, settings: own }: OneAnswer,
+  {
+    connection,
+    prompt: typed,
+    session,
+    tools,
+    settings: own,
+  }: ConversationOptions & { readonly prompt: ReadPrompt },
 ): Promise<number> {
   const { terminal, commandLine } = context;
   const { daemon } = connection;
@@ -147,7 +142,7 @@ async function giveOneAnswer(
   };
   const ask = createTurns(() => daemon, askOnce(terminal, interrupts.press));
   try {
-    const named = attachOnce(context, { daemon, model, interrupts, text: prompt.typed });
+    const named = attachOnce(context, prompt.typed, { daemon, model, interrupts });
     const along = await interrupts.orForceQuit(named);
     if (!along) return 130;
     const message = promptMessage(prompt.whole, withAlong(settings, along));
@@ -214,23 +209,17 @@ function schemaRefused(error: unknown, file = ''): unknown {
   return new TerminalError('usage', `${showLine(file)} is no JSON Schema: ${showLine(refused.problem)}.`);
 }
 
-interface MentionQuery {
-  readonly daemon: DaemonClient;
-  readonly model: string;
-  readonly interrupts: Interrupts;
-  /** The words of the command line. */
-  readonly text: string;
-}
-
 /**
  * What the words of the command line name; undefined after an interrupt. Standard input is not searched: others may
  * have written it.
  */
 async function attachOnce(
   { terminal, commandLine: { json, yes } }: CommandContext,
-  { daemon, model, interrupts: { signal, press }, text }: MentionQuery,
+  text: string,
+  { daemon, model, interrupts }: { daemon: DaemonClient; model: string; interrupts: Interrupts },
 ): Promise<Along | undefined> {
   const { stdout, stderr, cwd } = terminal;
+  const { signal, press } = interrupts;
   const ask = async (question: string) => {
     const answer = await askLine(terminal, question);
     if (answer === undefined) press();

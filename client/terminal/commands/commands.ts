@@ -1,17 +1,14 @@
 import type { TerminalCommand, TerminalCommands, WordCount } from '../cli/command.ts';
-import { printCandidates } from '../cli/shellCandidates.ts';
-import { printCompletion, shells } from '../cli/shellCompletion.ts';
-import { showCatalog } from './catalog.ts';
+import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
 import { chat, chatAsAgent } from './chat.ts';
 import { showConfig } from './config.ts';
-import { copyModel, createModel } from './create.ts';
 import { runDoctor } from './doctor.ts';
 import { engineWords, runEngine } from './engine.ts';
 import { runModel, unloadModel } from './loading.ts';
 import { followLogs } from './logs.ts';
-import { showLoaded, showModels } from './models.ts';
+import { showCatalog, showLoaded, showModels } from './models.ts';
+import { copyModel, createModel, pullModel } from './newModel.ts';
 import { promptWords, runPrompts } from './prompts.ts';
-import { pullModel } from './pull.ts';
 import { removeModel } from './remove.ts';
 import { runSessions, sessionWords } from './sessions.ts';
 import { showModel } from './show.ts';
@@ -46,10 +43,9 @@ const chatFlags: NonNullable<TerminalCommand['flags']> = [
 ];
 
 /** All commands, in the order of the help. */
-export const commands: TerminalCommands = new Map<string, TerminalCommand>([
-  [
-    'chat',
-    {
+export const commands: TerminalCommands = new Map(
+  Object.entries<TerminalCommand>({
+    chat: {
       usage: 'chat [PROMPT]',
       summary: 'a conversation, or one answer to a prompt or standard input',
       group: 'Talking',
@@ -65,10 +61,7 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       ],
       run: chat,
     },
-  ],
-  [
-    'agent',
-    {
+    agent: {
       usage: 'agent [PROMPT]',
       summary: 'a chat that also reads and edits the files of this folder, as you allow',
       group: 'Talking',
@@ -81,29 +74,20 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       ],
       run: chatAsAgent,
     },
-  ],
-  [
-    'prompts',
-    {
+    prompts: {
       usage: 'prompts [allow|refuse]',
       summary: 'your prompts, which "/name" sends; "allow" allows those of this folder',
       group: 'Talking',
       words: { min: 0, max: 1, meaning: '"allow" or "refuse"', offers: promptWords },
       run: runPrompts,
     },
-  ],
-  [
-    'tools',
-    {
+    tools: {
       usage: 'tools',
       summary: 'the tool servers that are entered, and what they offer',
       group: 'Talking',
       run: listTools,
     },
-  ],
-  [
-    'mcp',
-    {
+    mcp: {
       usage: 'mcp login|logout NAME',
       summary: 'logs in to a tool server at an address, or out',
       group: 'Talking',
@@ -116,30 +100,21 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       flags: ['no-browser'],
       run: runMcp,
     },
-  ],
-  [
-    'models',
-    {
+    models: {
       usage: 'models',
       summary: 'what is installed, and what each model can do',
       group: 'Models',
       aliases: ['ls', 'list'],
       run: showModels,
     },
-  ],
-  [
-    'show',
-    {
+    show: {
       usage: 'show M',
       summary: 'all about a model: its parameters, its template, its license',
       group: 'Models',
       words: oneModel,
       run: showModel,
     },
-  ],
-  [
-    'library',
-    {
+    library: {
       usage: 'library [--cloud] [QUERY]',
       summary: 'the models that you can pull',
       group: 'Models',
@@ -147,20 +122,14 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       flags: ['cloud', 'refresh'],
       run: showCatalog,
     },
-  ],
-  [
-    'pull',
-    {
+    pull: {
       usage: 'pull M',
       summary: 'downloads a model, or updates it',
       group: 'Models',
       words: oneModel,
       run: pullModel,
     },
-  ],
-  [
-    'create',
-    {
+    create: {
       usage: 'create NAME [-f FILE]',
       summary: 'makes a model from a Modelfile',
       group: 'Models',
@@ -168,10 +137,7 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       flags: [['file', 'the Modelfile; - is standard input; without it ./Modelfile']],
       run: createModel,
     },
-  ],
-  [
-    'cp',
-    {
+    cp: {
       usage: 'cp M NAME',
       summary: 'gives a model another name, and keeps the first',
       group: 'Models',
@@ -179,10 +145,7 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       isDestructive: true,
       run: copyModel,
     },
-  ],
-  [
-    'rm',
-    {
+    rm: {
       usage: 'rm M [--yes]',
       summary: 'deletes a model',
       group: 'Models',
@@ -191,10 +154,7 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       isDestructive: true,
       run: removeModel,
     },
-  ],
-  [
-    'run',
-    {
+    run: {
       usage: 'run M [PROMPT]',
       summary: 'loads a model; with a prompt it answers, as "chat" does',
       group: 'Memory',
@@ -203,18 +163,9 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       examples: ['runner run qwen3:4b --keep-alive 30m', 'runner run qwen3:4b "Why is the sky blue?"'],
       run: runModel,
     },
-  ],
-  [
-    'ps',
-    { usage: 'ps', summary: 'which models are loaded, and until when', group: 'Memory', run: showLoaded },
-  ],
-  [
-    'stop',
-    { usage: 'stop M', summary: 'unloads a model', group: 'Memory', words: oneModel, run: unloadModel },
-  ],
-  [
-    'sessions',
-    {
+    ps: { usage: 'ps', summary: 'which models are loaded, and until when', group: 'Memory', run: showLoaded },
+    stop: { usage: 'stop M', summary: 'unloads a model', group: 'Memory', words: oneModel, run: unloadModel },
+    sessions: {
       usage: 'sessions [QUERY]',
       summary: 'your conversations; "show ID" prints one, "rm ID" deletes one',
       group: 'Talking',
@@ -228,10 +179,7 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       ],
       run: runSessions,
     },
-  ],
-  [
-    'engine',
-    {
+    engine: {
       usage: 'engine WORD [MODEL]',
       summary: 'a runner of its own, if you have none: install, start …',
       wordSummaries: engineWords,
@@ -250,46 +198,31 @@ export const commands: TerminalCommands = new Map<string, TerminalCommand>([
       ],
       run: runEngine,
     },
-  ],
-  [
-    'doctor',
-    {
+    doctor: {
       usage: 'doctor',
       summary: 'problems, and how to fix them',
       group: 'This machine',
       run: runDoctor,
     },
-  ],
-  [
-    'config',
-    {
+    config: {
       usage: 'config',
       summary: 'every setting, its value and where it comes from',
       group: 'This machine',
       run: showConfig,
     },
-  ],
-  [
-    'logs',
-    { usage: 'logs', summary: 'follows what the runner logs', group: 'This machine', run: followLogs },
-  ],
-  [
-    'completion',
-    {
+    logs: { usage: 'logs', summary: 'follows what the runner logs', group: 'This machine', run: followLogs },
+    completion: {
       usage: 'completion SHELL',
       summary: 'prints a script that completes commands, for bash, zsh, fish or powershell',
       group: 'This machine',
       words: oneShell,
       run: printCompletion,
     },
-  ],
-  [
-    '__complete',
-    {
+    __complete: {
       usage: '__complete -- WORD...',
       summary: 'what may stand in the place of the last word',
       words: { ...anyWords, meaning: 'the words so far' },
       run: (context) => printCandidates(context, commands),
     },
-  ],
-]);
+  }),
+);

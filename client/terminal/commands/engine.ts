@@ -19,7 +19,7 @@ import {
   sampleWarning,
 } from '../../../protocol/messages/engine.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
-import type { CommandContext } from '../cli/command.ts';
+import { type CommandContext, tell } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { askLine, confirmDeletion, isYes } from '../cli/question.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
@@ -102,12 +102,11 @@ async function fetchIt(
   { thing, request, title, done }: Fetching,
 ): Promise<number> {
   const { terminal, commandLine } = context;
-  const { stdout, stderr } = terminal;
+  const { stderr } = terminal;
   const { json, yes } = commandLine;
   const offer = (await daemon.request(engineOffersRequest, {}))[thing];
   if (offer.problem !== undefined) throw new TerminalError('not-supported', offer.problem);
-  const say = (text: string) =>
-    json ? stdout.writeJson({ event: 'done', folder: offer.folder }) : stderr.writeText(text);
+  const say = (words: string) => tell(context, { event: 'done', folder: offer.folder }, words);
   if (offer.isThere) {
     await say(thing === 'library' ? 'The engine is installed already.' : 'The small model is there already.');
     return 0;
@@ -117,11 +116,8 @@ async function fetchIt(
     await stderr.writeLine('Nothing was fetched.');
     return 1;
   }
-  const outcome = await requestWork(context, daemon, { request, params: {} });
-  if (outcome.kind === 'interrupted') {
-    await (json
-      ? stdout.writeJson({ event: 'cancelled' })
-      : stderr.writeLine('Stopped. Nothing is left of it.'));
+  if (!(await requestWork(context, daemon, { request, params: {} }))) {
+    await tell(context, { event: 'cancelled' }, 'Stopped. Nothing is left of it.');
     return 130;
   }
   await say(done);
@@ -173,25 +169,20 @@ async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daem
 }
 
 async function start(context: CommandContext, daemon: DaemonClient): Promise<number> {
-  const { terminal, commandLine } = context;
-  const { json, words, context: window, threads } = commandLine;
-  const { stdout, stderr, cwd } = terminal;
-  const model = words[1] === undefined ? undefined : await pathOrName(words[1], cwd);
+  const { words: named, context: window, threads } = context.commandLine;
+  const model = named[1] === undefined ? undefined : await pathOrName(named[1], context.terminal.cwd);
   const params = withoutUndefined<EngineStartParams>({ model, context: window, threads, keep: true });
-  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params });
-  if (outcome.kind === 'interrupted') {
-    await (json
-      ? stdout.writeJson({ event: 'cancelled' })
-      : stderr.writeLine('Stopped. Nothing was started.'));
+  const started = await requestWork(context, daemon, { request: engineStartRequest, params });
+  if (!started) {
+    await tell(context, { event: 'cancelled' }, 'Stopped. Nothing was started.');
     return 130;
   }
-  const { message, ...status } = outcome.value;
+  const { message, ...status } = started;
   const unused = daemon.isHostNamed
     ? ' It is not used as long as a setting or OLLAMA_HOST names another runner.'
     : '';
-  await (json
-    ? stdout.writeJson({ event: 'done', message, ...status })
-    : stderr.writeText(`${showLine(message)} "runner engine stop" ends it.${unused}`));
+  const words = `${showLine(message)} "runner engine stop" ends it.${unused}`;
+  await tell(context, { event: 'done', message, ...status }, words);
   return 0;
 }
 
@@ -202,11 +193,10 @@ async function pathOrName(word: string, cwd: string): Promise<string> {
   return isFile || /\.gguf$/i.test(word) || /^[.~]{0,2}[/\\]/.test(word) ? path : word;
 }
 
-async function stop({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
+async function stop(context: CommandContext, daemon: DaemonClient): Promise<number> {
   const { wasRunning } = await daemon.request(engineStopRequest, {});
-  await (commandLine.json
-    ? terminal.stdout.writeJson({ event: 'done', wasRunning })
-    : terminal.stderr.writeLine(wasRunning ? 'It is stopped.' : 'Nothing that Runner started was running.'));
+  const words = wasRunning ? 'It is stopped.' : 'Nothing that Runner started was running.';
+  await tell(context, { event: 'done', wasRunning }, words);
   return 0;
 }
 
@@ -223,17 +213,15 @@ async function showStatus({ terminal, commandLine }: CommandContext, daemon: Dae
   return status.state === 'running' ? 0 : 1;
 }
 
-async function remove({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
+async function remove(context: CommandContext, daemon: DaemonClient): Promise<number> {
+  const { terminal, commandLine } = context;
   if (!commandLine.yes) {
     requireQuestion(terminal, commandLine.json, 'deletes');
     const refusal = await confirmDeletion(terminal, 'Delete the engine and its small model? [y/N] ');
     if (refusal !== undefined) return refusal;
   }
   const { wasThere } = await daemon.request(engineRemoveRequest, {});
-  await (commandLine.json
-    ? terminal.stdout.writeJson({ event: 'done', wasThere })
-    : terminal.stderr.writeLine(
-        wasThere ? 'The engine and its small model are removed.' : 'Nothing was installed.',
-      ));
+  const words = wasThere ? 'The engine and its small model are removed.' : 'Nothing was installed.';
+  await tell(context, { event: 'done', wasThere }, words);
   return 0;
 }

@@ -7,7 +7,7 @@ import {
   runModelRequest,
   stopModelRequest,
 } from '../../../protocol/messages/models.ts';
-import type { CommandContext } from '../cli/command.ts';
+import { type CommandContext, tell } from '../cli/command.ts';
 import { TerminalError } from '../cli/failure.ts';
 import { commonFlags } from '../cli/flags.ts';
 import { interruptible } from '../cli/signals.ts';
@@ -44,16 +44,16 @@ async function loadModel(context: CommandContext, name: string): Promise<number>
   const { keepAlive, json } = context.commandLine;
   const params = withoutUndefined<RunModelParams>({ model: name, keepAlive });
   return withDaemon(context, {}, async (daemon) => {
-    const outcome = await interruptible(context.terminal, async (signal) => {
+    const loaded = await interruptible(context.terminal, async (signal) => {
       const endStatus = json ? undefined : await showStatus(stderr, `Loading ${showLine(name)} …`);
       const request = daemon.request(runModelRequest, params, signal);
       return orNearModels(daemon, name, request).finally(endStatus);
     });
-    if (outcome.kind === 'interrupted') {
-      await (json ? stdout.writeJson({ event: 'cancelled', model: name }) : stderr.writeLine('Stopped.'));
+    if (!loaded) {
+      await tell(context, { event: 'cancelled', model: name }, 'Stopped.');
       return 130;
     }
-    const { model } = outcome.value;
+    const { model } = loaded;
     await (json
       ? stdout.writeJson({ event: 'done', model })
       : stdout.writeText(showLine(describeLoaded(model, today()))));

@@ -2,9 +2,9 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { type LogParams, logNotification, startLogsRequest } from '../../../protocol/messages/log.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { interruptible } from '../cli/signals.ts';
-import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
+import { BackpressureQueue } from '../daemon/daemon.ts';
 import type { Style } from '../screen/output.ts';
 
 /** Follows the logs of a runner on this machine until Ctrl-C. */

@@ -1,6 +1,15 @@
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { cacheFolder } from '../../../protocol/base/userFolders.ts';
+import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
+import {
+  type CatalogEntry,
+  cloudRequest,
+  libraryRequest,
+  listModelsRequest,
+  type Model,
+} from '../../../protocol/messages/models.ts';
 import { productNames, type ServerStatus, serversRequest } from '../../../protocol/messages/status.ts';
 import { describeLoading } from '../../shared/modelWords.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -143,4 +152,42 @@ function rowOf(model: Model): readonly string[] {
 function dayOf(date: string | undefined): string {
   const time = new Date(date ?? '');
   return Number.isNaN(time.getTime()) ? '' : localTime(time)[0];
+}
+
+/** Lists the models that can be pulled, or the cloud models: as a table, or one object a row. */
+export async function showCatalog(context: CommandContext): Promise<number> {
+  const { stdout, stderr, env } = context.terminal;
+  const { words, cloud, refresh, json } = context.commandLine;
+  const query = words.join(' ').trim();
+  const params = { ...(query === '' ? {} : { query }), ...(refresh ? { refresh } : {}) };
+  // The daemon may keep the catalog there, if the system has such a folder.
+  const options = withoutUndefined<InitializationOptions>({ cacheDir: cacheFolder(env) });
+  return withDaemon(context, options, async (daemon) => {
+    const { entries, fetchedAt, stale } = await daemon.request(cloud ? cloudRequest : libraryRequest, params);
+    if (stale)
+      await stderr.writeLine(`This is the list of ${dateOf(fetchedAt)}; the catalog does not answer.`);
+    if (json) for (const entry of entries) await stdout.writeJson(entry);
+    else if (entries.length > 0) {
+      await stdout.write(catalogTable(entries, stdout));
+      if (entries.some(({ installed }) => installed)) await stderr.writeLine('* is installed.');
+    } else
+      await stderr.writeLine(`The catalog has nothing${query === '' ? '' : ` for "${showLine(query)}"`}.`);
+    return 0;
+  });
+}
+
+function catalogTable(entries: readonly CatalogEntry[], output: Output): string {
+  const columns = ['NAME', 'CAN', 'SIZES', 'DESCRIPTION'].map((title) => ({ title }));
+  return formatTable(columns, entries.map(entryRow), output);
+}
+
+function entryRow({ model, capabilities = [], sizes = [], description = '', installed }: CatalogEntry) {
+  const cells = [model, capabilities.join(' '), sizes.join(' '), description].map(showLine);
+  const [name = '', ...rest] = cells;
+  return [installed ? `${name} *` : name, ...rest];
+}
+
+function dateOf(fetchedAt: string): string {
+  const time = new Date(fetchedAt);
+  return Number.isNaN(time.getTime()) ? showLine(fetchedAt) : localTime(time).join(' ');
 }

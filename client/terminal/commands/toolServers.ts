@@ -10,7 +10,7 @@ import {
   loginRequest,
   logoutRequest,
 } from '../../../protocol/messages/tools.ts';
-import type { CommandContext } from '../cli/command.ts';
+import { type CommandContext, tell } from '../cli/command.ts';
 import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
 import { interruptible } from '../cli/signals.ts';
 import { canAsk, type Terminal } from '../cli/terminal.ts';
@@ -81,31 +81,30 @@ interface LoginTarget {
   readonly shown: string;
 }
 
-async function logIn(
-  { terminal, commandLine: { json, noBrowser }, program }: CommandContext,
-  named: LoginTarget,
-): Promise<number> {
+async function logIn(context: CommandContext, named: LoginTarget): Promise<number> {
+  const {
+    terminal,
+    commandLine: { json, noBrowser },
+    program,
+  } = context;
   const { daemon, server, shown } = named;
-  const { stdout, stderr } = terminal;
-  const outcome = await interruptible(terminal, async (signal) => {
+  const finished = await interruptible(terminal, async (signal) => {
     const login = await daemon.request(loginRequest, { server }, signal);
-    if (json) await stdout.writeJson({ event: 'open', url: login.url });
+    if (json) await terminal.stdout.writeJson({ event: 'open', url: login.url });
     else await showAddress(terminal, login, shown);
     if (canAsk(terminal) && !noBrowser) program.openAddress?.(login.url);
     return finishLogin(terminal, named, signal);
   });
-  if (outcome.kind === 'interrupted') {
-    await (json
-      ? stdout.writeJson({ event: 'cancelled', server: shown })
-      : stderr.writeLine('Stopped. Nobody was logged in.'));
+  if (!finished) {
+    await tell(context, { event: 'cancelled', server: shown }, 'Stopped. Nobody was logged in.');
     return 130;
   }
-  const { scope } = outcome.value;
-  await (json
-    ? stdout.writeJson({ event: 'done', server: shown, ...outcome.value })
-    : stderr.writeText(
-        `You are logged in to ${shown}${scope === undefined ? '' : `, for: ${showLine(scope)}`}.`,
-      ));
+  const scopes = finished.scope === undefined ? '' : `, for: ${showLine(finished.scope)}`;
+  await tell(
+    context,
+    { event: 'done', server: shown, ...finished },
+    `You are logged in to ${shown}${scopes}.`,
+  );
   return 0;
 }
 
@@ -148,13 +147,9 @@ async function finishLogin(
   }
 }
 
-async function logOut(
-  { terminal: { stdout, stderr }, commandLine: { json } }: CommandContext,
-  { daemon, server, shown }: LoginTarget,
-): Promise<number> {
+async function logOut(context: CommandContext, { daemon, server, shown }: LoginTarget): Promise<number> {
   const result = await daemon.request(logoutRequest, { server });
-  if (json) await stdout.writeJson({ event: 'done', server: shown, ...result });
-  else await stderr.writeText(logoutSentence(shown, result));
+  await tell(context, { event: 'done', server: shown, ...result }, logoutSentence(shown, result));
   return 0;
 }
 

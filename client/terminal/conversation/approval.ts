@@ -70,11 +70,11 @@ export function approveThrough(
         ...(isFolded ? ['show the [w]hole change'] : []),
         ...(hasUnseen ? [`show the [d]iff of ${count(unseen.length, 'edit')} that you have not seen`] : []),
       ];
-      const entry = await editor.question(promptOf(question, [...possible.map(shownOf), ...others]), signal);
-      if (entry.kind === 'leave') return { decision: 'deny' };
-      const answer = answerIn(entry.text, possible);
+      const text = await editor.question(promptOf(question, [...possible.map(shownOf), ...others]), signal);
+      if (text === undefined) return { decision: 'deny' };
+      const answer = answerIn(text, possible);
       if (answer) return answer;
-      const word = entry.text.trim().toLowerCase();
+      const word = text.trim().toLowerCase();
       if (diff && isFolded && (word === 'w' || word === 'whole')) {
         await stdout.writeLine(describeDiff(diff, stdout, true).text);
         isFolded = false;

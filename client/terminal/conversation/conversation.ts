@@ -26,7 +26,7 @@ import type { LineEditor } from './lineEditor.ts';
 import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
 import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
 import { openLineEditor } from './openLineEditor.ts';
-import { isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
+import { commandNames, isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
 import type { SlashResult } from './slashSettings.ts';
 import { docsServer, type ToolChoice } from './toolChoice.ts';
@@ -52,7 +52,13 @@ export async function converse(
   const model =
     named === undefined ? await chooseModelOf(terminal, daemon, session) : await chooseModel(daemon, named);
   const path = historyPath(terminal.env);
-  const conversation = new OpenConversation(terminal, connection, { model, tools, settings, copyText });
+  const conversation = new OpenConversation(terminal, connection, {
+    model,
+    tools,
+    settings,
+    copyText,
+    commands: commandNames,
+  });
   const editor = openLineEditor(terminal, {
     history: readHistory(path, formerHistoryPath(terminal.env)),
     complete: (line) => completeLine(line, conversation),
@@ -267,8 +273,7 @@ class InputLoop {
     { question, yes, others = new Map(), no }: NonNullable<SlashResult['confirm']>,
     signal: AbortSignal,
   ): Promise<SlashResult> {
-    const entry = await this.#editor.question(question, signal);
-    const word = entry.kind === 'text' ? entry.text.trim().toLowerCase() : '';
+    const word = (await this.#editor.question(question, signal))?.trim().toLowerCase() ?? '';
     if (isYes(word)) return yes();
     const other = [...others].find(([name]) => word === name || word === name.charAt(0));
     return other ? other[1]() : { text: no };
@@ -293,8 +298,7 @@ class InputLoop {
   /** The rounds of tools are used up. */
   async #goesOn(rounds: number, signal: AbortSignal): Promise<boolean> {
     const question = `${count(rounds, 'round')} of tools ${rounds === 1 ? 'is' : 'are'} used. Go on for ${rounds} more? [y/N] `;
-    const entry = await this.#editor.question(question, signal);
-    return entry.kind === 'text' && isYes(entry.text);
+    return isYes((await this.#editor.question(question, signal)) ?? '');
   }
 
   /** What the prompt names; undefined if it is not to be sent. */
@@ -302,16 +306,13 @@ class InputLoop {
     const { style } = this.#terminal.stdout;
     const { cwd, model: usual } = this.#conversation;
     const { model = usual } = prompt;
-    const ask = async (question: string) => {
-      const entry = await this.#editor.question(question, signal);
-      return entry.kind === 'text' ? entry.text : undefined;
-    };
     try {
       const along = await attachNamedFiles(typed, {
         daemon: this.#connection.daemon,
         cwd,
         signal,
-        agrees: (consent) => askConsent(consent, model, ask),
+        agrees: (consent) =>
+          askConsent(consent, model, (question) => this.#editor.question(question, signal)),
         attached: (...found) => this.#say(style.dim(describeAttached(...found))),
         note: (sentence) => this.#say(style.dim(showLine(sentence))),
       });

@@ -19,10 +19,7 @@ export type Elicit = (question: ElicitParams, signal: AbortSignal) => Promise<El
 export function elicitThrough(editor: Pick<LineEditor, 'question'>, stdout: Output): Elicit {
   return async (question, signal) => {
     const { fields, problem, url } = question;
-    const ask = async (words: string) => {
-      const entry = await editor.question(words, signal);
-      return entry.kind === 'leave' ? undefined : entry.text.trim();
-    };
+    const ask = async (words: string) => (await editor.question(words, signal))?.trim();
     if (problem === undefined) {
       await stdout.writeText(introduce(question, stdout));
       const agreed = await askYes(url === undefined ? agreeWords(fields) : 'did you open it?', ask);

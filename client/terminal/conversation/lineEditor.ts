@@ -3,32 +3,16 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
-import type { InputLine, KeyTarget } from './lineKeys.ts';
 import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
 import type { SlashCompletion } from './slashCompletion.ts';
 
 /** What the person did at the prompt. */
 export type Entry = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'leave' };
 
-/** A prompt with history. What is typed while nothing is asked stays hidden, and is kept for the next entry. */
-export interface LineEditor {
-  /**
-   * The next entry: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
-   * were pasted together.
-   */
-  ask(prompt: string): Promise<Entry>;
-  /**
-   * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry.
-   * The answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
-   */
-  question(prompt: string, signal: AbortSignal): Promise<Entry>;
-  /** Puts a text into the line of the next entry, for the user to change. */
-  prefill(text: string): void;
-  /** Leaves the keyboard and the screen to other work until it ends. */
-  standAside<T>(work: () => Promise<T>): Promise<T>;
-  /** Called at Ctrl-C while nothing is asked. */
-  onInterrupt(take: () => void): void;
-  close(): void;
+/** A line that is edited, and the place of the cursor in it, in UTF-16 units. */
+export interface InputLine {
+  readonly text: string;
+  readonly cursor: number;
 }
 
 export interface LineEditorOptions {
@@ -51,15 +35,13 @@ const continuation = '… ';
 export const beginPasteMarks = '\u001b[?2004h';
 export const endPasteMarks = '\u001b[?2004l';
 
-interface EditorParts extends Required<Pick<LineEditorOptions, 'history' | 'complete' | 'onDidEnter'>> {
-  readonly editText: LineEditorOptions['editText'];
-  readonly terminal: Terminal;
-}
-
 const howToLeave = 'Ctrl-C again leaves, as Ctrl-D does.\n';
 
-/** What is typed, pasted and recalled becomes entries. `openLineEditor` passes on what readline reports. */
-export class Editor implements LineEditor, KeyTarget {
+/**
+ * A prompt with history. What is typed while nothing is asked stays hidden, and is kept for the next entry.
+ * `openLineEditor` passes on what readline reports.
+ */
+export class LineEditor {
   readonly #readline: Interface;
   readonly #output: MutedOutput;
   readonly #waiting: Entry[] = [];
@@ -83,17 +65,32 @@ export class Editor implements LineEditor, KeyTarget {
   #answer: ((entry: Entry) => void) | undefined;
   #interrupt: () => void = () => undefined;
 
-  constructor(readline: Interface, output: MutedOutput, parts: EditorParts) {
+  /** `history` is the list from which readline recalls. */
+  constructor(
+    readline: Interface,
+    output: MutedOutput,
+    {
+      terminal,
+      history,
+      complete = async () => undefined,
+      onDidEnter = () => undefined,
+      editText,
+    }: LineEditorOptions & { readonly terminal: Terminal; readonly history: string[] },
+  ) {
     this.#readline = readline;
     this.#output = output;
-    this.#onDidEnter = parts.onDidEnter;
-    this.#complete = parts.complete;
-    this.#editText = parts.editText;
-    this.#terminal = parts.terminal;
-    this.#history = [...parts.history];
-    this.#recalled = parts.history;
+    this.#onDidEnter = onDidEnter;
+    this.#complete = complete;
+    this.#editText = editText;
+    this.#terminal = terminal;
+    this.#history = [...history];
+    this.#recalled = history;
   }
 
+  /**
+   * The next entry: a line, lines joined by a backslash at their end or by three quotes around them, or lines that
+   * were pasted together.
+   */
   ask(prompt: string): Promise<Entry> {
     this.#prompt = prompt;
     this.#output.isMuted = false;
@@ -110,15 +107,21 @@ export class Editor implements LineEditor, KeyTarget {
     });
   }
 
-  async question(prompt: string, signal: AbortSignal): Promise<Entry> {
-    if (this.#isClosed) return { kind: 'leave' };
+  /**
+   * A question in the middle of a turn. Anything typed before it, even an unfinished line, is kept for the next entry.
+   * The answer does not enter the history. Ctrl-C leaves the question and interrupts; an aborted signal withdraws it.
+   * Undefined without an answer.
+   */
+  async question(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#isClosed) return undefined;
     const restore = this.#setAside();
     // Ctrl-C may have answered it already.
     const withdraw = () => this.#answer && this.#give({ kind: 'leave' });
     signal.addEventListener('abort', withdraw, { once: true });
     this.#isQuestion = true;
     try {
-      return signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
+      const entry: Entry = signal.aborted ? { kind: 'leave' } : await this.ask(prompt);
+      return entry.kind === 'text' ? entry.text : undefined;
     } finally {
       this.#isQuestion = false;
       signal.removeEventListener('abort', withdraw);
@@ -145,6 +148,7 @@ export class Editor implements LineEditor, KeyTarget {
     };
   }
 
+  /** What is typed is a prompt, and no paste. */
   get isTyping(): boolean {
     return this.#answer !== undefined && !this.#isQuestion && !this.#isPasting;
   }
@@ -153,6 +157,7 @@ export class Editor implements LineEditor, KeyTarget {
     return { text: this.#readline.line, cursor: this.#readline.cursor };
   }
 
+  /** Newest first. */
   get history(): readonly string[] {
     return this.#history;
   }
@@ -163,6 +168,7 @@ export class Editor implements LineEditor, KeyTarget {
     this.#readline.prompt(true);
   }
 
+  /** Undefined shows the usual prompt. */
   showPrompt(prompt: string | undefined): void {
     if (prompt === undefined) return this.#promptAgain();
     this.#readline.setPrompt(prompt);
@@ -197,10 +203,12 @@ export class Editor implements LineEditor, KeyTarget {
     this.#readline.write(null, { ctrl: true, name: 'u' });
   }
 
+  /** Puts a text into the line of the next entry, for the user to change. */
   prefill(text: string): void {
     this.#readline.write(text.replaceAll('\n', lineEnd));
   }
 
+  /** Leaves the keyboard and the screen to other work until it ends. */
   async standAside<T>(work: () => Promise<T>): Promise<T> {
     const { stdin, stdout, onInterrupt } = this.#terminal;
     // Ctrl-C belongs to the other work, although the terminal may send it to this program, too.
@@ -223,6 +231,7 @@ export class Editor implements LineEditor, KeyTarget {
     }
   }
 
+  /** Called at Ctrl-C while nothing is asked. */
   onInterrupt(take: () => void): void {
     this.#interrupt = take;
   }

@@ -1,12 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { HistorySearch } from './historySearch.ts';
+import type { InputLine, LineEditor } from './lineEditor.ts';
 import { lineEnd } from './multilineEntry.ts';
-
-/** A line that is edited, and the place of the cursor in it, in UTF-16 units. */
-export interface InputLine {
-  readonly text: string;
-  readonly cursor: number;
-}
 
 /** A key as Node's readline reports it. */
 export interface Key {
@@ -14,19 +8,6 @@ export interface Key {
   readonly ctrl?: boolean;
   readonly meta?: boolean;
   readonly sequence?: string;
-}
-
-/** The line that the keys change. */
-export interface KeyTarget {
-  /** What is typed is a prompt, and no paste. */
-  readonly isTyping: boolean;
-  readonly line: InputLine;
-  /** Newest first. */
-  readonly history: readonly string[];
-  replace(line: InputLine): void;
-  /** Undefined shows the usual prompt. */
-  showPrompt(prompt: string | undefined): void;
-  openEditor(): void;
 }
 
 /** Enter with Shift, from terminals that report it. */
@@ -40,24 +21,24 @@ interface Search {
 
 /** The keys of a prompt that Node's readline does not know: they are looked at first. */
 export class LineKeys {
-  readonly #target: KeyTarget;
+  readonly #editor: LineEditor;
   #search: Search | undefined;
   /** The last key was Ctrl-X. */
   #isAfterX = false;
 
-  constructor(target: KeyTarget) {
-    this.#target = target;
+  constructor(editor: LineEditor) {
+    this.#editor = editor;
   }
 
   /** Whether a key is taken. Otherwise readline gets it. */
   takes(text: string, key: Key): boolean {
     const { name, ctrl = false, meta = false, sequence } = key;
-    if (!this.#target.isTyping) return false;
+    if (!this.#editor.isTyping) return false;
     if (this.#search) return this.#takesSearch(this.#search, text, key);
     const isAfterX = this.#isAfterX;
     this.#isAfterX = ctrl && name === 'x';
     if (this.#isAfterX) return true;
-    if (isAfterX && ctrl && name === 'e') this.#target.openEditor();
+    if (isAfterX && ctrl && name === 'e') this.#editor.openEditor();
     else if (ctrl && name === 'r') this.#beginSearch();
     else if (shiftEnter.includes(sequence) || (meta && (name === 'return' || name === 'enter')))
       this.#insert(lineEnd);
@@ -66,8 +47,8 @@ export class LineKeys {
   }
 
   #insert(text: string): void {
-    const { text: line, cursor } = this.#target.line;
-    this.#target.replace({
+    const { text: line, cursor } = this.#editor.line;
+    this.#editor.replace({
       text: line.slice(0, cursor) + text + line.slice(cursor),
       cursor: cursor + text.length,
     });
@@ -75,22 +56,22 @@ export class LineKeys {
 
   /** Node 20 appends what is typed within a line if several keys arrive at once. */
   #takesInside(text: string): boolean {
-    const { text: line, cursor } = this.#target.line;
+    const { text: line, cursor } = this.#editor.line;
     if (cursor === line.length || !/^[^\p{Cc}]+$/u.test(text)) return false;
     this.#insert(text);
     return true;
   }
 
   #beginSearch(): void {
-    const search = { history: new HistorySearch(this.#target.history), before: this.#target.line };
+    const search = { history: new HistorySearch(this.#editor.history), before: this.#editor.line };
     this.#search = search;
     this.#showSearch(search);
   }
 
   #showSearch({ history, before }: Search): void {
     const { found, query, isFailing } = history;
-    this.#target.showPrompt(`${isFailing ? 'nothing older has' : 'search'} "${showLine(query)}": `);
-    this.#target.replace(found === undefined ? before : { text: found, cursor: found.length });
+    this.#editor.showPrompt(`${isFailing ? 'nothing older has' : 'search'} "${showLine(query)}": `);
+    this.#editor.replace(found === undefined ? before : { text: found, cursor: found.length });
   }
 
   /** What is found stays in the line, unless the search is cancelled. */
@@ -102,7 +83,7 @@ export class LineKeys {
     else if (/^[^\p{Cc}]+$/u.test(text)) history.type(text);
     else {
       this.endSearch();
-      if (isCancel) this.#target.replace(before);
+      if (isCancel) this.#editor.replace(before);
       return isCancel || name === 'escape';
     }
     this.#showSearch(search);
@@ -112,6 +93,57 @@ export class LineKeys {
   endSearch(): void {
     if (!this.#search) return;
     this.#search = undefined;
-    this.#target.showPrompt(undefined);
+    this.#editor.showPrompt(undefined);
+  }
+}
+
+/** A search in the history that goes on with each key, from newer to older entries. */
+class HistorySearch {
+  readonly #entries: readonly string[];
+  #query = '';
+  #at = 0;
+  #isFailing = false;
+
+  /** `entries` are newest first. */
+  constructor(entries: readonly string[]) {
+    this.#entries = entries;
+  }
+
+  get query(): string {
+    return this.#query;
+  }
+
+  /** Nothing older has the words. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** What is found; undefined before anything is typed. */
+  get found(): string | undefined {
+    return this.#query === '' ? undefined : this.#entries[this.#at];
+  }
+
+  type(text: string): void {
+    this.#query += text;
+    this.#find(this.#at);
+  }
+
+  erase(): void {
+    this.#query = [...this.#query].slice(0, -1).join('');
+    this.#find(0);
+  }
+
+  older(): void {
+    if (this.#query !== '') this.#find(this.#at + 1);
+  }
+
+  /** Small letters find large ones, too. */
+  #find(from: number): void {
+    const isExact = this.#query !== this.#query.toLowerCase();
+    const index = this.#entries.findIndex(
+      (entry, position) => position >= from && (isExact ? entry : entry.toLowerCase()).includes(this.#query),
+    );
+    this.#isFailing = index === -1;
+    if (index !== -1) this.#at = index;
   }
 }

@@ -1,7 +1,6 @@
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { withoutMiddle } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { ChatParams, FileDiff, Message } from '../../../protocol/messages/chat.ts';
+import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
 import { completeResourceRequest } from '../../../protocol/messages/files.ts';
 import {
   canChat,
@@ -21,35 +20,19 @@ import {
   forkSessionRequest,
   listSessionsRequest,
   type ReadSessionResult,
-  readSessionRequest,
   type Session,
   undoTurnRequest,
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
-import { serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
-import {
-  allowCheckRequest,
-  builtinServer,
-  type EditsParams,
-  type EditsResult,
-  listChecksRequest,
-  listEditsRequest,
-  listToolsRequest,
-  type RestoredEdits,
-  redoEditsRequest,
-  type SuggestedCheck,
-  suggestChecksRequest,
-  undoEditsRequest,
-} from '../../../protocol/messages/tools.ts';
-import { clipboardSequence } from '../cli/clipboard.ts';
+import { type Product, serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
+import { builtinServer } from '../../../protocol/messages/tools.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
 import type { ShellResult } from '../cli/shellCommand.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
-import { describeDiff } from '../screen/diff.ts';
-import { toolsTable } from '../screen/tools.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
 import {
   type ChatSettings,
@@ -61,18 +44,16 @@ import {
   withAlong,
 } from './chatSettings.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
-import type { EditedTurn, LastTurn } from './lastTurn.ts';
 import type { Along } from './namedFiles.ts';
-import { type ConversationState, commandNames } from './slashCommands.ts';
 import type { ToolChoice } from './toolChoice.ts';
-
-const nothingRestored: RestoredEdits = { restored: [], left: [] };
 
 export interface Beginning {
   readonly model: string;
   readonly tools: ToolChoice;
   readonly settings: ChatSettings;
   readonly copyText: Program['copyText'];
+  /** The words behind a slash that lead to no prompt. */
+  readonly commands: readonly string[];
 }
 
 /** What the user asks, and what applies to this turn only. */
@@ -81,6 +62,13 @@ export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tool
   readonly typed: string;
   /** The whole entry, with the name of such a prompt. */
   readonly entry: string;
+}
+
+/** A prompt that is to be changed and asked again. */
+export interface EditedTurn {
+  /** As it was typed. */
+  readonly entry: string;
+  readonly attached: Along;
 }
 
 /** How a message of the user was asked. */
@@ -107,10 +95,11 @@ export interface BegunTurn {
 }
 
 /** A conversation between its turns: its settings, and its session, in which the daemon has its messages. */
-export class OpenConversation implements ConversationState {
-  readonly #terminal: Terminal;
+export class OpenConversation {
+  readonly terminal: Terminal;
+  readonly copyText: Program['copyText'];
   readonly #connection: TerminalConnection;
-  readonly #copyText: Program['copyText'];
+  readonly #commands: readonly string[];
   /** How the prompts that were sent by this program were asked, by their number. */
   readonly #asked = new Map<number, PromptRequest>();
   /** Created with the first prompt. */
@@ -129,11 +118,12 @@ export class OpenConversation implements ConversationState {
   constructor(
     terminal: Terminal,
     connection: TerminalConnection,
-    { model, tools, settings, copyText }: Beginning,
+    { model, tools, settings, copyText, commands }: Beginning,
   ) {
-    this.#terminal = terminal;
+    this.terminal = terminal;
+    this.copyText = copyText;
     this.#connection = connection;
-    this.#copyText = copyText;
+    this.#commands = commands;
     this.#begun = { settings: { ...settings }, tools };
     this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
@@ -184,7 +174,7 @@ export class OpenConversation implements ConversationState {
   /** Whether its model can call tools, as far as the runner says so. */
   async takesTools(): Promise<boolean> {
     try {
-      const { model } = await this.#connection.daemon.request(showModelRequest, { model: this.model });
+      const { model } = await this.daemon.request(showModelRequest, { model: this.model });
       return model.capabilities.tools.value !== false;
     } catch {
       return true;
@@ -215,50 +205,17 @@ export class OpenConversation implements ConversationState {
     this.#asked.clear();
   }
 
-  async lastTurn(): Promise<LastTurn> {
-    if (!this.#session) return {};
-    const { id } = this.#session;
-    const { messages } = await this.#connection.daemon.request(readSessionRequest, { id });
-    return withoutUndefined<LastTurn>({
-      prompt: messages.findLast(({ role }) => role === 'user'),
-      answer: messages.findLast(({ role, content }) => role === 'assistant' && content !== '')?.content,
-    });
-  }
-
+  /** Takes back the last turn, also where the conversation is kept. Returns its prompt; undefined if there is none. */
   async undo(): Promise<Message | undefined> {
     if (!this.#session) return undefined;
     const { id } = this.#session;
-    const { session, prompt } = await this.#connection.daemon.request(undoTurnRequest, { id });
+    const { session, prompt } = await this.daemon.request(undoTurnRequest, { id });
     this.#session = session;
     this.#lastStats = undefined;
     return prompt;
   }
 
-  /** None if nothing is kept, or the tools are off. */
-  async lastEdits(): Promise<EditsResult> {
-    const asked = this.#editsParams();
-    const none: EditsResult = { files: [], count: 0 };
-    return asked ? this.#connection.daemon.request(listEditsRequest, asked).catch(() => none) : none;
-  }
-
-  async undoEdits(): Promise<RestoredEdits> {
-    const asked = this.#editsParams();
-    return asked ? this.#connection.daemon.request(undoEditsRequest, asked) : nothingRestored;
-  }
-
-  async redoEdits(): Promise<RestoredEdits> {
-    const session = this.#session?.id;
-    if (session === undefined) return nothingRestored;
-    return this.#connection.daemon.request(redoEditsRequest, { session });
-  }
-
-  readonly describeDiff = (diff: FileDiff) => describeDiff(diff, this.#terminal.stdout).text;
-
-  #editsParams(): EditsParams | undefined {
-    const { id = '', turns = 0 } = this.#session ?? {};
-    return turns > 0 ? { session: id, prompt: turns } : undefined;
-  }
-
+  /** Does the same, and attaches to the next prompt what was attached to that one. */
   async undoToEdit(): Promise<EditedTurn | undefined> {
     const asked = this.#asked.get(this.#session?.turns ?? 0);
     const message = await this.undo();
@@ -268,13 +225,7 @@ export class OpenConversation implements ConversationState {
     return { entry: prompt.entry, attached };
   }
 
-  async copy(text: string): Promise<boolean> {
-    const { stdout } = this.#terminal;
-    if (stdout.isRedrawable) await stdout.write(clipboardSequence(text));
-    return (await this.#copyText?.(text)) ?? false;
-  }
-
-  /** What is attached goes too: it may be what did not fit. */
+  /** Begins a new conversation. What is attached goes too: it may be what did not fit. */
   clear(): void {
     this.loseSession();
     this.#lastStats = undefined;
@@ -285,26 +236,33 @@ export class OpenConversation implements ConversationState {
     Object.assign(this.settings, { attachments: [], images: [] });
   }
 
+  /** Undefined before the first prompt. */
   get session(): Session | undefined {
     return this.#session;
   }
 
+  /** The kept conversations, newest first. */
   async sessions(): Promise<readonly Session[]> {
-    const { sessions } = await this.#connection.daemon.request(listSessionsRequest, { limit: 20 });
+    const { sessions } = await this.daemon.request(listSessionsRequest, { limit: 20 });
     return sessions;
   }
 
+  /** Continues another conversation. */
   async change(id: string): Promise<void> {
-    const kept = await openSession(this.#connection.daemon, id);
+    const kept = await openSession(this.daemon, id);
     await this.continue(kept);
-    this.model = await chooseModelOf(this.#terminal, this.#connection.daemon, kept);
+    this.model = await chooseModelOf(this.terminal, this.daemon, kept);
   }
 
+  /**
+   * Goes on in a new conversation with what was said, or with its first turns; the other one stays. Returns how many
+   * turns it has; undefined if this one has fewer.
+   */
   async fork(turns?: number): Promise<number | undefined> {
     const { id, turns: all } = this.#session ?? { id: '', turns: 0 };
     if (all < (turns ?? 1)) return undefined;
     const params = { id, ...(turns === undefined ? {} : { turns }) };
-    this.#session = (await this.#connection.daemon.request(forkSessionRequest, params)).session;
+    this.#session = (await this.daemon.request(forkSessionRequest, params)).session;
     return this.#session.turns;
   }
 
@@ -312,7 +270,7 @@ export class OpenConversation implements ConversationState {
     const session = this.#session ?? (await this.#create({ title }));
     if (!session) return;
     const { id } = session;
-    this.#session = (await this.#connection.daemon.request(updateSessionRequest, { id, title })).session;
+    this.#session = (await this.daemon.request(updateSessionRequest, { id, title })).session;
   }
 
   /** Continues a conversation with its settings, except those that are `given`, and shows its last turn. */
@@ -324,10 +282,10 @@ export class OpenConversation implements ConversationState {
     this.#lastStats = undefined;
     const restored = this.#restore(kept, given);
     await this.#say(
-      `${this.#terminal.stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`,
+      `${this.terminal.stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`,
     );
     const last = messages.findLastIndex(({ role }) => role === 'user');
-    const { stdout } = this.#terminal;
+    const { stdout } = this.terminal;
     const turn = last === -1 ? [] : messages.slice(last);
     const shown = turn.map((message) => showMessage(stdout, message)).join('');
     await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
@@ -337,7 +295,7 @@ export class OpenConversation implements ConversationState {
   async reload(): Promise<void> {
     const id = this.#session?.id;
     this.#session = undefined;
-    if (id !== undefined) this.#session = (await openSession(this.#connection.daemon, id)).session;
+    if (id !== undefined) this.#session = (await openSession(this.daemon, id)).session;
   }
 
   /** Returns what to say about it. */
@@ -363,18 +321,23 @@ export class OpenConversation implements ConversationState {
    * the turn reports.
    */
   async #create(params: { readonly title?: string } = {}): Promise<Session | undefined> {
-    const { cwd } = this.#terminal;
+    const { cwd } = this.terminal;
     const create = (kept: { readonly kept?: false }) =>
-      this.#connection.daemon.request(createSessionRequest, { cwd, ...params, ...kept });
+      this.daemon.request(createSessionRequest, { cwd, ...params, ...kept });
     const created = await create({}).catch(async (error) => {
       if (failureOf(error).kind === 'not-supported')
         await this.#say(
-          this.#terminal.stdout.style.dim(`This conversation is not kept. ${failureOf(error).message}`),
+          this.terminal.stdout.style.dim(`This conversation is not kept. ${failureOf(error).message}`),
         );
       return create({ kept: false }).catch(() => undefined);
     });
     this.#session = created?.session;
     return this.#session;
+  }
+
+  /** It may have been replaced since the last request. */
+  get daemon(): DaemonClient {
+    return this.#connection.daemon;
   }
 
   /** About the last answer. */
@@ -383,42 +346,49 @@ export class OpenConversation implements ConversationState {
   }
 
   get cwd(): string {
-    return this.#terminal.cwd;
+    return this.terminal.cwd;
   }
 
   /** The model answers from now on, and every client begins with it. */
   async chooseModel(name: string): Promise<void> {
     this.model = name;
-    await this.#connection.daemon.request(chooseChatModelRequest, { model: name });
+    await this.daemon.request(chooseChatModelRequest, { model: name });
   }
 
+  /** Those that can chat. */
   async models() {
-    const { models } = await this.#connection.daemon.request(listModelsRequest, { everywhere: true });
+    const { models } = await this.daemon.request(listModelsRequest, { everywhere: true });
     return models.filter(canChat);
   }
 
-  /** Files that cannot be read now are no reason to stop: what cannot be listed is not offered. */
+  /**
+   * The prompts that are kept as files; those that cannot be used too. Files that cannot be read now are no reason to
+   * stop: what cannot be listed is not offered.
+   */
   async prompts(): Promise<ListPromptsResult> {
-    const { cwd } = this.#terminal;
-    const request = this.#connection.daemon.request(listPromptsRequest, { cwd, commands: commandNames });
+    const { cwd } = this.terminal;
+    const request = this.daemon.request(listPromptsRequest, { cwd, commands: this.#commands });
     return request.catch(() => ({ prompts: [], problems: [] }));
   }
 
+  /** What the tool server of a prompt offers for the value of an argument. */
   async completeArgument({ name }: Pick<Prompt, 'name'>, argument: string, value: string) {
-    const { cwd } = this.#terminal;
+    const { cwd } = this.terminal;
     const params = { cwd, name, argument, value };
-    const { values } = await this.#connection.daemon.request(completePromptRequest, params);
+    const { values } = await this.daemon.request(completePromptRequest, params);
     return values;
   }
 
-  readonly completeResource = async (word: string): Promise<readonly string[]> => {
-    const { words } = await this.#connection.daemon.request(completeResourceRequest, { word });
+  /** The names of resources that begin so, without the `@`. */
+  async completeResource(word: string): Promise<readonly string[]> {
+    const { words } = await this.daemon.request(completeResourceRequest, { word });
     return words.map((offered) => offered.word);
-  };
+  }
 
-  async product() {
+  /** What serves the models; undefined if it does not answer. */
+  async product(): Promise<Product | undefined> {
     try {
-      const { daemon } = this.#connection;
+      const { daemon } = this;
       if (!this.model.includes('/')) return (await daemon.request(statusRequest, {})).product;
       const { servers } = await daemon.request(serversRequest, {});
       const named = servers.find(({ name }) => this.model.startsWith(`${name}/`));
@@ -428,23 +398,8 @@ export class OpenConversation implements ConversationState {
     }
   }
 
-  async checks() {
-    const { daemon } = this.#connection;
-    const { checks } = await daemon.request(listChecksRequest, {});
-    return { checks, ...(await daemon.request(suggestChecksRequest, {})) };
-  }
-
-  async allowCheck({ folder, name, hash }: SuggestedCheck) {
-    await this.#connection.daemon.request(allowCheckRequest, { folder, name, hash });
-  }
-
-  async listTools() {
-    const { servers } = await this.#connection.daemon.request(listToolsRequest, {});
-    return toolsTable(servers, this.#terminal.stdout, (name) => this.tools.has(name));
-  }
-
   #say(text: string): Promise<void> {
-    return this.#terminal.stdout.writeText(text);
+    return this.terminal.stdout.writeText(text);
   }
 }
 

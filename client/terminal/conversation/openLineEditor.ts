@@ -3,13 +3,7 @@ import { resumeAfterSuspend } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { MutedOutput } from '../screen/mutedOutput.ts';
 import { historySize } from './history.ts';
-import {
-  beginPasteMarks,
-  Editor,
-  endPasteMarks,
-  type LineEditor,
-  type LineEditorOptions,
-} from './lineEditor.ts';
+import { beginPasteMarks, endPasteMarks, LineEditor, type LineEditorOptions } from './lineEditor.ts';
 import { type Key, LineKeys } from './lineKeys.ts';
 import type { SlashCompletion } from './slashCompletion.ts';
 
@@ -17,15 +11,8 @@ import type { SlashCompletion } from './slashCompletion.ts';
 const completionLimit = 1_000;
 
 /** A line editor over Node's readline, which gets the keys that none of ours takes. */
-export function openLineEditor(
-  terminal: Terminal,
-  {
-    history = [],
-    complete = async () => undefined,
-    onDidEnter = () => undefined,
-    editText,
-  }: LineEditorOptions = {},
-): LineEditor {
+export function openLineEditor(terminal: Terminal, options: LineEditorOptions = {}): LineEditor {
+  const { history = [] } = options;
   const { stdin } = terminal;
   const stdout = terminal.stdout.stream;
   const output = new MutedOutput(stdout);
@@ -44,7 +31,7 @@ export function openLineEditor(
       });
     },
   });
-  const editor = new Editor(readline, output, { history, complete, onDidEnter, editText, terminal });
+  const editor = new LineEditor(readline, output, { ...options, history, terminal });
   const keys = new LineKeys(editor);
   // Readline is the last that has begun to listen. It gets what is left of the keys.
   const listeners = stdin.listeners('keypress') as ((text: unknown, key: unknown) => void)[];

@@ -2,25 +2,35 @@ import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
 import { count } from '../../../protocol/base/text.ts';
 import { agentModes } from '../../../protocol/messages/chat.ts';
-import type { Model } from '../../../protocol/messages/models.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
-import { type Product, productNames } from '../../../protocol/messages/status.ts';
-import type { ListedCheck, SuggestedCheck } from '../../../protocol/messages/tools.ts';
+import { productNames } from '../../../protocol/messages/status.ts';
+import {
+  allowCheckRequest,
+  type ListedCheck,
+  listChecksRequest,
+  listToolsRequest,
+  type SuggestedCheck,
+  suggestChecksRequest,
+} from '../../../protocol/messages/tools.ts';
 import { usageOf } from '../../shared/promptUsage.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
-import type { ChatSettings } from './chatSettings.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
+import { toolsTable } from '../screen/tools.ts';
 import { findModel } from './chooseModel.ts';
+import type { OpenConversation } from './openConversation.ts';
 import {
+  changeSession,
+  changeTitle,
   copyAnswer,
   editTurn,
+  forget,
+  forkHere,
   redoEdits,
   retryTurn,
   saveAnswer,
   showEdits,
   undoTurn,
-  type WithLastTurn,
-} from './lastTurn.ts';
-import { changeSession, changeTitle, forget, forkHere, type WithSession } from './slashSessions.ts';
+} from './slashConversation.ts';
 import {
   attachFile,
   attachImage,
@@ -34,36 +44,6 @@ import {
 } from './slashSettings.ts';
 import { unknownServer } from './toolChoice.ts';
 
-/** What a slash command may read and change. */
-export interface ConversationState extends WithLastTurn, WithSession {
-  readonly model: string;
-  chooseModel(name: string): Promise<void>;
-  readonly settings: ChatSettings;
-  /** About the last answer. */
-  readonly stats: string | undefined;
-  models(): Promise<readonly Model[]>;
-  /** The prompts that are kept as files; those that cannot be used too. */
-  prompts(): Promise<ListPromptsResult>;
-  /** The names of resources that begin so, without the `@`. */
-  readonly completeResource: (word: string) => Promise<readonly string[]>;
-  /** What the tool server of a prompt offers for the value of an argument. */
-  completeArgument(prompt: Pick<Prompt, 'name'>, argument: string, value: string): Promise<readonly string[]>;
-  /** What serves the models; undefined if it does not answer. */
-  product(): Promise<Product | undefined>;
-  /** Names of tool servers. */
-  readonly knownTools: readonly string[];
-  /** Names of those that are switched on. */
-  readonly tools: Set<string>;
-  /** A table of servers and tools. Starts the servers that do not run. */
-  listTools(): Promise<string>;
-  /** The commands that models may run in this folder, and those that its files suggest. */
-  checks(): Promise<{
-    readonly checks: readonly ListedCheck[];
-    readonly suggestions: readonly SuggestedCheck[];
-  }>;
-  allowCheck(check: SuggestedCheck): Promise<void>;
-}
-
 /** What Tab offers for the words of a command. */
 export type SlashOffers = 'models' | 'files' | 'promptFiles' | 'sessions' | 'tools' | readonly string[];
 
@@ -71,155 +51,119 @@ interface SlashCommand {
   readonly usage: string;
   readonly summary: string;
   readonly offers?: SlashOffers;
-  readonly run: (state: ConversationState, word: string) => Promise<SlashResult>;
+  readonly run: (conversation: OpenConversation, word: string) => Promise<SlashResult>;
 }
 
-const commands: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand>([
-  [
-    'model',
-    {
+const commands: ReadonlyMap<string, SlashCommand> = new Map(
+  Object.entries<SlashCommand>({
+    model: {
       usage: '/model [NAME]',
       summary: 'shows the models, or changes to one',
       offers: 'models',
       run: changeModel,
     },
-  ],
-  [
-    'think',
-    {
+    think: {
       usage: `/think [${[...thinkWords.keys()].join('|')}]`,
       summary: 'how much a thinking model thinks',
       offers: [...thinkWords.keys()],
       run: changeThink,
     },
-  ],
-  [
-    'system',
-    {
+    system: {
       usage: '/system [TEXT|@FILE|off]',
       summary: 'shows the system prompt, or sets it',
       offers: 'promptFiles',
       run: changeSystem,
     },
-  ],
-  [
-    'set',
-    {
+    set: {
       usage: '/set [NAME VALUE|NAME off]',
       summary: 'the options of the runner, such as temperature',
       offers: optionNames,
       run: changeAnyOption,
     },
-  ],
-  [
-    'context',
-    {
+    context: {
       usage: '/context [N|auto]',
       summary: 'tokens of the window, such as 8192 or 32k',
       offers: ['auto'],
       run: changeWindow,
     },
-  ],
-  [
-    'file',
-    {
+    file: {
       usage: '/file FILE',
       summary: 'a text to send with the next prompt',
       offers: 'files',
       run: attachFile,
     },
-  ],
-  [
-    'image',
-    {
+    image: {
       usage: '/image FILE',
       summary: 'a picture to send with the next prompt',
       offers: 'files',
       run: attachImage,
     },
-  ],
-  [
-    'sessions',
-    {
+    sessions: {
       usage: '/sessions [NUMBER|ID]',
       summary: 'shows the conversations, or changes to one',
       offers: 'sessions',
       run: changeSession,
     },
-  ],
-  [
-    'resume',
-    {
+    resume: {
       usage: '/resume [WORDS]',
       summary: 'searches the conversations, to choose one',
       run: async (_, choose) => ({ text: '', choose }),
     },
-  ],
-  [
-    'fork',
-    {
+    fork: {
       usage: '/fork [TURNS]',
       summary: 'continues in a copy with all turns, or the first ones',
       run: forkHere,
     },
-  ],
-  ['title', { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle }],
-  [
-    'tools',
-    {
+    title: { usage: '/title [TITLE]', summary: 'shows the title, or sets it', run: changeTitle },
+    tools: {
       usage: '/tools [NAME on|off]',
       summary: 'shows the tools, or switches a server',
       offers: 'tools',
       run: changeTools,
     },
-  ],
-  [
-    'check',
-    {
+    check: {
       usage: '/check [NAME]',
       summary: 'shows the commands that it may run, or takes one that is suggested',
       run: changeChecks,
     },
-  ],
-  [
-    'mode',
-    {
+    mode: {
       usage: `/mode [${agentModes.join('|')}]`,
       summary: 'what it may do with files without a question',
       offers: agentModes,
       run: changeMode,
     },
-  ],
-  [
-    'rounds',
-    {
+    rounds: {
       usage: '/rounds [N|auto]',
       summary: 'how often it may call tools before it has to answer',
       offers: ['auto'],
       run: changeRounds,
     },
-  ],
-  ['retry', { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn }],
-  ['undo', { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn }],
-  ['edits', { usage: '/edits', summary: 'shows what the last answer has changed', run: showEdits }],
-  ['redo', { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits }],
-  ['edit', { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn }],
-  [
-    'copy',
-    { usage: '/copy [N]', summary: 'copies the last answer, or its Nth block of code', run: copyAnswer },
-  ],
-  [
-    'save',
-    { usage: '/save FILE', summary: 'writes the last answer to a file', offers: 'files', run: saveAnswer },
-  ],
-  [
-    'stats',
-    { usage: '/stats', summary: 'what the last answer took, and how full the window is', run: showStats },
-  ],
-  ['clear', { usage: '/clear', summary: 'begins a new conversation', run: forget }],
-  ['help', { usage: '/help', summary: 'shows this', run: showHelp }],
-  ['bye', { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave }],
-]);
+    retry: { usage: '/retry', summary: 'asks the last prompt again', run: retryTurn },
+    undo: { usage: '/undo', summary: 'takes back the last prompt and its answer', run: undoTurn },
+    edits: { usage: '/edits', summary: 'shows what the last answer has changed', run: showEdits },
+    redo: { usage: '/redo', summary: 'brings back the edits that /undo took back', run: redoEdits },
+    edit: { usage: '/edit', summary: 'takes it back, and puts the prompt into the line', run: editTurn },
+    copy: {
+      usage: '/copy [N]',
+      summary: 'copies the last answer, or its Nth block of code',
+      run: copyAnswer,
+    },
+    save: {
+      usage: '/save FILE',
+      summary: 'writes the last answer to a file',
+      offers: 'files',
+      run: saveAnswer,
+    },
+    stats: {
+      usage: '/stats',
+      summary: 'what the last answer took, and how full the window is',
+      run: showStats,
+    },
+    clear: { usage: '/clear', summary: 'begins a new conversation', run: forget },
+    help: { usage: '/help', summary: 'shows this', run: showHelp },
+    bye: { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave },
+  }),
+);
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['exit', 'bye'],
   ['quit', 'bye'],
@@ -240,9 +184,11 @@ const harmless: readonly string[] = [...commands.keys()].filter(
 /** The commands, with what Tab offers for their words: at least those that begin so. */
 export async function slashOffers(
   begun: string,
-  state: Pick<ConversationState, 'product'>,
+  conversation: Pick<OpenConversation, 'product'>,
 ): Promise<ReadonlyMap<string, SlashOffers>> {
-  return new Map((await possibleCommands(begun, state)).map(([name, { offers = [] }]) => [name, offers]));
+  return new Map(
+    (await possibleCommands(begun, conversation)).map(([name, { offers = [] }]) => [name, offers]),
+  );
 }
 
 /**
@@ -264,11 +210,11 @@ function firstWordOf(text: string): string | undefined {
 }
 
 /** Runs a line that begins with one slash. (`//` begins a prompt.) */
-export async function runSlashCommand(line: string, state: ConversationState): Promise<SlashResult> {
+export async function runSlashCommand(line: string, conversation: OpenConversation): Promise<SlashResult> {
   const [, name = '', word = ''] = /^\/(\S*)\s*(.*)$/s.exec(line) ?? [];
   const command = commands.get(otherNames.get(name) ?? name);
-  if (command) return command.run(state, word.trim());
-  const prompts = usablePrompts(await state.prompts()).map((prompt) => prompt.name);
+  if (command) return command.run(conversation, word.trim());
+  const prompts = usablePrompts(await conversation.prompts()).map((prompt) => prompt.name);
   const near = nearestNames(name, [...harmless, ...prompts], 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
   return {
@@ -280,17 +226,17 @@ async function leave(): Promise<SlashResult> {
   return { text: '', leave: true };
 }
 
-async function showStats({ stats }: ConversationState): Promise<SlashResult> {
+async function showStats({ stats }: OpenConversation): Promise<SlashResult> {
   return { text: stats ?? 'There is no answer yet.' };
 }
 
-async function changeModel(state: ConversationState, word: string): Promise<SlashResult> {
-  const models = await state.models();
+async function changeModel(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  const models = await conversation.models();
   if (word === '') {
     if (models.length === 0)
       return { text: 'No model that can chat is installed. Pull one with "runner pull".' };
     const list = models.map(
-      ({ name }, index) => `${name === state.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
+      ({ name }, index) => `${name === conversation.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
     );
     return { text: [...list, 'Choose with "/model" and a number or a name.'].join('\n') };
   }
@@ -300,27 +246,38 @@ async function changeModel(state: ConversationState, word: string): Promise<Slas
     (tagged.length === 1 ? tagged[0] : undefined) ??
     findModel(models, word);
   if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
-  await state.chooseModel(found.name);
+  await conversation.chooseModel(found.name);
   return { text: `Now talking to ${showLine(found.name)}.` };
 }
 
-async function changeTools(state: ConversationState, words: string): Promise<SlashResult> {
+async function changeTools(conversation: OpenConversation, words: string): Promise<SlashResult> {
   if (words === '')
-    return { text: state.knownTools.length === 0 ? noTools : (await state.listTools()).trimEnd() };
+    return {
+      text: conversation.knownTools.length === 0 ? noTools : (await listTools(conversation)).trimEnd(),
+    };
   // A name may have blanks.
-  const isWhole = state.knownTools.includes(words);
+  const isWhole = conversation.knownTools.includes(words);
   const [, name = '', what = ''] = isWhole ? ['', words] : (/^(.*?)(?:\s+(\S+))?$/s.exec(words) ?? []);
-  if (!state.knownTools.includes(name)) return { text: unknownServer(name, state.knownTools) };
-  if (what === 'on') state.tools.add(name);
-  else if (what === 'off') state.tools.delete(name);
+  if (!conversation.knownTools.includes(name)) return { text: unknownServer(name, conversation.knownTools) };
+  if (what === 'on') conversation.tools.add(name);
+  else if (what === 'off') conversation.tools.delete(name);
   else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };
   return { text: `The tools of ${showLine(name)} are ${what}.` };
 }
 
-async function changeChecks(state: ConversationState, word: string): Promise<SlashResult> {
-  const { checks, suggestions } = await state.checks();
+/** A table of servers and tools. Starts the servers that do not run. */
+async function listTools({ daemon, terminal, tools }: OpenConversation): Promise<string> {
+  const { servers } = await daemon.request(listToolsRequest, {});
+  return toolsTable(servers, terminal.stdout, (name) => tools.has(name));
+}
+
+/** The commands that models may run in this folder, and those that its files suggest. */
+async function changeChecks(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  const { daemon } = conversation;
+  const { checks } = await daemon.request(listChecksRequest, {});
+  const { suggestions } = await daemon.request(suggestChecksRequest, {});
   const wanted = suggestions.find(({ name }) => name === word);
-  if (wanted) return askAboutCheck(state, wanted);
+  if (wanted) return askAboutCheck(daemon, wanted);
   if (word !== '' && !checks.some(({ name }) => name === word))
     return { text: `Nothing suggests a check "${showLine(word)}". "/check" lists what there is.` };
   const shown = ({ name, command }: ListedCheck) => showLine(`${name.padEnd(12)} ${command.join(' ')}`);
@@ -332,14 +289,16 @@ async function changeChecks(state: ConversationState, word: string): Promise<Sla
   };
 }
 
-function askAboutCheck(state: ConversationState, wanted: SuggestedCheck): SlashResult {
-  const { command, file, name } = wanted;
+function askAboutCheck(
+  daemon: DaemonClient,
+  { command, file, folder, name, hash }: SuggestedCheck,
+): SlashResult {
   return {
     text: 'A check runs the code of the project with your rights. You are asked before each call.',
     confirm: {
       question: `let models run "${showLine(command.join(' '))}" here, until ${file} changes? [y/N] `,
       async yes() {
-        await state.allowCheck(wanted);
+        await daemon.request(allowCheckRequest, { folder, name, hash });
         return { text: `The check ${name} counts from the next prompt on.` };
       },
       no: 'Nothing was changed.',
@@ -349,23 +308,23 @@ function askAboutCheck(state: ConversationState, wanted: SuggestedCheck): SlashR
 
 const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
 
-async function changeWindow(state: ConversationState, word: string): Promise<SlashResult> {
-  return (await whyFixed(state)) ?? changeContext(state, word);
+async function changeWindow(conversation: OpenConversation, word: string): Promise<SlashResult> {
+  return (await whyFixed(conversation)) ?? changeContext(conversation, word);
 }
 
 /** `num_ctx` is the window, by the runner's name for it. */
-async function changeAnyOption(state: ConversationState, words: string): Promise<SlashResult> {
+async function changeAnyOption(conversation: OpenConversation, words: string): Promise<SlashResult> {
   const isWindow = /^(parameter\s+)?num_ctx\b/.test(words);
-  return (isWindow ? await whyFixed(state) : undefined) ?? changeOption(state, words);
+  return (isWindow ? await whyFixed(conversation) : undefined) ?? changeOption(conversation, words);
 }
 
-async function showHelp(state: ConversationState): Promise<SlashResult> {
-  const rows = (await possibleCommands('', state)).map(
+async function showHelp(conversation: OpenConversation): Promise<SlashResult> {
+  const rows = (await possibleCommands('', conversation)).map(
     ([, { usage, summary }]) => `${usage.padEnd(42)} ${summary}`,
   );
   const text = [
     ...rows,
-    ...(await promptRows(state)),
+    ...(await promptRows(conversation)),
     '',
     'Tab completes commands, prompts, models, files and tools. Ctrl-C cancels an answer; twice at an empty prompt, it leaves.',
     '!COMMAND runs a command in your shell; what it writes goes along with the next prompt.',
@@ -381,8 +340,8 @@ export function usablePrompts({ prompts }: ListPromptsResult): readonly Prompt[]
   return prompts.filter(({ problem, hiddenBy }) => problem === undefined && hiddenBy === undefined);
 }
 
-async function promptRows(state: ConversationState): Promise<readonly string[]> {
-  const listed = await state.prompts();
+async function promptRows(conversation: OpenConversation): Promise<readonly string[]> {
+  const listed = await conversation.prompts();
   const { folder } = listed;
   const rows = usablePrompts(listed).map((prompt) =>
     `${usageOf(prompt).padEnd(42)} ${showLine(prompt.description)}`.trimEnd(),
@@ -393,14 +352,14 @@ async function promptRows(state: ConversationState): Promise<readonly string[]> 
 }
 
 /** The commands without what the server cannot do. It is asked only if that matters to what begins so. */
-async function possibleCommands(begun: string, state: Pick<ConversationState, 'product'>) {
-  const isFixed = 'context'.startsWith(begun) && (await whyFixed(state)) !== undefined;
+async function possibleCommands(begun: string, conversation: Pick<OpenConversation, 'product'>) {
+  const isFixed = 'context'.startsWith(begun) && (await whyFixed(conversation)) !== undefined;
   return [...commands].filter(([name]) => !isFixed || name !== 'context');
 }
 
 /** Only Ollama takes a size of the window with a request. */
-async function whyFixed(state: Pick<ConversationState, 'product'>): Promise<SlashResult | undefined> {
-  const product = await state.product();
+async function whyFixed(conversation: Pick<OpenConversation, 'product'>): Promise<SlashResult | undefined> {
+  const product = await conversation.product();
   if (product === undefined || product === 'ollama') return undefined;
   return { text: `${productNames[product]} fixes the context window when it loads the model. Set it there.` };
 }

@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { expandPath } from '../../../protocol/base/platform/folder.ts';
 import type { Prompt } from '../../../protocol/messages/prompts.ts';
-import { type ConversationState, type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
+import type { OpenConversation } from './openConversation.ts';
+import { type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
 
 /** What Tab may put in place of the end of a line, and that end. */
 export interface SlashCompletion {
@@ -11,7 +12,7 @@ export interface SlashCompletion {
 }
 
 type CompletionState = Pick<
-  ConversationState,
+  OpenConversation,
   | 'completeArgument'
   | 'completeResource'
   | 'cwd'
@@ -38,7 +39,7 @@ export async function completeLine(
 /** The last word of a prompt, up to the cursor. Names with blanks are quoted. */
 async function completeMention(
   line: string,
-  { cwd, completeResource }: Pick<CompletionState, 'completeResource' | 'cwd'>,
+  state: Pick<CompletionState, 'completeResource' | 'cwd'>,
 ): Promise<SlashCompletion | undefined> {
   const [, word, quoted, plain = ''] = /(?:^|\s)(@(?:"([^"]*)|([^\s"@]*)))$/.exec(line) ?? [];
   if (word === undefined || line.startsWith('/')) return undefined;
@@ -46,8 +47,8 @@ async function completeMention(
     quoted === undefined && !/\s/.test(path) ? `@${path}` : `@"${path}${/[/:]$/.test(path) ? '' : '"'}`;
   const typed = quoted ?? plain;
   const [files, resources] = await Promise.all([
-    completePath(typed, cwd, toWord).catch(() => none),
-    completeResource(typed).catch(() => []),
+    completePath(typed, state.cwd, toWord).catch(() => none),
+    state.completeResource(typed).catch(() => []),
   ]);
   const candidates = [...files.candidates, ...resources.map(toWord)];
   return { candidates, completed: candidates.length === 0 ? '' : word };

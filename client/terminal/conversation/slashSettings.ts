@@ -10,15 +10,9 @@ import {
   thinkWords,
 } from '../cli/flags.ts';
 import { type ChatSettings, readFileAlong, readImage, readSystem } from './chatSettings.ts';
+import type { OpenConversation } from './openConversation.ts';
 
-/** What a person may change for the turns that follow. */
-interface Changeable {
-  readonly settings: ChatSettings;
-  /** The folder to which the names of files are relative. */
-  readonly cwd: string;
-}
-
-export async function changeThink({ settings }: Changeable, word: string): Promise<SlashResult> {
+export async function changeThink({ settings }: OpenConversation, word: string): Promise<SlashResult> {
   if (word === '') {
     const words = [...thinkWords.keys()].join(', ');
     return { text: `Thinking is ${thinkWordOf(settings.think)}. Choose one of ${words}.` };
@@ -27,7 +21,7 @@ export async function changeThink({ settings }: Changeable, word: string): Promi
   return { text: word === 'auto' ? 'Thinking is left to the model.' : `Thinking is ${word}.` };
 }
 
-export async function changeSystem({ settings, cwd }: Changeable, text: string): Promise<SlashResult> {
+export async function changeSystem({ settings, cwd }: OpenConversation, text: string): Promise<SlashResult> {
   if (text === '')
     return {
       text:
@@ -42,14 +36,14 @@ export async function changeSystem({ settings, cwd }: Changeable, text: string):
 }
 
 /** Also takes what people know from other tools: `/set parameter NAME VALUE`, `/set system TEXT`, `/set nothink`. */
-export async function changeOption(state: Changeable, words: string): Promise<SlashResult> {
-  const { settings } = state;
+export async function changeOption(conversation: OpenConversation, words: string): Promise<SlashResult> {
+  const { settings } = conversation;
   const [, first = '', rest = ''] = /^(\S*)\s*(.*)$/s.exec(words.replace(/^parameter\s+/, '')) ?? [];
   if (first === '') return { text: describeOptions(settings) };
-  if (first === 'system') return changeSystem(state, rest);
-  if (first === 'think') return changeThink(state, rest === '' ? 'on' : rest);
-  if (first === 'nothink') return changeThink(state, 'off');
-  if (first === 'num_ctx') return changeContext(state, rest);
+  if (first === 'system') return changeSystem(conversation, rest);
+  if (first === 'think') return changeThink(conversation, rest === '' ? 'on' : rest);
+  if (first === 'nothink') return changeThink(conversation, 'off');
+  if (first === 'num_ctx') return changeContext(conversation, rest);
   if (rest === '' && !first.includes('=')) return { text: describeOption(settings, first) };
   if (rest === 'off') {
     const { [first]: _, ...others } = settings.options;
@@ -76,7 +70,7 @@ function describeOption({ options }: ChatSettings, name: string): string {
     : `${showLine(name)} is left to the model. Set it with /set ${showLine(name)} VALUE.`;
 }
 
-export async function changeContext({ settings }: Changeable, word: string): Promise<SlashResult> {
+export async function changeContext({ settings }: OpenConversation, word: string): Promise<SlashResult> {
   if (word !== '') settings.context = word === 'auto' || word === 'off' ? undefined : parseContext(word);
   return {
     text:
@@ -93,7 +87,7 @@ const modeSummaries: Readonly<Record<AgentMode, string>> = {
   auto: 'it reads, edits and runs checks without a question',
 };
 
-export async function changeMode({ settings }: Changeable, word: string): Promise<SlashResult> {
+export async function changeMode({ settings }: OpenConversation, word: string): Promise<SlashResult> {
   if (word !== '') settings.mode = parseMode(word);
   const { mode = 'ask' } = settings;
   const also =
@@ -103,13 +97,13 @@ export async function changeMode({ settings }: Changeable, word: string): Promis
   };
 }
 
-export async function changeRounds({ settings }: Changeable, word: string): Promise<SlashResult> {
+export async function changeRounds({ settings }: OpenConversation, word: string): Promise<SlashResult> {
   if (word !== '') settings.rounds = word === 'auto' ? undefined : parseRounds(word);
   const now = settings.rounds === undefined ? 'as in the setting "rounds" (40)' : settings.rounds;
   return { text: `Rounds of tools in one turn: ${now}. Change them with /rounds N.` };
 }
 
-export async function attachFile({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+export async function attachFile({ settings, cwd }: OpenConversation, word: string): Promise<SlashResult> {
   const path = pathOfWord(word);
   if (path === '') return { text: describeAttached(settings) };
   const { attachments, images } = await readFileAlong(cwd, path);
@@ -118,7 +112,7 @@ export async function attachFile({ settings, cwd }: Changeable, word: string): P
   return { text: `${showLine(path)} goes along with the next prompt.` };
 }
 
-export async function attachImage({ settings, cwd }: Changeable, word: string): Promise<SlashResult> {
+export async function attachImage({ settings, cwd }: OpenConversation, word: string): Promise<SlashResult> {
   const path = pathOfWord(word);
   if (path === '') return { text: describeAttached(settings) };
   settings.images = [...settings.images, await readImage(cwd, path)];

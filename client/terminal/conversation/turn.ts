@@ -7,8 +7,8 @@ import {
 } from '../../../protocol/messages/chat.ts';
 import { elicitRequest } from '../../../protocol/messages/elicit.ts';
 import { approveToolRequest, toolProgress } from '../../../protocol/messages/tools.ts';
-import { BackpressureQueue } from '../daemon/backpressureQueue.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
+import { BackpressureQueue } from '../daemon/daemon.ts';
 import type { Approve } from './approval.ts';
 import type { Elicit } from './elicit.ts';
 import type { WaitingNote } from './waitingNote.ts';

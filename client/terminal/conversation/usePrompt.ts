@@ -67,9 +67,9 @@ async function askAboutFolder({ path, files }: PromptFolder, asking: PromptUse):
   await stdout.writeText(
     `${showLine(path)} has ${count(files, 'prompt')}, written by whoever wrote this workspace. What they say would go to the model as if you had typed it.`,
   );
-  const entry = await editor.question('Use the prompts of this folder from now on? [y/N] ', signal);
-  if (entry.kind === 'leave') return false;
-  const allowed = isYes(entry.text);
+  const answer = await editor.question('Use the prompts of this folder from now on? [y/N] ', signal);
+  if (answer === undefined) return false;
+  const allowed = isYes(answer);
   await daemon.request(allowPromptsRequest, { cwd, allowed });
   if (!allowed)
     await stdout.writeText(
@@ -102,8 +102,7 @@ async function askForValue(
 ): Promise<string | undefined> {
   const about = description === undefined ? '' : ` (${showLine(description)})`;
   for (;;) {
-    const entry = await editor.question(`${name}${about}: `, signal);
-    if (entry.kind === 'leave') return undefined;
-    if (entry.text.trim() !== '') return entry.text.trim();
+    const value = (await editor.question(`${name}${about}: `, signal))?.trim();
+    if (value !== '') return value;
   }
 }

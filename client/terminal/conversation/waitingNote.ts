@@ -7,21 +7,6 @@ import type { DaemonClient } from '../daemon/daemon.ts';
 import { cutTo } from '../screen/columns.ts';
 import type { Output } from '../screen/output.ts';
 
-/**
- * A note on the screen about what an answer waits for: a model that is being loaded, or that reads a long prompt, or a
- * call of a tool.
- */
-export interface WaitingNote {
-  /** Removes the note before the delta is shown. After a notice, and after a call, it comes back. */
-  before(delta: ChatDelta): Promise<void>;
-  /** A call has come so far. */
-  progress(report: ToolProgress): void;
-  /** Removes the note while a person is asked. */
-  during<T>(question: () => Promise<T>): Promise<T>;
-  /** Removes the note for good. */
-  end(): Promise<void>;
-}
-
 interface NoteParts {
   readonly daemon: DaemonClient;
   readonly model: string;
@@ -43,19 +28,23 @@ export function noteWaiting(
   output: Output,
   parts: NoteParts,
 ): WaitingNote {
-  const note = new Note(terminal, output, parts.model);
+  const note = new WaitingNote(terminal, output, parts.model);
   // If the runner fails, the answer itself reports it.
   if (output.isRedrawable) noteLoading(note, parts).catch(() => undefined);
   return note;
 }
 
-async function noteLoading(note: Note, { daemon, model }: NoteParts): Promise<void> {
+async function noteLoading(note: WaitingNote, { daemon, model }: NoteParts): Promise<void> {
   const { models } = await daemon.request(listModelsRequest, { everywhere: true });
   const found = models.find(({ name }) => name === model);
   if (found && !found.running && !found.remote) await note.loads();
 }
 
-class Note implements WaitingNote {
+/**
+ * A note on the screen about what an answer waits for: a model that is being loaded, or that reads a long prompt, or a
+ * call of a tool.
+ */
+export class WaitingNote {
   readonly #terminal: Pick<Terminal, 'patience' | 'now' | 'after'>;
   readonly #output: Output;
   readonly #model: string;
@@ -77,6 +66,7 @@ class Note implements WaitingNote {
     this.#wait();
   }
 
+  /** Removes the note before the delta is shown. After a notice, and after a call, it comes back. */
   async before(delta: ChatDelta): Promise<void> {
     const { kind } = delta;
     if (kind === 'toolCall')
@@ -88,6 +78,7 @@ class Note implements WaitingNote {
     if (kind !== 'text' && kind !== 'thinking') this.#wait();
   }
 
+  /** A call has come so far. */
   progress({ streamId: _, id, ...progress }: ToolProgress): void {
     const call = this.#calls.get(id);
     if (!call) return;
@@ -95,6 +86,7 @@ class Note implements WaitingNote {
     if (this.#isShown) void this.#show();
   }
 
+  /** Removes the note while a person is asked. */
   async during<T>(question: () => Promise<T>): Promise<T> {
     this.#isAsking = true;
     await this.#clear();
@@ -108,6 +100,7 @@ class Note implements WaitingNote {
     }
   }
 
+  /** Removes the note for good. */
   async end(): Promise<void> {
     this.#isOver = true;
     await this.#clear();

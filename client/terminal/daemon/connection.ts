@@ -19,8 +19,7 @@ import { canAsk } from '../cli/terminal.ts';
 import type { Output } from '../screen/output.ts';
 import { isOwnStopped, startOwn } from './advice.ts';
 import { type DaemonClient, startDaemon } from './daemon.ts';
-import { offerStart } from './firstStart.ts';
-import { chooseFound } from './foundRunner.ts';
+import { chooseFound, offerStart } from './firstStart.ts';
 
 /** Starts a daemon, passes it to `use`, and closes it afterwards. */
 export async function withDaemon<T>(
@@ -90,11 +89,21 @@ export function namedRunner({ terminal, commandLine }: CommandContext): NamedRun
 }
 
 /** A daemon, and whether the runner behind it is the practice runner. */
-export interface TerminalConnection {
-  readonly daemon: DaemonClient;
+export class TerminalConnection {
+  readonly #start: () => Promise<DaemonClient>;
   readonly isPractice: boolean;
+  daemon: DaemonClient;
+
+  constructor(first: DaemonClient, start: () => Promise<DaemonClient>, isPractice: boolean) {
+    this.daemon = first;
+    this.#start = start;
+    this.isPractice = isPractice;
+  }
+
   /** Replaces a daemon that died. */
-  renew(): Promise<void>;
+  async renew(): Promise<void> {
+    this.daemon = await this.#start();
+  }
 }
 
 export interface ChatConnectionOptions {
@@ -121,7 +130,7 @@ export async function connectForChat(
     return daemon;
   };
   const daemon = await start();
-  const connection = createConnection(daemon, start, practice);
+  const connection = new TerminalConnection(daemon, start, practice);
   const isNamed = practice || namedRunner(context) !== undefined;
   if (isNamed || (daemon.isHostNamed && !canOffer(context))) return connection;
   const status = await daemon.request(statusRequest, {});
@@ -137,13 +146,13 @@ export async function connectForChat(
     connectWithTools({ ...context, commandLine: { ...commandLine, ...changed } }, options);
   if (found !== undefined) {
     const startThere = startWith({ server: found });
-    return createConnection(await startThere(), startThere, false);
+    return new TerminalConnection(await startThere(), startThere, false);
   }
   if (!isForPeople(context)) throw noRunnerForScript(context, status);
   if (said !== undefined && choice === undefined) await terminal.stderr.writeLine(said);
   for (const line of aboutPractice) await terminal.stderr.writeLine(line);
   const practise = startWith({ practice: true });
-  return createConnection(await practise(), practise, true);
+  return new TerminalConnection(await practise(), practise, true);
 }
 
 /** Whether a further server of the configuration answers. */
@@ -208,23 +217,6 @@ async function connectWithTools(
     await daemon.close();
     throw error;
   }
-}
-
-function createConnection(
-  first: DaemonClient,
-  start: () => Promise<DaemonClient>,
-  isPractice: boolean,
-): TerminalConnection {
-  let daemon = first;
-  return {
-    get daemon() {
-      return daemon;
-    },
-    isPractice,
-    async renew() {
-      daemon = await start();
-    },
-  };
 }
 
 /** Whether the answer goes to a screen, or the program was only started to see what it does. */

@@ -15,33 +15,6 @@ import type { NotificationMessage, RequestMessage } from '../../../protocol/mess
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import { TerminalError } from '../cli/failure.ts';
 
-/** The terminal's end of the connection to `runnerd`. */
-export interface DaemonClient {
-  readonly version: string;
-  /** Whether an option, the environment or the user's configuration names the address of its runner. */
-  readonly isHostNamed: boolean;
-  /** Names of the tool servers in the user's own configuration. */
-  readonly toolServers: readonly string[];
-  /** Rejects with the daemon's error, or with a sentence if the daemon has ended. An aborted signal cancels. */
-  request<P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R>;
-  /** Takes notifications until the returned function is called. */
-  onNotification<P>(message: NotificationMessage<P>, take: (params: P) => void): () => void;
-  /** Answers requests of the daemon until the returned function is called. */
-  onRequest<P, R>(
-    message: RequestMessage<P, R>,
-    answer: (params: P, signal: AbortSignal) => Promise<R>,
-  ): () => void;
-  /** Stops reading what the daemon sends, which makes it wait, until `resume`. */
-  pause(): void;
-  resume(): void;
-  /** The end of what it wrote to standard error. */
-  said(): string;
-  /** Never fulfilled; rejects with a sentence when the daemon has ended. */
-  readonly gone: Promise<never>;
-  /** Ends the daemon and waits for that. */
-  close(): Promise<void>;
-}
-
 /** How long the daemon may take to end after it was asked to, in ms. */
 const closeLimit = 1_000;
 
@@ -61,93 +34,142 @@ export async function startDaemon(
   options: InitializationOptions,
   client: ToolCapabilities = {},
 ): Promise<DaemonClient> {
-  const connection = connect(child);
-  const gone = whenGone(child);
-  // Nobody may be waiting when it ends normally.
-  gone.catch(() => undefined);
-  const request = createRequest(connection, child, gone);
-  const listen = createListen(connection);
-  const close = () => closeDaemon(connection, child, request);
+  const daemon = new DaemonClient(child);
   try {
-    const { serverInfo, capabilities } = await request(initializeRequest, {
+    await daemon.initialize(options, client);
+    return daemon;
+  } catch (error) {
+    await daemon.close();
+    throw error;
+  }
+}
+
+/** The terminal's end of the connection to `runnerd`. */
+export class DaemonClient {
+  readonly #connection: MessageConnection;
+  readonly #child: DaemonProcess;
+  /** Never fulfilled; rejects with a sentence when the daemon has ended. */
+  readonly gone: Promise<never>;
+  #isGone = false;
+  #isClosed = false;
+  #announced: Announced = {};
+
+  constructor(child: DaemonProcess) {
+    this.#child = child;
+    this.gone = whenGone(child);
+    // Nobody may be waiting when it ends normally.
+    this.gone.catch(() => undefined);
+    void child.ended.finally(() => {
+      this.#isGone = true;
+    });
+    const { input, output } = child;
+    this.#connection = createMessageConnection(
+      new StreamMessageReader(output),
+      new StreamMessageWriter(input),
+    );
+    // A lost connection is reported once, by the requests that wait for an answer.
+    this.#connection.onError(() => undefined);
+    input.on('error', () => undefined);
+    this.#connection.onClose(() => {
+      this.#isClosed = true;
+    });
+    this.#connection.listen();
+  }
+
+  async initialize(options: InitializationOptions, client: ToolCapabilities): Promise<void> {
+    this.#announced = await this.request(initializeRequest, {
       processId: process.pid,
       clientInfo: { name: 'runner' },
       rootUri: null,
       capabilities: { experimental: { runner: client } },
       initializationOptions: options,
     });
-    await connection.sendNotification('initialized', {});
-    const { isHostNamed = false, toolServers = [] } = capabilities?.experimental?.runner ?? {};
-    return {
-      version: serverInfo?.version ?? 'unknown',
-      isHostNamed,
-      toolServers,
-      request,
-      onNotification: ({ method }, take) =>
-        listen(() => connection.onNotification(method, (params) => take(params))),
-      onRequest: ({ method }, answer) =>
-        listen(() =>
-          connection.onRequest(method, async (params, token: CancellationToken) => {
-            const cancel = new AbortController();
-            const subscription = token.onCancellationRequested(() => cancel.abort());
-            return answer(params, cancel.signal).finally(() => subscription.dispose());
-          }),
-        ),
-      pause: () => void child.output.pause(),
-      resume: () => void child.output.resume(),
-      said: child.said,
-      gone,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
+    await this.#connection.sendNotification('initialized', {});
   }
-}
 
-function connect({ input, output }: DaemonProcess): MessageConnection {
-  const connection = createMessageConnection(new StreamMessageReader(output), new StreamMessageWriter(input));
-  // A lost connection is reported once, by the requests that wait for an answer.
-  connection.onError(() => undefined);
-  input.on('error', () => undefined);
-  connection.listen();
-  return connection;
-}
+  get version(): string {
+    return this.#announced.serverInfo?.version ?? 'unknown';
+  }
 
-/** Nothing comes from a daemon that has ended, and the next request says so. The connection itself would throw. */
-function createListen(connection: MessageConnection): (register: () => Disposable) => () => void {
-  let isClosed = false;
-  connection.onClose(() => {
-    isClosed = true;
-  });
-  return (register) => {
-    const registered = isClosed ? undefined : register();
-    return () => registered?.dispose();
-  };
-}
+  /** Whether an option, the environment or the user's configuration names the address of its runner. */
+  get isHostNamed(): boolean {
+    return this.#announced.capabilities?.experimental?.runner?.isHostNamed ?? false;
+  }
 
-function createRequest(
-  connection: MessageConnection,
-  child: DaemonProcess,
-  gone: Promise<never>,
-): DaemonClient['request'] {
-  let isGone = false;
-  void child.ended.finally(() => {
-    isGone = true;
-  });
-  return async <P, R>(message: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R> => {
-    if (isGone) return gone;
+  /** Names of the tool servers in the user's own configuration. */
+  get toolServers(): readonly string[] {
+    return this.#announced.capabilities?.experimental?.runner?.toolServers ?? [];
+  }
+
+  /** Rejects with the daemon's error, or with a sentence if the daemon has ended. An aborted signal cancels. */
+  async request<P, R>({ method }: RequestMessage<P, R>, params: P, signal?: AbortSignal): Promise<R> {
+    if (this.#isGone) return this.gone;
     const source = new CancellationTokenSource();
     const cancel = () => source.cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
     try {
-      return await Promise.race([connection.sendRequest<R>(message.method, params, source.token), gone]);
+      return await Promise.race([this.#connection.sendRequest<R>(method, params, source.token), this.gone]);
     } finally {
       signal?.removeEventListener('abort', cancel);
       source.dispose();
     }
-  };
+  }
+
+  /** Takes notifications until the returned function is called. */
+  onNotification<P>({ method }: NotificationMessage<P>, take: (params: P) => void): () => void {
+    return this.#listen(() => this.#connection.onNotification(method, (params) => take(params)));
+  }
+
+  /** Answers requests of the daemon until the returned function is called. */
+  onRequest<P, R>(
+    { method }: RequestMessage<P, R>,
+    answer: (params: P, signal: AbortSignal) => Promise<R>,
+  ): () => void {
+    return this.#listen(() =>
+      this.#connection.onRequest(method, async (params, token: CancellationToken) => {
+        const cancel = new AbortController();
+        const subscription = token.onCancellationRequested(() => cancel.abort());
+        return answer(params, cancel.signal).finally(() => subscription.dispose());
+      }),
+    );
+  }
+
+  /** Nothing comes from a daemon that has ended, and the next request says so. The connection itself would throw. */
+  #listen(register: () => Disposable): () => void {
+    const registered = this.#isClosed ? undefined : register();
+    return () => registered?.dispose();
+  }
+
+  /** Stops reading what the daemon sends, which makes it wait, until `resume`. */
+  pause(): void {
+    this.#child.output.pause();
+  }
+
+  resume(): void {
+    this.#child.output.resume();
+  }
+
+  /** The end of what it wrote to standard error. */
+  said(): string {
+    return this.#child.said();
+  }
+
+  /** Ends the daemon and waits for that. */
+  async close(): Promise<void> {
+    const limit = setTimeout(this.#child.kill, closeLimit);
+    this.resume();
+    try {
+      await this.request(shutdownRequest, undefined);
+      await this.#connection.sendNotification('exit');
+    } catch {
+      // It has ended or does not answer. The end of its input ends it, or the time limit.
+    }
+    this.#child.input.end();
+    await this.#child.ended;
+    clearTimeout(limit);
+    this.#connection.dispose();
+  }
 }
 
 /** Rejects when the process ends, with the last that it wrote to standard error. */
@@ -162,25 +184,6 @@ async function whenGone({ ended, said }: DaemonProcess): Promise<never> {
     'daemon-failed',
     `The daemon runnerd ended unexpectedly (${how}). ${reason}`.trim(),
   );
-}
-
-async function closeDaemon(
-  connection: MessageConnection,
-  child: DaemonProcess,
-  request: DaemonClient['request'],
-): Promise<void> {
-  const limit = setTimeout(child.kill, closeLimit);
-  child.output.resume();
-  try {
-    await request(shutdownRequest, undefined);
-    await connection.sendNotification('exit');
-  } catch {
-    // It has ended or does not answer. The end of its input ends it, or the time limit.
-  }
-  child.input.end();
-  await child.ended;
-  clearTimeout(limit);
-  connection.dispose();
 }
 
 /** The process of a daemon, as the client sees it. */
@@ -228,4 +231,38 @@ export function spawnDaemon(
     ended,
     kill: () => child.kill('SIGKILL'),
   };
+}
+
+/** While this many items wait, the daemon is not read. */
+const many = 16;
+
+/** Handles what the daemon sends one item at a time, and pauses the daemon while handling is slow. */
+export class BackpressureQueue<T> {
+  readonly #daemon: DaemonClient;
+  readonly #handle: (item: T) => Promise<void>;
+  readonly #waiting: T[] = [];
+  #work: Promise<void> | undefined;
+
+  constructor(daemon: DaemonClient, handle: (item: T) => Promise<void>) {
+    this.#daemon = daemon;
+    this.#handle = handle;
+  }
+
+  push(item: T): void {
+    this.#waiting.push(item);
+    if (this.#waiting.length === many) this.#daemon.pause();
+    this.#work ??= this.#handleAll();
+  }
+
+  /** Settles when everything so far has been handled. */
+  async settle(): Promise<void> {
+    await this.#work;
+  }
+
+  async #handleAll(): Promise<void> {
+    for (let item = this.#waiting.shift(); item !== undefined; item = this.#waiting.shift())
+      await this.#handle(item);
+    this.#work = undefined;
+    this.#daemon.resume();
+  }
 }

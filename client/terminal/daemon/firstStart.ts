@@ -11,9 +11,10 @@ import {
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import { chatModelRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import { describeFound, type FoundRunner, setHostRequest } from '../../../protocol/messages/status.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
-import { askKey } from '../cli/question.ts';
+import { askKey, askLine, isYes } from '../cli/question.ts';
 import { ForceQuitError } from '../cli/signals.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { DaemonClient } from './daemon.ts';
@@ -119,11 +120,11 @@ async function goWay(context: CommandContext, daemon: DaemonClient, way: EngineW
   if (!(await agrees(context, way))) return false;
   for (const { what } of way.fetches) {
     const fetched = await requestWork(context, daemon, { request: fetchRequests[what], params: {} });
-    if (fetched.kind === 'interrupted') return false;
+    if (!fetched) return false;
   }
-  const outcome = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
-  if (outcome.kind === 'interrupted') return false;
-  await stderr.writeText(`${showLine(outcome.value.message)} It ends with the last program that uses it.`);
+  const started = await requestWork(context, daemon, { request: engineStartRequest, params: way.start });
+  if (!started) return false;
+  await stderr.writeText(`${showLine(started.message)} It ends with the last program that uses it.`);
   return way.start.product !== 'ollama' || getFirstModel(context, daemon);
 }
 
@@ -138,7 +139,7 @@ async function getFirstModel(context: CommandContext, daemon: DaemonClient): Pro
   );
   if (await agreesTo(terminal, `Pull ${firstModel}? [y/N] `)) {
     const params = { model: firstModel };
-    return (await requestWork(context, daemon, { request: pullModelRequest, params })).kind === 'done';
+    return (await requestWork(context, daemon, { request: pullModelRequest, params })) !== undefined;
   }
   await terminal.stderr.writeText(
     'For another one: "runner engine start" keeps Ollama running, then "runner pull NAME".',
@@ -161,4 +162,42 @@ async function agreesTo(terminal: Terminal, question: string): Promise<boolean> 
   const answer = await askKey(terminal, question, ['y', 'n', '\r']);
   if (answer === undefined) throw new ForceQuitError();
   return answer === 'y';
+}
+
+/**
+ * Says what is wrong with the usual runner, and asks whether to use one of these from now on. Its address then is in
+ * the user's configuration. Returns it; undefined without a yes.
+ * @throws {ForceQuitError} after Ctrl-C.
+ */
+export async function chooseFound(
+  terminal: Terminal,
+  daemon: DaemonClient,
+  { runners, problem }: { readonly runners: readonly FoundRunner[]; readonly problem: string },
+): Promise<string | undefined> {
+  const { stderr } = terminal;
+  if (runners.length === 0) return undefined;
+  await stderr.writeText(problem);
+  const isOne = runners.length === 1;
+  for (const [index, runner] of runners.entries())
+    await stderr.writeText(`${isOne ? '' : `${index + 1}  `}${showLine(describeFound(runner))}`);
+  const question = isOne ? 'Use it from now on? [y/N] ' : `Use one from now on? [1-${runners.length}, N] `;
+  const answer = await askLine(terminal, question);
+  if (answer === undefined) throw new ForceQuitError();
+  const chosen = chosenOf(runners, answer);
+  if (chosen) await keep(terminal, daemon, chosen.url);
+  return chosen?.url;
+}
+
+function chosenOf(runners: readonly FoundRunner[], answer: string): FoundRunner | undefined {
+  return runners.length === 1 ? (isYes(answer) ? runners[0] : undefined) : runners[Number(answer) - 1];
+}
+
+/** If it cannot be kept, it is used this once. */
+async function keep({ stderr }: Terminal, daemon: DaemonClient, url: string): Promise<void> {
+  try {
+    const { path } = await daemon.request(setHostRequest, { url });
+    await stderr.writeText(stderr.style.dim(`"host" is set in ${showLine(path)}.`));
+  } catch (error) {
+    await stderr.writeText(stderr.style.yellow(failureOf(error).message));
+  }
 }

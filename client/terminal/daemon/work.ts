@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import { progressNotification } from '../../../protocol/messages/progress.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { type InterruptOutcome, interruptible } from '../cli/signals.ts';
+import { interruptible } from '../cli/signals.ts';
 import { createProgressOutput, type ProgressOutput } from '../screen/progressOutput.ts';
-import { BackpressureQueue } from './backpressureQueue.ts';
 import type { DaemonClient } from './daemon.ts';
+import { BackpressureQueue } from './daemon.ts';
 
-/** Sends a request and shows its progress. Ctrl-C cancels it. */
+/** Sends a request and shows its progress. Ctrl-C cancels it: the result is undefined then. */
 export async function requestWork<P extends WorkDoneParams, R>(
   { terminal, commandLine: { json } }: Pick<CommandContext, 'terminal' | 'commandLine'>,
   daemon: DaemonClient,
   { request, params }: { readonly request: RequestMessage<P, R>; readonly params: P },
-): Promise<InterruptOutcome<R>> {
+): Promise<R | undefined> {
   const output = createProgressOutput(terminal, json);
   return interruptible(terminal, (signal) =>
     withProgress(daemon, output, (token) => daemon.request(request, { ...params, ...token }, signal)),

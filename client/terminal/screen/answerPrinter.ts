@@ -9,17 +9,11 @@ import type { Style } from './output.ts';
 import { createCallLines } from './tools.ts';
 import { WordWrap, wrapText } from './wordWrap.ts';
 
-/** Turns the deltas of one answer into text for the terminal. */
-export interface AnswerPrinter {
-  delta(delta: ChatDelta): string;
-  /** Ends the last line of the answer, even if the answer was cut off. */
-  end(): string;
-}
-
 /** Text is hard to read in longer lines. */
 const widest = 100;
 
-export function createAnswerPrinter(style: Style, columns: number): AnswerPrinter {
+/** Turns the deltas of one answer into text for the terminal. */
+export function createAnswerPrinter(style: Style, columns: number) {
   const width = Math.min(columns, widest);
   const filters = { text: createControlFilter(), thinking: createControlFilter() };
   const renderers = {
@@ -57,7 +51,7 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
   };
 
   return {
-    delta(delta) {
+    delta(delta: ChatDelta): string {
       if (delta.kind === 'notice')
         return line(style.yellow(wrapText(showLine(forTerminal(delta.notice)), columns)));
       if (delta.kind === 'toolCall') return line(style.cyan(callLines.call(delta.toolCall)));
@@ -66,6 +60,7 @@ export function createAnswerPrinter(style: Style, columns: number): AnswerPrinte
       const { kind, text } = delta;
       return enter(kind) + show(renderers[kind].write(filters[kind].write(text)));
     },
+    /** Ends the last line of the answer, even if the answer was cut off. */
     end: leave,
   };
 }
@@ -106,20 +101,15 @@ function createThinkingRenderer(style: Style, width: number): MarkdownRenderer {
  * Makes the text of a model safe to show: control characters become visible, and `\r\n` becomes `\n`. A carriage return
  * at the end of a piece waits for the next piece, so that the result does not depend on how the text was cut.
  */
-export interface ControlFilter {
-  write(text: string): string;
-  end(): string;
-}
-
-export function createControlFilter(): ControlFilter {
+export function createControlFilter() {
   let held = '';
   return {
-    write(text) {
+    write(text: string): string {
       const whole = held + text;
       held = whole.endsWith('\r') ? '\r' : '';
       return showControls(held === '' ? whole : whole.slice(0, -1));
     },
-    end() {
+    end(): string {
       const rest = showControls(held);
       held = '';
       return rest;

@@ -65,19 +65,13 @@ export class Output {
 }
 
 /** Puts text into a style of the terminal, or leaves it as it is if styles are off. */
-export interface Style {
-  readonly on: boolean;
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  yellow(text: string): string;
-  green(text: string): string;
-  cyan(text: string): string;
-}
+export type Style = ReturnType<typeof createStyle>;
 
-export function createStyle(on: boolean): Style {
-  const wrap = (start: number, end: number) => (text: string) =>
-    on && text !== '' ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+export function createStyle(on: boolean) {
+  const wrap =
+    (start: number, end: number) =>
+    (text: string): string =>
+      on && text !== '' ? `\u001b[${start}m${text}\u001b[${end}m` : text;
   return {
     on,
     bold: wrap(1, 22),

@@ -1,10 +1,9 @@
-import type { InputBox } from 'vscode';
+import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { parseAddress } from '../../../protocol/messages/address.ts';
-import { severities } from '../ui/severities.ts';
 
-export interface AddressBoxOptions {
+interface AddressBoxOptions {
   /** Such as `The Runner's Address`. */
   readonly title: string;
   readonly prompt: string;
@@ -16,20 +15,26 @@ export interface AddressBoxOptions {
 }
 
 /**
- * Shows a new box, and disposes of it. The text is checked while it is typed. Enter tries the address; if nothing fits
+ * Asks in a box. The text is checked while it is typed. Enter tries the address; if nothing fits
  * there, the box stays and says so, and a second Enter keeps the address. Undefined if the user leaves the box.
  */
-export function askForAddress(
-  box: InputBox,
-  { title, prompt, value, placeholder, advise, probe }: AddressBoxOptions,
-): Promise<string | undefined> {
+export function askForAddress({
+  title,
+  prompt,
+  value,
+  placeholder,
+  advise,
+  probe,
+}: AddressBoxOptions): Promise<string | undefined> {
+  const box = vscode.window.createInputBox();
+  const severities = vscode.InputBoxValidationSeverity;
   Object.assign(box, { title, prompt, value, placeholder, ignoreFocusOut: true });
   /** The text that was tried without success. */
   let tried: string | undefined;
   let accepted: string | undefined;
   const check = () => {
     const advice = advise(box.value);
-    const severity = advice.kind === 'wrong' ? severities.error : severities.info;
+    const severity = advice.kind === 'wrong' ? severities.Error : severities.Info;
     box.validationMessage = advice.message && { message: advice.message, severity };
     return advice;
   };
@@ -50,7 +55,7 @@ export function askForAddress(
     if (problem === undefined) return finish(text);
     tried = text;
     const message = `${problem} Press Enter again to keep the address all the same.`;
-    box.validationMessage = { message, severity: severities.warning };
+    box.validationMessage = { message, severity: severities.Warning };
   };
   return new Promise((resolve) => {
     box.onDidChangeValue(check);

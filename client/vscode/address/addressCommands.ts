@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
+import { isRecord } from '../../../protocol/base/json.ts';
 import { count } from '../../../protocol/base/text.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
@@ -14,12 +15,12 @@ import {
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
-import { toDocsAddress } from '../documents/docsAddress.ts';
+import { toDocsAddress } from '../documents/docsTokens.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { firstSentence, plain } from '../ui/safeText.ts';
-import { type AddressBoxOptions, adviseOnAddress, askForAddress } from './addressBox.ts';
+import { adviseOnAddress, askForAddress } from './addressBox.ts';
 
 /** The commands that ask for an address, try it, and store it in its setting, and that try a server again. */
 export function registerAddressCommands(
@@ -48,8 +49,7 @@ export function registerAddressCommands(
 
 /** The name in a row of the views that stands for a server. */
 function serverOfRow(row: unknown): string | undefined {
-  const server: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'server') : undefined;
-  return typeof server === 'string' ? server : undefined;
+  return isRecord(row) && typeof row['server'] === 'string' ? row['server'] : undefined;
 }
 
 /** Which servers there are is a setting; the one at `runner.host` is always there. */
@@ -59,7 +59,7 @@ async function setRunnerAddress(daemon: DaemonConnection, given: string | undefi
   if (server === undefined) return false;
   const isDefault = server === defaultServerName;
   const environment = isDefault ? ollamaHost() : '';
-  const address = await ask({
+  const address = await askForAddress({
     title: isDefault ? "The Runner's Address" : `The Address of the Server ${server}`,
     prompt: 'Where the runner answers. Enter tries it.',
     value: isDefault ? host : (servers.find(({ name }) => name === server)?.url ?? ''),
@@ -83,7 +83,7 @@ async function chooseServer(names: readonly string[]): Promise<string | undefine
 }
 
 async function setCatalogAddress(daemon: DaemonConnection): Promise<boolean> {
-  const address = await ask({
+  const address = await askForAddress({
     title: "The Catalog's Address",
     prompt: `Where the public catalog is. Empty: ${defaultCatalogUrl}. Enter tries it.`,
     value: readSettings().catalogUrl ?? '',
@@ -98,7 +98,7 @@ async function setCatalogAddress(daemon: DaemonConnection): Promise<boolean> {
 }
 
 async function setDocsAddress(): Promise<boolean> {
-  const address = await ask({
+  const address = await askForAddress({
     title: "The Document Service's Address",
     prompt: 'Where your document service answers. Empty: none.',
     value: docsUrl(),
@@ -125,10 +125,6 @@ async function problemOf(probing: Promise<unknown>): Promise<string | undefined>
   } catch (error) {
     return errorDataOf(error)?.kind === 'unauthorized' ? undefined : messageOf(error);
   }
-}
-
-function ask(options: AddressBoxOptions): Promise<string | undefined> {
-  return askForAddress(vscode.window.createInputBox(), options);
 }
 
 /** The editor's page of settings, in the part for the machine that the extension runs on. */

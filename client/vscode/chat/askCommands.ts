@@ -1,32 +1,16 @@
 import * as vscode from 'vscode';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { documentSchemes } from '../daemon/startedDaemon.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
+import type { Parts } from '../parts.ts';
 import { plain } from '../ui/safeText.ts';
-import type { AnsweringModels } from './answeringModel.ts';
-import {
-  changesIn,
-  commitPrompt,
-  type Repository,
-  readNewFile,
-  repositoryAt,
-  writeInto,
-} from './commitMessage.ts';
-import type { OfferedModels } from './offeredModels.ts';
+import { changesIn, commitPrompt, type Repository, readNewFile, writeInto } from './commitMessage.ts';
 import { type PromptName, prompts } from './prompt.ts';
-import type { AskForRound } from './rounds.ts';
 import { thinkFor } from './thinking.ts';
 
-export interface AskCommandsDependencies {
-  readonly models: AnsweringModels;
-  readonly ask: AskForRound;
-  readonly reporter: ErrorReporter;
-  readonly offered: Pick<OfferedModels, 'find'>;
-}
+type AskParts = Pick<Parts, 'ask' | 'models' | 'offered' | 'reporter'>;
 
 /** "Ask Runner" in the editor's menu, on problems, and for the message of a commit. */
-export function registerAskCommands(dependencies: AskCommandsDependencies): vscode.Disposable {
-  const { reporter } = dependencies;
+export function registerAskCommands(parts: AskParts): vscode.Disposable {
   const names = Object.keys(prompts) as PromptName[];
   return vscode.Disposable.from(
     ...names.map((name) =>
@@ -41,13 +25,10 @@ export function registerAskCommands(dependencies: AskCommandsDependencies): vsco
       { provideCodeActions: toActions },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
-    reporter.registerCommand(
+    parts.reporter.registerCommand(
       'runner.writeCommitMessage',
       (provider) =>
-        writeCommitMessage(
-          dependencies,
-          (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri,
-        ),
+        writeCommitMessage(parts, (provider as { readonly rootUri?: vscode.Uri } | undefined)?.rootUri),
       'Writing the commit message',
     ),
   );
@@ -123,11 +104,12 @@ function toCorrection(uri: vscode.Uri, problem: vscode.Diagnostic): vscode.CodeA
 }
 
 async function writeCommitMessage(
-  { models, ask, offered }: AskCommandsDependencies,
+  { models, ask, offered }: AskParts,
   root: vscode.Uri | undefined,
 ): Promise<void> {
   const repositories = await openRepositories();
-  const repository = await repositoryAt(root, repositories, pickRepository);
+  const own = root && repositories.find(({ rootUri }) => rootUri.toString() === root.toString());
+  const repository = own ?? (repositories.length > 1 ? await pickRepository(repositories) : repositories[0]);
   if (!repository && repositories.length > 0) return;
   const readFile = (uri: vscode.Uri) => readNewFile(vscode.workspace.fs, uri);
   const attachments = repository ? await changesIn(repository, readFile) : [];

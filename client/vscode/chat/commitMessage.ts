@@ -111,16 +111,6 @@ export async function readNewFile(
   }
 }
 
-/** The repository of the button, or the only one. If there are several, the user picks; undefined if there is none. */
-export async function repositoryAt(
-  root: Uri | undefined,
-  repositories: readonly Repository[],
-  pick: (repositories: readonly Repository[]) => PromiseLike<Repository | undefined>,
-): Promise<Repository | undefined> {
-  const own = root && repositories.find(({ rootUri }) => rootUri.toString() === root.toString());
-  return own ?? (repositories.length > 1 ? pick(repositories) : repositories[0]);
-}
-
 /**
  * Shows the message in the box while it is written. If that fails, is cancelled, or gives an empty message, the box
  * gets back the user's text.

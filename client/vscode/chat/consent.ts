@@ -4,18 +4,12 @@ import type { Model } from '../../../protocol/messages/models.ts';
 import type { AskForRound } from './rounds.ts';
 
 /** Whether prompts may go to a remote model. The user is asked once for each model and host. */
-export interface Consent extends vscode.Disposable {
-  readonly onDidAllow: vscode.Event<void>;
-  /** A model on this machine needs no consent. */
-  isAllowed(model: Model): boolean;
-  /** Asks the user, unless it is allowed already. */
-  request(model: Model): Promise<boolean>;
-}
+export type Consent = ReturnType<typeof createConsent>;
 
 /** The hosts and names of the models that the user allowed. */
 const memoryKey = 'runner.allowedRemotes';
 
-export function createConsent(memory: vscode.Memento): Consent {
+export function createConsent(memory: vscode.Memento) {
   const didAllow = new vscode.EventEmitter<void>();
   const questions = createSharedWork<boolean>();
   const allowed = () => memory.get<readonly string[]>(memoryKey) ?? [];
@@ -27,8 +21,10 @@ export function createConsent(memory: vscode.Memento): Consent {
   };
   return {
     onDidAllow: didAllow.event,
-    isAllowed: ({ remote }) => remote === undefined || allowed().includes(keyOf(remote)),
-    async request({ name, remote }) {
+    /** A model on this machine needs no consent. */
+    isAllowed: ({ remote }: Model) => remote === undefined || allowed().includes(keyOf(remote)),
+    /** Asks the user, unless it is allowed already. */
+    async request({ name, remote }: Model): Promise<boolean> {
       if (remote === undefined) return true;
       const key = keyOf(remote);
       if (allowed().includes(key)) return true;

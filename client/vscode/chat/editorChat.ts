@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
+import type { Parts } from '../parts.ts';
 import { chatModel, contextLength, updateSetting } from '../settings.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { setContextLength } from '../ui/remedies.ts';
 import { builtInChat } from '../walkthrough/stepKeys.ts';
 import {
   type ChatQuestion,
-  type KeptChanges,
+  createKeptChanges,
   modelForAgents,
   planChanges,
   questionAbout,
@@ -15,14 +15,13 @@ import {
 import type { OfferedModels } from './offeredModels.ts';
 import { largestOf, type WindowNeeds, windowChoices } from './windowChoices.ts';
 
-export interface EditorChatDependencies {
-  readonly offered: Pick<OfferedModels, 'models' | 'preferred'>;
-  readonly kept: KeptChanges;
-  readonly reporter: ErrorReporter;
-}
-
 /** Lets the editor's own chat work with the user's models, and takes that back. */
-export function registerEditorChat({ offered, kept, reporter }: EditorChatDependencies): vscode.Disposable {
+export function registerEditorChat({
+  offered,
+  memory,
+  reporter,
+}: Pick<Parts, 'memory' | 'offered' | 'reporter'>): vscode.Disposable {
+  const kept = createKeptChanges(memory, userSettings);
   const use = async () => {
     const isEnabled = vscode.extensions.getExtension(builtInChat) !== undefined;
     const changes = planChanges(userSettings, modelForAgents(offered, chatModel()), isEnabled);
@@ -49,7 +48,7 @@ export function registerEditorChat({ offered, kept, reporter }: EditorChatDepend
   );
 }
 
-export const userSettings: UserSettings = {
+const userSettings: UserSettings = {
   inspect: (key) => vscode.workspace.getConfiguration().inspect(key),
   update: (key, value) =>
     vscode.workspace.getConfiguration().update(key, value, vscode.ConfigurationTarget.Global),

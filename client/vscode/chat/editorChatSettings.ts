@@ -47,7 +47,7 @@ export function modelForAgents(
     const isLargeEnough = (context.maximum ?? agentNeeds) >= agentNeeds;
     return canChat(model) && !remote && capabilities.tools.value !== false && isLargeEnough;
   });
-  const chosen = able.find(({ name, server }) => idOf({ model: name, server }) === chatModel);
+  const chosen = able.find((model) => idOf(model) === chatModel);
   return chosen ?? able.find((model) => model === preferred) ?? able[0];
 }
 
@@ -125,8 +125,7 @@ const utilities = ['chat.utilityModel', 'chat.utilitySmallModel'];
 
 /** How a setting of the editor names a model. */
 function inSetting(key: string, model: NamedModel): string {
-  const { name, server } = model;
-  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf({ model: name, server })}`;
+  return key === inline ? `${labelOf(model)} (${vendor})` : `${vendor}/${idOf(model)}`;
 }
 
 /** Undefined if the window is large enough, or if the model can have no larger one. */
@@ -151,26 +150,20 @@ function memoryFor(tokens: number, { size = 0, running, context: { allocated = 0
   return `about ${formatBytes((beside / allocated) * (tokens - allocated))} more memory`;
 }
 
-/** The settings that were changed, until they are taken back. */
-export interface KeptChanges {
-  isAny(): boolean;
-  make(changes: readonly SettingChange[]): Promise<void>;
-  /** Takes back what the user has not changed since, and returns the keys. */
-  takeBack(): Promise<readonly string[]>;
-}
-
 const memoryKey = 'runner.editorChatSettings';
 
-export function createKeptChanges(memory: Memento, settings: UserSettings): KeptChanges {
+/** The settings that were changed, until they are taken back. */
+export function createKeptChanges(memory: Memento, settings: UserSettings) {
   const kept = () => memory.get<readonly SettingChange[]>(memoryKey) ?? [];
   return {
     isAny: () => kept().length > 0,
-    async make(changes) {
+    async make(changes: readonly SettingChange[]): Promise<void> {
       const others = kept().filter(({ key }) => !changes.some((change) => change.key === key));
       await memory.update(memoryKey, [...others, ...changes]);
       for (const { key, value } of changes) await settings.update(key, value);
     },
-    async takeBack() {
+    /** Takes back what the user has not changed since, and returns the keys. */
+    async takeBack(): Promise<readonly string[]> {
       const ours = kept().filter(({ key, value }) => settings.inspect(key)?.globalValue === value);
       for (const { key, before } of ours) await settings.update(key, before);
       await memory.update(memoryKey, undefined);

@@ -9,13 +9,13 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import { createAnswerWriter } from './answerWriter.ts';
-import { toAside, toOurs } from './asides.ts';
+import { createAnswerWriter, toAside } from './answerWriter.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
 import { toConversation } from './history.ts';
 import { labelOf } from './pickerEntries.ts';
 import { placesOf } from './references.ts';
 import type { AskForRound } from './rounds.ts';
+import type { ThinkingPage } from './thinkingPage.ts';
 import type { NamedModel } from './whoAnswers.ts';
 
 /** What a button below an answer passes: the lines of a file, counted from 0, and what to do with them. */
@@ -44,8 +44,7 @@ export interface Turn {
 export interface ModelTurn extends Turn {
   /** Absent leaves it to the model. */
   readonly think?: ChatParams['think'];
-  /** Keeps a thought that goes on. */
-  readonly keep: (id: string, thought: string) => void;
+  readonly thoughts: ThinkingPage;
 }
 
 /** How often the model may call tools before it must answer with what it knows. */
@@ -55,17 +54,11 @@ const maxRounds = 8;
 export async function answerWithTools(
   ask: AskForRound,
   { name, server }: NamedModel,
-  { request, context, stream, token, sent, images = [], found = [], think, keep }: ModelTurn,
+  turn: ModelTurn,
 ): Promise<vscode.ChatResult> {
-  const {
-    messages: before,
-    leftOut,
-    notAttached,
-  } = await toConversation(request, context, {
-    prompt: sent,
-    images,
-    attachments: found,
-  });
+  const { request, context, stream, token, sent, images = [], found = [], think, thoughts } = turn;
+  const asked = { prompt: sent, images, attachments: found };
+  const { messages: before, leftOut, notAttached } = await toConversation(request, context, asked);
   if (leftOut.length > 0)
     stream.markdown(toAside(`Left out, because it is neither text nor a picture: ${listed(leftOut)}`));
   if (notAttached.length > 0)
@@ -78,7 +71,7 @@ export async function answerWithTools(
   const added: Message[] = [];
   for (let round = 0; ; round++) {
     const isLast = round === maxRounds;
-    const writer = createAnswerWriter(stream, { now: Date.now, toOurs, keep });
+    const writer = createAnswerWriter(stream, thoughts);
     const params = {
       model: name,
       server,
@@ -101,7 +94,7 @@ export async function answerWithTools(
         milliseconds: writer.elapsed,
       });
     }
-    added.push(...(await callTools(calls, { request, offered: tools, token })));
+    added.push(...(await callTools(calls, tools, turn)));
   }
 }
 
@@ -125,19 +118,14 @@ function toolsFor({ toolReferences }: vscode.ChatRequest): readonly Tool[] {
   return toTools(vscode.lm.tools.filter(({ name }) => names.has(name)).slice(0, maxTools));
 }
 
-interface ToolCalling {
-  readonly request: vscode.ChatRequest;
-  readonly offered: readonly Tool[];
-  readonly token: vscode.CancellationToken;
-}
-
 /**
  * Calls the tools one after another, because one may build on the result of another; the editor asks for consent. A
  * model may name any tool: only those that it was offered are called.
  */
 async function callTools(
   calls: readonly ToolCall[],
-  { request: { toolInvocationToken }, offered, token }: ToolCalling,
+  offered: readonly Tool[],
+  { request: { toolInvocationToken }, token }: Turn,
 ): Promise<readonly Message[]> {
   const results: Message[] = [];
   for (const { id: callId, name, arguments: input } of calls) {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Attachment, Message } from '../../../protocol/messages/chat.ts';
-import { isAside } from './asides.ts';
+import { isAside } from './answerWriter.ts';
 import { readMetadata } from './finishedTurn.ts';
 import { attachedOnce, isTriedAgain, withoutCodebase, withoutRetryMark, withPrompt } from './prompt.ts';
 import { partOf } from './references.ts';

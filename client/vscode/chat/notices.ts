@@ -1,16 +1,6 @@
+import type { Memento } from 'vscode';
 import type { Message, Notice } from '../../../protocol/messages/chat.ts';
 import { plain } from '../ui/safeText.ts';
-
-/** The notices that the provider shows beside its answers. They are not part of what the model said. */
-export interface ChatNotices {
-  /**
-   * Returns a quote for the answer if a chat shows the answer. Any other extension gets only the answer, and the user
-   * sees each notice once, as a notification.
-   */
-  show(notice: Notice, initiator: string | undefined): string | undefined;
-  /** A conversation without the quotes in earlier answers. */
-  remove(messages: readonly Message[]): readonly Message[];
-}
 
 /** Callers that show an answer to the user as it is: the editor, and its own chat. */
 const chats: readonly string[] = ['core', 'github.copilot-chat'];
@@ -23,12 +13,19 @@ export function isBuiltInChat(initiator: string | undefined): boolean {
   return initiator?.toLowerCase() === 'github.copilot-chat';
 }
 
+/** The notices that the provider shows beside its answers. They are not part of what the model said. */
+export type ChatNotices = ReturnType<typeof createNotices>;
+
 /** `say` shows a notification. */
-export function createNotices(say: (sentence: string) => void): ChatNotices {
+export function createNotices(say: (sentence: string) => void) {
   const quoted = new Set<string>();
   const shown = new Set<string>();
   return {
-    show({ message }, initiator) {
+    /**
+     * Returns a quote for the answer if a chat shows the answer. Any other extension gets only the answer, and the user
+     * sees each notice once, as a notification.
+     */
+    show({ message }: Notice, initiator: string | undefined): string | undefined {
       if (initiator === undefined || isChat(initiator)) {
         quoted.add(message);
         return quote(message);
@@ -37,7 +34,8 @@ export function createNotices(say: (sentence: string) => void): ChatNotices {
       shown.add(message);
       return undefined;
     },
-    remove: (messages) =>
+    /** A conversation without the quotes in earlier answers. */
+    remove: (messages: readonly Message[]): readonly Message[] =>
       messages.map((message) =>
         message.role === 'assistant' ? { ...message, content: without(message.content, quoted) } : message,
       ),
@@ -59,4 +57,32 @@ function without(text: string, messages: Iterable<string>): string {
     if (rest.trim() === line.trim()) rest = '';
   }
   return rest;
+}
+
+const memoryKey = 'runner.saidThatCancelsAreLost';
+
+/** Says once, when the editor's own chat asks for the first time, that this version may not pass on a cancel. */
+export function createCancelWarning({
+  version,
+  memory,
+  show,
+}: {
+  /** Of the editor. */
+  readonly version: string;
+  readonly memory: Memento;
+  readonly show: (sentence: string) => void;
+}): () => void {
+  return () => {
+    if (cancelsReliably(version) || memory.get(memoryKey) === true) return;
+    void memory.update(memoryKey, true);
+    show(
+      `VS Code ${version} does not always stop a model when you cancel in the editor's own chat. Update to 1.127 or newer, or ask @runner, which always stops.`,
+    );
+  };
+}
+
+/** Whether a cancel in the editor's own chat reaches a model of an extension: not always before VS Code 1.127. */
+function cancelsReliably(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 1 || (major === 1 && minor >= 127);
 }

@@ -4,30 +4,22 @@ import type { Memento } from 'vscode';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { writePrivateFile } from '../../../protocol/base/platform/privateFile.ts';
 
-/**
- * The ids that the picker was last offered. It may still have one of them chosen, and a question to an id that nobody
- * offers fails in the editor, before Runner learns of it.
- */
-export interface OfferedIds {
-  readonly last: readonly string[];
-  /** Settles once they are kept. */
-  keep(ids: readonly string[]): Promise<void>;
-}
-
 const memoryKey = 'runner.offeredIds';
 
 /**
- * Keeps the ids in the editor and in a file of the user's state folder: the editor forgets what an extension kept when
- * it is uninstalled, but not which model is chosen.
+ * The ids that the picker was last offered. It may still have one of them chosen, and a question to an id that nobody
+ * offers fails in the editor, before Runner learns of it. They are kept in the editor and in a file of the user's state
+ * folder: the editor forgets what an extension kept when it is uninstalled, but not which model is chosen.
  */
-export function createOfferedIds(memory: Memento, stateFolder: string): OfferedIds {
+export function createOfferedIds(memory: Memento, stateFolder: string) {
   const path = join(stateFolder, 'vscodeModels.json');
   let last = memory.get<readonly string[]>(memoryKey) ?? readIds(path);
   return {
-    get last() {
+    get last(): readonly string[] {
       return last;
     },
-    async keep(ids) {
+    /** Settles once they are kept. */
+    async keep(ids: readonly string[]): Promise<void> {
       if (ids.join(' ') === last.join(' ')) return;
       last = ids;
       const text = `${JSON.stringify({ ids })}\n`;

@@ -11,7 +11,6 @@ import {
   type ContextSizing,
   contextSizeOf,
   createUsualContextSizes,
-  type DefaultContextSizes,
   isAssumedSize,
 } from '../convert/contextSizes.ts';
 
@@ -20,16 +19,16 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
 import type { Consent } from './consent.ts';
-import type { OfferedIds } from './offeredIds.ts';
+import type { createOfferedIds } from './offeredIds.ts';
 import { type RunnerModelInformation, toPickerEntries } from './pickerEntries.ts';
 
 /** In tokens: what Ollama allocates if it has little memory. */
 const usuallyAllocated = 4_096;
 
-export interface OfferedModelsOptions {
+interface OfferedModelsOptions {
   readonly daemon: DaemonConnection;
   readonly memory: vscode.Memento;
-  readonly ids: OfferedIds;
+  readonly ids: ReturnType<typeof createOfferedIds>;
   readonly consent: Consent;
   readonly log: vscode.LogOutputChannel;
 }
@@ -39,7 +38,7 @@ const memoryKey = 'runner.lastModels';
 /** The models in the editor's picker: those of all servers. A server that is down keeps its last known models. */
 export class OfferedModels implements vscode.Disposable {
   readonly #options: OfferedModelsOptions;
-  readonly #sizes: DefaultContextSizes;
+  readonly #sizes: ReturnType<typeof createUsualContextSizes>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
   readonly #subscriptions: vscode.Disposable;

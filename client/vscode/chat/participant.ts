@@ -3,12 +3,11 @@ import { messageOf } from '../../../protocol/base/errorText.ts';
 import { canChat } from '../../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import type { Status } from '../../../protocol/messages/status.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { possible } from '../daemon/knownServers.ts';
-import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import type { Parts } from '../parts.ts';
 import { chatModel } from '../settings.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
 import {
   chooseAnotherModel,
   chooseChatModel,
@@ -22,52 +21,34 @@ import {
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
 import { stepDone } from '../walkthrough/stepKeys.ts';
-import type { AnsweringModels } from './answeringModel.ts';
-import { toAside } from './asides.ts';
-import type { SearchCodebase } from './codebase.ts';
+import { toAside } from './answerWriter.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
-import type { FindPrompt } from './keptPrompts.ts';
-import type { OfferedModels } from './offeredModels.ts';
+import { findPrompt } from './keptPrompts.ts';
 import { findNamedModel, withoutRetryMark } from './prompt.ts';
-import type { AskForRound } from './rounds.ts';
 import { changeThinking, thinkFor } from './thinking.ts';
-import type { ThinkingPage } from './thinkingPage.ts';
 import type { AnswerNote, NamedModel } from './whoAnswers.ts';
-import { rulesOfWorkspace } from './workspaceRules.ts';
+import { rulesOfWorkspace, searchCodebase } from './workspaceContext.ts';
 
-export interface ParticipantOptions {
-  readonly offered: OfferedModels;
-  readonly models: AnsweringModels;
-  readonly ask: AskForRound;
-  readonly reporter: ErrorReporter;
-  readonly facts: ServerFactsStore;
-  readonly icon: vscode.IconPath;
-  readonly findPrompt: FindPrompt;
-  readonly searchCodebase: SearchCodebase;
-  readonly thoughts: ThinkingPage;
-  /** The state of the runner; requested only if there is no model. */
-  readonly status: () => Promise<Status>;
-}
+type ParticipantParts = Pick<
+  Parts,
+  'ask' | 'daemon' | 'facts' | 'models' | 'offered' | 'reporter' | 'thoughts'
+>;
 
 /** `@runner`: answers with a model of the runner, whatever model the picker shows. */
-export function registerParticipant(options: ParticipantOptions): vscode.Disposable {
+export function registerParticipant(options: ParticipantParts): vscode.Disposable {
   const showNote = createNoteWriter();
   const participant = vscode.chat.createChatParticipant(
     'runner.participant',
     (request, context, stream, token) => answer(options, { request, context, stream, token }, showNote),
   );
-  participant.iconPath = options.icon;
+  participant.iconPath = new vscode.ThemeIcon('server-process');
   participant.followupProvider = followUps;
   return participant;
 }
 
-async function answer(
-  options: ParticipantOptions,
-  turn: Turn,
-  showNote: ShowNote,
-): Promise<vscode.ChatResult> {
-  const { offered, models, ask, reporter, searchCodebase, thoughts } = options;
+async function answer(options: ParticipantParts, turn: Turn, showNote: ShowNote): Promise<vscode.ChatResult> {
+  const { daemon, offered, models, ask, reporter, thoughts } = options;
   const { request, stream } = turn;
   if (request.command === 'model') return changeModel(options, turn);
   if (request.command === 'prompts') return listPrompts(stream);
@@ -85,14 +66,13 @@ async function answer(
     if (!known?.running && !known?.remote) stream.progress(`Loading ${model.name}`);
     const asked = { ...turn, sent: prompt?.text, images: prompt?.images };
     const window = offered.windowOf(model.name, model.server);
-    const excerpts = await searchCodebase(asked, window);
+    const excerpts = await searchCodebase(daemon, asked, window);
     if (excerpts === undefined) return {};
     // Without a question, the rules would look like one.
     const rules = request.prompt.trim() === '' ? [] : await rulesOfWorkspace(window);
     const found = [...rules, ...excerpts];
     const think = thinkFor(model.name, known, request.command === 'doc' ? 'small' : 'chat');
-    const keep = thoughts.keep.bind(thoughts);
-    const result = await answerWithTools(ask, model, { ...asked, found, think, keep });
+    const result = await answerWithTools(ask, model, { ...asked, found, think, thoughts });
     if (note !== undefined) showNote(stream, note);
     if (prompt?.model === undefined) void models.answered(model);
     void vscode.commands.executeCommand(...stepDone('hasAnswered'));
@@ -102,17 +82,17 @@ async function answer(
     // The chat shows the error in place of the answer.
     reporter.report(error, { during: '@runner', showToUser: false });
     addFailure(options, stream, error);
-    return { metadata: metadataOf({ model: model.name, prompt: request.prompt }) };
+    return failedTurn(model.name, request.prompt);
   }
 }
 
 /** The prompt that the user has called by its name; `ended` if nothing is to be sent, which the user then knows. */
 async function keptPrompt(
-  { findPrompt, models }: ParticipantOptions,
+  { daemon, models }: ParticipantParts,
   { request: { command, prompt: typed }, stream, token }: Turn,
 ): Promise<FilledPrompt | 'ended' | undefined> {
   if (command !== undefined) return undefined;
-  const found = await findPrompt(withoutRetryMark(typed), token);
+  const found = await findPrompt(daemon, withoutRetryMark(typed), token);
   if (found.kind === 'typed') return undefined;
   const { prompt, message } = { prompt: undefined, message: 'Nothing was sent.', ...found };
   const name = prompt?.model;
@@ -137,7 +117,7 @@ function createNoteWriter(): ShowNote {
 
 /** `/model` with a name, or without one, which asks for it. */
 async function changeModel(
-  { offered, models }: ParticipantOptions,
+  { offered, models }: ParticipantParts,
   { request, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   const name = request.prompt.trim();
@@ -160,7 +140,7 @@ async function changeModel(
 
 /** `/think` with a word, or without one, which asks for it. */
 async function setThinking(
-  { offered, models }: ParticipantOptions,
+  { offered, models }: ParticipantParts,
   { request, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   const { model } = await models.answering(request.model);
@@ -179,17 +159,11 @@ function listPrompts(stream: vscode.ChatResponseStream): vscode.ChatResult {
   return {};
 }
 
-interface FailedTurn {
-  readonly model: string;
-  /** So that it can be asked again. */
-  readonly prompt: string;
-}
-
 /**
  * The part of the answer that had arrived stays. The sentence says what to do next, and the buttons below it do it. The
  * editor would show its own field for errors below the buttons.
  */
-function addFailure({ facts }: ParticipantOptions, stream: vscode.ChatResponseStream, error: unknown): void {
+function addFailure({ facts }: ParticipantParts, stream: vscode.ChatResponseStream, error: unknown): void {
   const isWorded = errorDataOf(error) !== undefined || error instanceof vscode.LanguageModelError;
   const message = isWorded ? messageOf(error) : `The answer failed: ${messageOf(error)}`;
   stream.markdown(toAside(plain(message), 'error'));
@@ -209,11 +183,11 @@ function remediesOf(error: unknown): readonly Remedy[] {
 
 /** Nobody can answer: the runner is down, or it has no model that can chat. */
 async function endWithoutModel(
-  { offered, status, facts }: ParticipantOptions,
+  { daemon, offered, facts }: ParticipantParts,
   { request: { prompt }, stream }: Turn,
 ): Promise<vscode.ChatResult> {
   try {
-    const current = await status();
+    const current = await daemon.request(statusRequest, {});
     const isOffline = current.state === 'offline';
     const sentence = inEditorWords(current);
     // Those that are left run elsewhere.
@@ -225,7 +199,7 @@ async function endWithoutModel(
     stream.markdown(toAside(plain(messageOf(error)), 'error'));
     addButtons(stream, openNamedSetting(error) ?? [showDoctor]);
   }
-  return { metadata: metadataOf({ model: '', prompt }) };
+  return failedTurn('', prompt);
 }
 
 const noModel =
@@ -238,6 +212,8 @@ function addButtons(stream: vscode.ChatResponseStream, remedies: readonly Remedy
     stream.button({ command, title, arguments: [...given] });
 }
 
-function metadataOf({ model, prompt }: FailedTurn): TurnMetadata {
-  return { model, ended: 'failed', prompt };
+/** With the prompt, so that it can be asked again. */
+function failedTurn(model: string, prompt: string): vscode.ChatResult {
+  const metadata: TurnMetadata = { model, ended: 'failed', prompt };
+  return { metadata };
 }

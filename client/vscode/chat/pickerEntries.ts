@@ -81,7 +81,7 @@ function toInformation(model: Model, { isStale, sizing }: InformationOptions): R
     isStale(server) ? 'offline' : '',
   ];
   return {
-    id: idOf({ model: name, server }),
+    id: idOf(model),
     name: labelOf(model),
     family,
     version: digest?.slice(0, 12) ?? 'unknown',

@@ -1,3 +1,4 @@
+import { cutText } from '../../../protocol/base/text.ts';
 import type { Attachment } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
@@ -77,10 +78,27 @@ export function withoutCodebase(prompt: string): string {
 
 /** The model that `/model` names as the picker does, or by its name alone; the default server's comes first. */
 export function findNamedModel(name: string, models: readonly Model[]): Model | undefined {
-  const called = models.filter(
-    ({ name: model, server }) =>
-      isSameModel({ model }, { model: name }) ||
-      isSameModel({ model: idOf({ model, server }) }, { model: name }),
+  const called = models.filter((model) =>
+    [model.name, idOf(model)].some((one) => isSameModel({ model: one }, { model: name })),
   );
   return called.find(({ server }) => server === defaultServerName) ?? called[0];
+}
+
+/** At most this many characters of an attached file are sent, and this many names of a folder. */
+const maxReference = 100_000;
+const maxNames = 500;
+
+export function toAttachment(path: string, text: string): Attachment {
+  return { path, text: text.length > maxReference ? `${cutText(text, maxReference)}\n(cut)` : text };
+}
+
+/** The editor opens many files even though they are not text. */
+export function isBinary(text: string): boolean {
+  return text.slice(0, 8192).includes('\0');
+}
+
+/** Names of a folder, one a line. */
+export function listed(names: readonly string[]): string {
+  const more = names.length > maxNames ? [`(${names.length - maxNames} more)`] : [];
+  return [...names.toSorted().slice(0, maxNames), ...more].join('\n');
 }

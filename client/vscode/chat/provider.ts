@@ -1,50 +1,45 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../../protocol/base/errorText.ts';
-import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/messages/chat.ts';
 import { runnerOptions } from '../../../protocol/messages/modelfile.ts';
 import { createTokenCounter } from '../convert/contextSizes.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { toMessages, toTools } from '../convert/messages.ts';
+import type { Parts } from '../parts.ts';
 import { thinkingFormat } from '../settings.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { remediesFor } from '../ui/remedies.ts';
 import { taskOf } from './editorTasks.ts';
-import { createNotices, isBuiltInChat, isChat } from './notices.ts';
-import type { OfferedModels } from './offeredModels.ts';
+import { type ChatNotices, createCancelWarning, createNotices, isBuiltInChat, isChat } from './notices.ts';
 import type { RunnerModelInformation } from './pickerEntries.ts';
-import { thinkingPartOfEditor, toPart, toUsagePart } from './responseParts.ts';
-import type { AskForRound } from './rounds.ts';
 import { thinkFor } from './thinking.ts';
 import { vendor } from './whoAnswers.ts';
 
-/** Offers the runner's models to the editor's own chat and to other extensions. */
-export function registerProvider(options: ProviderOptions): vscode.Disposable {
-  return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(options));
-}
+type ProviderParts = Pick<Parts, 'ask' | 'askBehind' | 'memory' | 'offered' | 'reporter'>;
 
-export interface ProviderOptions {
-  readonly offered: OfferedModels;
-  readonly ask: AskForRound;
-  /** For what the editor itself wants: waits for the requests of the user. */
-  readonly askBehind: AskForRound;
-  readonly reporter: ErrorReporter;
-  /** Called before each request of the editor's own chat. */
-  readonly onWillAnswerChat: () => void;
+/** Offers the runner's models to the editor's own chat and to other extensions. */
+export function registerProvider(parts: ProviderParts): vscode.Disposable {
+  return vscode.lm.registerLanguageModelChatProvider(vendor, new RunnerProvider(parts));
 }
 
 class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInformation> {
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
-  readonly #options: ProviderOptions;
+  readonly #parts: ProviderParts;
   readonly #tokens = createTokenCounter();
+  readonly #warn: () => void;
   readonly #notices = createNotices((sentence) => void vscode.window.showInformationMessage(sentence));
 
-  constructor(options: ProviderOptions) {
-    this.#options = options;
-    this.onDidChangeLanguageModelChatInformation = options.offered.onDidChange;
+  constructor(parts: ProviderParts) {
+    this.#parts = parts;
+    this.#warn = createCancelWarning({
+      version: vscode.version,
+      memory: parts.memory,
+      show: (sentence) => void vscode.window.showInformationMessage(sentence),
+    });
+    this.onDidChangeLanguageModelChatInformation = parts.offered.onDidChange;
   }
 
   provideLanguageModelChatInformation(): RunnerModelInformation[] {
-    return [...this.#options.offered.current];
+    return [...this.#parts.offered.current];
   }
 
   async provideLanguageModelChatResponse(
@@ -54,14 +49,14 @@ class RunnerProvider implements vscode.LanguageModelChatProvider<RunnerModelInfo
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { offered, ask, askBehind, reporter, onWillAnswerChat } = this.#options;
+    const { offered, ask, askBehind, reporter } = this.#parts;
     const answering = model ?? offered.preferred;
     if (!answering) throw vscode.LanguageModelError.NotFound(tooltip ?? '');
     const thinkingPart = thinkingFormat() === 'quote' ? undefined : thinkingPartOfEditor();
     const partFor = { thinkingPart, notices: this.#notices, initiator: initiatorOf(options) };
     const params = paramsOf(answering, this.#notices.remove(toMessages(messages)), options);
     const isOfChat = isChat(partFor.initiator);
-    if (isOfChat) onWillAnswerChat();
+    if (isOfChat) this.#warn();
     const task = isBuiltInChat(partFor.initiator) ? taskOf(params.messages) : 'chat';
     const think = thinkFor(answering.name, offered.find(answering.name, answering.server), task);
     try {
@@ -153,4 +148,53 @@ function charactersOf(messages: readonly Message[]): number {
 
 function textOf({ content, toolCalls = [] }: Message): string {
   return content + toolCalls.map((call) => JSON.stringify(call.arguments)).join('');
+}
+
+/** The class of newer editors for thinking; it is in no stable typing. */
+type ThinkingPart = new (value: string) => vscode.LanguageModelResponsePart;
+
+function thinkingPartOfEditor(): ThinkingPart | undefined {
+  const part: unknown = Reflect.get(vscode, 'LanguageModelThinkingPart');
+  return typeof part === 'function' ? (part as ThinkingPart) : undefined;
+}
+
+interface PartOptions {
+  readonly thinkingPart: ThinkingPart | undefined;
+  readonly notices: ChatNotices;
+  /** The id of the extension that asks, if the editor names it. */
+  readonly initiator: string | undefined;
+}
+
+/** The editor's part for a delta, if it has one. */
+function toPart(
+  delta: ChatDelta,
+  { thinkingPart, notices, initiator }: PartOptions,
+): vscode.LanguageModelResponsePart | undefined {
+  switch (delta.kind) {
+    case 'text':
+      return new vscode.LanguageModelTextPart(delta.text);
+    case 'thinking':
+      return thinkingPart ? new thinkingPart(delta.text) : undefined;
+    case 'toolCall': {
+      const { id, name, arguments: input } = delta.toolCall;
+      return new vscode.LanguageModelToolCallPart(id, name, input);
+    }
+    // The editor runs its tools itself.
+    case 'toolResult':
+      return undefined;
+    case 'notice': {
+      const quote = notices.show(delta.notice, initiator);
+      return quote === undefined ? undefined : new vscode.LanguageModelTextPart(quote);
+    }
+  }
+}
+
+/** The usage of a turn in the form that the editor's own chat reads; others ignore a type that they do not know. */
+function toUsagePart({ promptTokens, completionTokens }: Usage): vscode.LanguageModelDataPart {
+  const usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+  return new vscode.LanguageModelDataPart(new TextEncoder().encode(JSON.stringify(usage)), 'usage');
 }

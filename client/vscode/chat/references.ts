@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../../protocol/messages/chat.ts';
 import { isPicture } from '../convert/messages.ts';
-import { isBinary, listed, toAttachment } from './attachments.ts';
+import { isBinary, listed, toAttachment } from './prompt.ts';
 
 /** A reference as it is sent. */
 export interface Part {

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
-import { showThinking } from './answerWriter.ts';
+
+/** The command that shows the page behind the line above an answer. */
+export const showThinking = 'runner.showThinking';
 
 /** How many thoughts of this window can still be opened by their ids. */
 const maxKept = 20;

@@ -1,82 +1,136 @@
 import * as vscode from 'vscode';
 import type { Clock } from '../../shared/clock.ts';
+import type { Parts } from '../parts.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
 import type { Remedy } from '../ui/remedies.ts';
-import { createSnooze, type Snooze } from './snooze.ts';
-import { createSwitchCommands } from './switchCommands.ts';
-
-/** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
-export interface CompletionSwitch extends vscode.Disposable {
-  isOn(languageId: string): boolean;
-  /** When the pause ends, such as `14:05`; undefined while completion is awake. */
-  readonly wakesAt: string | undefined;
-  /** Completion was snoozed, woken, or switched on or off. */
-  readonly onDidTurn: vscode.Event<void>;
-  /** Entries for the menu of the status bar. */
-  entries(): readonly Remedy[];
-}
 
 /** The model that was in use until completion was switched off. */
 const memoryKey = 'runner.lastCompletionModel';
+/** In ms. */
+const hour = 3_600_000;
 
-export function createCompletionSwitch(memory: vscode.Memento, clock: Clock): CompletionSwitch {
-  const turned = new vscode.EventEmitter<void>();
-  const snooze = createSnooze(clock, () => {
-    void vscode.commands.executeCommand('setContext', 'runner.completionSnoozed', snooze.until !== undefined);
-    turned.fire();
-  });
-  const commands: Readonly<Record<string, (argument?: unknown) => unknown>> = {
-    ...createSwitchCommands({
-      snooze,
-      model: { get: completionModel, set: (name) => updateSetting('completionModel', name) },
-      lastModel: {
-        get: () => memory.get<string>(memoryKey),
-        set: (name) => memory.update(memoryKey, name),
+/** Whether completion is wanted now: it may be off in a language, or snoozed for an hour. */
+export class CompletionSwitch implements vscode.Disposable {
+  readonly #memory: vscode.Memento;
+  readonly #clock: Clock;
+  readonly #turned = new vscode.EventEmitter<void>();
+  /** Completion was snoozed, woken, or switched on or off. */
+  readonly onDidTurn = this.#turned.event;
+  readonly #subscriptions: vscode.Disposable;
+  /** When the pause ends, in ms since 1970; undefined while completion is awake. */
+  #until: number | undefined;
+  #stopTimer: (() => void) | undefined;
+
+  constructor({ memory, clock }: Pick<Parts, 'clock' | 'memory'>) {
+    this.#memory = memory;
+    this.#clock = clock;
+    const commands: Readonly<Record<string, (argument?: unknown) => unknown>> = {
+      'runner.completion.snooze': () => this.#snooze(),
+      'runner.completion.wake': () => {
+        this.#wake();
+        say('Completion is awake.');
       },
-      choose: () => vscode.commands.executeCommand('runner.chooseCompletionModel'),
-      say,
-      timeOf,
-    }),
-    'runner.completion.toggleLanguage': toggleLanguage,
-  };
-  const following = vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
-    if (affectsConfiguration('runner.completionModel')) turned.fire();
-  });
-  const registered = Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
-  return {
-    isOn: (languageId) => snooze.until === undefined && !completionOffIn().includes(languageId),
-    get wakesAt() {
-      return completionModel() === '' ? undefined : wakingTime(snooze);
-    },
-    onDidTurn: turned.event,
-    entries() {
-      const model = completionModel();
-      const choose = {
-        title: `$(wand) ${model === '' ? 'Complete as You Type…' : `Completion: ${model}…`}`,
-        command: 'runner.chooseCompletionModel',
-      };
-      const last = memory.get<string>(memoryKey);
-      const on = { title: `$(play) Switch Completion On: ${last}`, command: 'runner.completion.on' };
-      if (model === '') return last === undefined ? [choose] : [on, choose];
-      const time = wakingTime(snooze);
-      const sleep =
-        time === undefined
-          ? { title: '$(clock) Snooze Completion for an Hour', command: 'runner.completion.snooze' }
-          : { title: `$(play) Wake Completion, Snoozed until ${time}`, command: 'runner.completion.wake' };
-      return [
-        choose,
-        ...languageEntry(),
-        sleep,
-        { title: '$(circle-slash) Switch Completion Off', command: 'runner.completion.off' },
-      ];
-    },
-    dispose() {
-      snooze.end();
-      following.dispose();
-      turned.dispose();
-      for (const command of registered) command.dispose();
-    },
-  };
+      'runner.completion.on': () => this.#switchOn(),
+      'runner.completion.off': () => this.#switchOff(),
+      'runner.completion.toggleLanguage': toggleLanguage,
+    };
+    this.#subscriptions = vscode.Disposable.from(
+      this.#turned,
+      vscode.workspace.onDidChangeConfiguration(({ affectsConfiguration }) => {
+        if (affectsConfiguration('runner.completionModel')) this.#turned.fire();
+      }),
+      ...Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work)),
+    );
+  }
+
+  isOn(languageId: string): boolean {
+    return !this.#isSnoozed && !completionOffIn().includes(languageId);
+  }
+
+  /** When the pause ends, such as `14:05`; undefined while completion is awake. */
+  get wakesAt(): string | undefined {
+    return completionModel() === '' ? undefined : this.#wakingTime;
+  }
+
+  /** Entries for the menu of the status bar. */
+  entries(): readonly Remedy[] {
+    const model = completionModel();
+    const choose = {
+      title: `$(wand) ${model === '' ? 'Complete as You Type…' : `Completion: ${model}…`}`,
+      command: 'runner.chooseCompletionModel',
+    };
+    const last = this.#lastModel;
+    const on = { title: `$(play) Switch Completion On: ${last}`, command: 'runner.completion.on' };
+    if (model === '') return last === undefined ? [choose] : [on, choose];
+    const time = this.#wakingTime;
+    const sleep =
+      time === undefined
+        ? { title: '$(clock) Snooze Completion for an Hour', command: 'runner.completion.snooze' }
+        : { title: `$(play) Wake Completion, Snoozed until ${time}`, command: 'runner.completion.wake' };
+    return [
+      choose,
+      ...languageEntry(),
+      sleep,
+      { title: '$(circle-slash) Switch Completion Off', command: 'runner.completion.off' },
+    ];
+  }
+
+  dispose(): void {
+    this.#wake();
+    this.#subscriptions.dispose();
+  }
+
+  /** After the machine has slept, the timer is late. */
+  get #isSnoozed(): boolean {
+    return this.#until !== undefined && this.#clock.now() < this.#until;
+  }
+
+  get #wakingTime(): string | undefined {
+    if (this.#until === undefined || !this.#isSnoozed) return undefined;
+    const style = { hour: '2-digit', minute: '2-digit' } as const;
+    return new Date(this.#until).toLocaleTimeString(vscode.env.language, style);
+  }
+
+  get #lastModel(): string | undefined {
+    return this.#memory.get<string>(memoryKey);
+  }
+
+  #snooze(): void {
+    this.#stopTimer?.();
+    this.#until = this.#clock.now() + hour;
+    this.#stopTimer = this.#clock.after(hour, () => this.#wake());
+    this.#publish();
+    say(`Completion is snoozed until ${this.#wakingTime}.`);
+  }
+
+  #wake(): void {
+    this.#stopTimer?.();
+    if (this.#until === undefined) return;
+    this.#until = undefined;
+    this.#publish();
+  }
+
+  #publish(): void {
+    void vscode.commands.executeCommand('setContext', 'runner.completionSnoozed', this.#isSnoozed);
+    this.#turned.fire();
+  }
+
+  /** As switching it off, this ends the pause. */
+  async #switchOn(): Promise<unknown> {
+    this.#wake();
+    const name = this.#lastModel;
+    if (name === undefined) return vscode.commands.executeCommand('runner.chooseCompletionModel');
+    await updateSetting('completionModel', name);
+    return say(`Completion is on: ${name}.`);
+  }
+
+  async #switchOff(): Promise<void> {
+    this.#wake();
+    const name = completionModel();
+    if (name !== '') await this.#memory.update(memoryKey, name);
+    await updateSetting('completionModel', '');
+    say('Completion is off.');
+  }
 }
 
 async function toggleLanguage(language: unknown): Promise<void> {
@@ -99,14 +153,6 @@ function languageEntry(): readonly Remedy[] {
       arguments: [id],
     },
   ];
-}
-
-function wakingTime({ until }: Pick<Snooze, 'until'>): string | undefined {
-  return until === undefined ? undefined : timeOf(until);
-}
-
-function timeOf(time: number): string {
-  return new Date(time).toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
 }
 
 function say(sentence: string): void {

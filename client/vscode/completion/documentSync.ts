@@ -8,10 +8,7 @@ import type { DaemonConnection } from '../daemon/connection.ts';
 import { documentSchemes } from '../daemon/startedDaemon.ts';
 
 /** The daemon's copy of the open documents, on which completion is based. */
-export interface DocumentSync extends vscode.Disposable {
-  /** Opens this document in the daemon too, if it is not open there. Returns whether the daemon has it now. */
-  open(document: vscode.TextDocument): boolean;
-}
+export type DocumentSync = ReturnType<typeof syncDocuments>;
 
 /** In characters. A longer document is not sent: it is probably a dump, and each window would hold it twice. */
 const maxDocumentLength = 10_000_000;
@@ -23,7 +20,7 @@ const sentElsewhere = 'modelfile';
  * Sends documents to the daemon until it is disposed, and sends them all again to each new daemon. A document is sent
  * once the user sees it, because an editor opens many more for its own purposes.
  */
-export function syncDocuments(daemon: DaemonConnection): DocumentSync {
+export function syncDocuments(daemon: DaemonConnection) {
   const sent = new Set<string>();
   const open = (document: vscode.TextDocument) => {
     if (!daemon.isConnected || !belongs(document) || sent.has(document.uri.toString())) return;
@@ -65,7 +62,8 @@ export function syncDocuments(daemon: DaemonConnection): DocumentSync {
   ];
   openVisible();
   return {
-    open(document) {
+    /** Opens this document in the daemon too, if it is not open there. Returns whether the daemon has it now. */
+    open(document: vscode.TextDocument): boolean {
       open(document);
       return document.languageId === sentElsewhere || sent.has(document.uri.toString());
     },

@@ -73,20 +73,15 @@ export function isAssumedSize(
   return isPromised ? from === 'assumed' : usual(server) === undefined;
 }
 
-/** The tokens that a server allocates to a model if nobody asks for a number: its most recent choice. */
-export interface DefaultContextSizes {
-  /** Undefined until one of its models was seen loaded. */
-  of(server: string): number | undefined;
-  learn(models: readonly Model[]): void;
-}
-
 const memoryKey = 'runner.usualWindows';
 
-export function createUsualContextSizes(memory: Memento): DefaultContextSizes {
+/** The tokens that a server allocates to a model if nobody asks for a number: its most recent choice. */
+export function createUsualContextSizes(memory: Memento) {
   let known = memory.get<Readonly<Record<string, number>>>(memoryKey) ?? {};
   return {
-    of: (server) => known[server],
-    learn(models) {
+    /** Undefined until one of its models was seen loaded. */
+    of: (server: string): number | undefined => known[server],
+    learn(models: readonly Model[]): void {
       const learnt = { ...known };
       for (const { server, context } of models) {
         const tokens = usualSize(context, learnt[server]);
@@ -108,20 +103,16 @@ function usualSize(
   return allocated === maximum ? Math.max(allocated, before ?? 0) : allocated;
 }
 
-/** Estimates tokens from the characters of a text, corrected by the runner's counts for the same model. */
-export interface TokenCounter {
-  count(model: string, text: string): number;
-  learn(model: string, characters: number, usage: Usage): void;
-}
-
 /** Characters per token for a model of which nothing is known. */
 const usualRatio = 4;
 
-export function createTokenCounter(): TokenCounter {
+/** Estimates tokens from the characters of a text, corrected by the runner's counts for the same model. */
+export function createTokenCounter() {
   const ratios = new Map<string, number>();
   return {
-    count: (model, text) => Math.ceil(text.length / (ratios.get(model) ?? usualRatio)),
-    learn(model, characters, { promptTokens }) {
+    count: (model: string, text: string): number =>
+      Math.ceil(text.length / (ratios.get(model) ?? usualRatio)),
+    learn(model: string, characters: number, { promptTokens }: Usage): void {
       // A prompt in the runner's cache is only partly counted, and a short one is mostly template.
       if (characters < 200 || promptTokens < 50) return;
       const now = Math.min(8, Math.max(1.5, characters / promptTokens));

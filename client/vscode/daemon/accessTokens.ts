@@ -13,7 +13,7 @@ export function registerTokenCommands(
       vscode.commands.executeCommand('runner.setAccessToken', row?.server),
     ),
     vscode.commands.registerCommand('runner.setAccessToken', async (server?: unknown) => {
-      const given = typeof server === 'string' ? originOf(settings(), server) : undefined;
+      const given = typeof server === 'string' ? originsOf(settings()).get(server) : undefined;
       const origin = given ?? (await pickOrigin(settings(), 'A Token for Which Server?'));
       if (origin === undefined) return;
       const token = await vscode.window.showInputBox({
@@ -45,10 +45,6 @@ export async function askForPlainHttp(origin: string): Promise<boolean | undefin
   // The first button is the one that Enter takes.
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, keep, send);
   return answer === undefined ? undefined : answer === send;
-}
-
-function originOf(settings: RunnerOptions, server: string): string | undefined {
-  return originsOf(settings).get(server);
 }
 
 /** The only origin, or the one that the user picks. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { messageOf } from '../../../protocol/base/errorText.ts';
 import { trustDidChange } from '../../../protocol/messages/initialize.ts';
 import type {
   NotificationMessage,
@@ -10,26 +11,20 @@ import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import type { ChangedOptions, RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import { readChangedSettings } from '../settings.ts';
+import { inEditorWords } from '../ui/remedies.ts';
 import { DaemonKeeper } from './daemonKeeper.ts';
-import { explained, notStarted } from './explained.ts';
 import { originsOf } from './servers.ts';
-import { type StartedDaemon, startDaemon } from './startedDaemon.ts';
-import type { EditorTokenStore } from './tokenStore.ts';
+import { type StartedDaemon, type StartOptions, startDaemon } from './startedDaemon.ts';
 
 export interface ProgressWatcher {
   readonly token: vscode.CancellationToken;
   readonly report: (progress: WorkProgress) => void;
 }
 
-export interface DaemonConnectionOptions {
-  /** `runnerd.cjs`. */
-  readonly path: string;
+interface DaemonConnectionOptions extends Pick<StartOptions, 'path' | 'tokens' | 'log' | 'cacheDir'> {
   readonly settings: () => RunnerOptions;
-  readonly tokens: EditorTokenStore;
-  readonly log: vscode.LogOutputChannel;
-  /** A folder for a cache between runs. */
-  readonly cacheDir: string;
   readonly clock: Clock;
 }
 
@@ -147,7 +142,7 @@ export class DaemonConnection implements vscode.Disposable {
     try {
       return (await this.#keeper.daemon).client;
     } catch (error) {
-      throw notStarted(error);
+      throw new Error(`The daemon of Runner does not start. ${messageOf(error)}`, { cause: error });
     }
   }
 
@@ -206,4 +201,24 @@ function originsNow(settings: RunnerOptions): readonly string[] {
 
 function ignore(): void {
   // Without a daemon, nothing is lost: each start sends everything.
+}
+
+/** The library's error codes for requests that were in progress when the daemon ended. */
+const lostConnectionCodes: readonly unknown[] = [-32096, -32097, -32098, -32099];
+
+/** Rejects with the daemon's error, its advice in the editor's words, or with a sentence if the daemon has ended. */
+async function explained<R>(answer: Promise<R>): Promise<R> {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    if ('code' in cause && lostConnectionCodes.includes(cause.code))
+      throw new Error('The daemon of Runner ended unexpectedly. It is being restarted; then ask again.', {
+        cause,
+      });
+    const data = errorDataOf(cause);
+    if (data?.advice === undefined) throw cause;
+    const words = inEditorWords({ message: cause.message, advice: data.advice }, data.server);
+    throw Object.assign(new Error(words, { cause }), { data });
+  }
 }

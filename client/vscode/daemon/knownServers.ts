@@ -4,32 +4,26 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { Ability, Product, Status } from '../../../protocol/messages/status.ts';
 
 /** What the servers are and can do, by their names. */
-export interface KnownServers {
-  /** Whether a server can do something, by default the one at `runner.host`. One that has not answered yet may. */
-  can(ability: Ability, server?: string): boolean;
-  /** Those of the configured servers that can do it, or may. */
-  those(ability: Ability): readonly string[];
-  /** Undefined until it has answered. */
-  product(server?: string): Product | undefined;
-  /** Keeps what a server says of itself. While it is down, what it was counts. */
-  take(server: string, status: Status): void;
-  /** The settings have changed: the default server, or the further ones, may be others. */
-  forget(which: 'default' | 'further'): void;
-}
+export type KnownServers = ReturnType<typeof createKnownServers>;
 
 /** `names` are the configured servers. */
-export function createKnownServers(names: () => readonly string[]): KnownServers {
+export function createKnownServers(names: () => readonly string[]) {
   const known = new Map<string, Pick<Status, 'product' | 'can'>>();
-  const can: KnownServers['can'] = (ability, server = defaultServerName) =>
+  /** Whether a server can do something, by default the one at `runner.host`. One that has not answered yet may. */
+  const can = (ability: Ability, server = defaultServerName): boolean =>
     known.get(server)?.can?.includes(ability) ?? true;
   return {
     can,
-    those: (ability) => names().filter((name) => can(ability, name)),
-    product: (server = defaultServerName) => known.get(server)?.product,
-    take(server, { product, can: able }) {
+    /** Those of the configured servers that can do it, or may. */
+    those: (ability: Ability): readonly string[] => names().filter((name) => can(ability, name)),
+    /** Undefined until it has answered. */
+    product: (server = defaultServerName): Product | undefined => known.get(server)?.product,
+    /** Keeps what a server says of itself. While it is down, what it was counts. */
+    take(server: string, { product, can: able }: Status): void {
       if (product !== undefined && able !== undefined) known.set(server, { product, can: able });
     },
-    forget(which) {
+    /** The settings have changed: the default server, or the further ones, may be others. */
+    forget(which: 'default' | 'further'): void {
       for (const name of known.keys())
         if ((name === defaultServerName) === (which === 'default')) known.delete(name);
     },
@@ -81,6 +75,12 @@ export function possible<T extends { readonly command: string; readonly argument
     const server = isRecord(row) ? row['server'] : undefined;
     return lackedBy(servers, command, typeof server === 'string' ? server : undefined) === undefined;
   });
+}
+
+/** The server whose catalog counts: the one at `runner.host` if it has one, or else the first that has. */
+export function catalogServer(facts: Pick<KnownServers, 'those'>): { readonly server: string } {
+  const [server = defaultServerName] = facts.those('catalog');
+  return { server };
 }
 
 /** The abilities on which the menus and the palette depend. */

@@ -3,20 +3,18 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { serversRequest, statusDidChange } from '../../../protocol/messages/status.ts';
 import { readSettings } from '../settings.ts';
 import type { DaemonConnection } from './connection.ts';
-import { createKnownServers, type KnownServers, keyedAbilities, keyOf } from './knownServers.ts';
+import { createKnownServers, keyedAbilities, keyOf } from './knownServers.ts';
 import type { RunnerChanges } from './runnerChanges.ts';
 import { serverNames } from './servers.ts';
 
 /** What the servers are and can do. Menus and the palette follow. */
-export interface ServerFactsStore extends Pick<KnownServers, 'can' | 'those' | 'product'>, vscode.Disposable {
-  readonly onDidChange: vscode.Event<void>;
-}
+export type ServerFactsStore = ReturnType<typeof createServerFacts>;
 
 /**
  * Follows the status of the default server, which the daemon publishes. Further servers are asked whenever they may
  * have changed.
  */
-export function createServerFacts(daemon: DaemonConnection, changes: RunnerChanges): ServerFactsStore {
+export function createServerFacts(daemon: DaemonConnection, changes: RunnerChanges) {
   const changed = new vscode.EventEmitter<void>();
   const names = () => serverNames(readSettings());
   const known = createKnownServers(names);

@@ -11,12 +11,7 @@ import { readChangedSettings } from '../settings.ts';
 import type { EditorTokenStore } from './tokenStore.ts';
 
 /** An initialized process of `runnerd`. */
-export interface StartedDaemon {
-  readonly client: LanguageClient;
-  /** Sends the tokens for these origins that the daemon does not have. A changed token is sent without this. */
-  sendTokens(origins: readonly string[]): Promise<void>;
-  stop(): Promise<void>;
-}
+export type StartedDaemon = Awaited<ReturnType<typeof startDaemon>>;
 
 export interface StartOptions {
   /** `runnerd.cjs`. */
@@ -41,12 +36,12 @@ export interface StartOptions {
 export const documentSchemes = ['file', 'untitled', 'vscode-notebook-cell'] as const;
 
 /** Rejects with the daemon's own sentence if it refuses the settings. */
-export async function startDaemon(options: StartOptions): Promise<StartedDaemon> {
+export async function startDaemon(options: StartOptions) {
   const { path, origins, tokens, prepare } = options;
   // The library takes longer to load than everything else: activation does not wait for it.
   const { RunnerLanguageClient } = await import('./languageClient.ts');
   let child: RunnerdProcess['child'] | undefined;
-  let sender: TokenSender | undefined;
+  let sender: ReturnType<typeof createTokenSender> | undefined;
   let hasStarted = false;
   const spawnDaemon = async () => {
     const runnerd = spawnRunnerd(path);
@@ -78,8 +73,9 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
   hasStarted = true;
   return {
     client,
-    sendTokens: async (wanted) => sender?.send(wanted),
-    async stop() {
+    /** Sends the tokens for these origins that the daemon does not have. A changed token is sent without this. */
+    sendTokens: async (wanted: readonly string[]) => sender?.send(wanted),
+    async stop(): Promise<void> {
       sender?.dispose();
       await client.dispose();
     },
@@ -124,13 +120,8 @@ async function clientOptions(
   };
 }
 
-interface TokenSender extends vscode.Disposable {
-  /** Sends the tokens for these origins that the process does not have. */
-  send(origins: readonly string[]): Promise<void>;
-}
-
 /** Sends one process each token that changes from now on, and those that are asked for. */
-function createTokenSender(runnerd: RunnerdProcess, tokens: EditorTokenStore): TokenSender {
+function createTokenSender(runnerd: RunnerdProcess, tokens: EditorTokenStore) {
   const sent = new Set<string>();
   const send = (line: SecretLine) => {
     sent.add(line.origin);
@@ -138,7 +129,7 @@ function createTokenSender(runnerd: RunnerdProcess, tokens: EditorTokenStore): T
   };
   const listening = tokens.onDidChange(send);
   return {
-    async send(origins) {
+    async send(origins: readonly string[]): Promise<void> {
       // A token that changes while they are read is sent by its change, which is newer.
       for (const line of await tokens.linesFor(origins)) if (!sent.has(line.origin)) send(line);
     },

@@ -3,20 +3,13 @@ import { isLoopback } from '../../../protocol/base/loopback.ts';
 import type { SecretLine } from '../../../protocol/messages/secrets.ts';
 
 /** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
-export interface EditorTokenStore {
-  set(origin: string, token: string, permission: Pick<SecretLine, 'allowPlainHttp'>): Promise<void>;
-  clear(origin: string): Promise<void>;
-  /** A line for each of these origins that has a token. */
-  linesFor(origins: readonly string[]): Promise<readonly SecretLine[]>;
-  /** Calls back with each change. */
-  onDidChange(take: (line: SecretLine) => void): Disposable;
-}
+export type EditorTokenStore = ReturnType<typeof createTokenStore>;
 
 const prefix = 'runner.token ';
 /** Stored beside the token if the user has allowed plain http for it. */
 const plainHttp = 'runner.plainHttp ';
 
-export function createTokenStore(secrets: SecretStorage): EditorTokenStore {
+export function createTokenStore(secrets: SecretStorage) {
   const lineFor = async (origin: string): Promise<SecretLine | undefined> => {
     const [secret, permission] = await Promise.all([
       secrets.get(prefix + origin),
@@ -26,21 +19,27 @@ export function createTokenStore(secrets: SecretStorage): EditorTokenStore {
     return { origin, secret, ...(permission === 'allowed' ? { allowPlainHttp: true } : {}) };
   };
   return {
-    async set(origin, token, { allowPlainHttp = false }) {
+    async set(
+      origin: string,
+      token: string,
+      { allowPlainHttp = false }: Pick<SecretLine, 'allowPlainHttp'>,
+    ): Promise<void> {
       // The token is stored last, because only its change is noticed.
       if (allowPlainHttp) await secrets.store(plainHttp + origin, 'allowed');
       else await secrets.delete(plainHttp + origin);
       await secrets.store(prefix + origin, token);
     },
-    async clear(origin) {
+    async clear(origin: string): Promise<void> {
       await secrets.delete(plainHttp + origin);
       await secrets.delete(prefix + origin);
     },
-    async linesFor(origins) {
+    /** A line for each of these origins that has a token. */
+    async linesFor(origins: readonly string[]): Promise<readonly SecretLine[]> {
       const lines = await Promise.all(origins.map(lineFor));
       return lines.filter((line) => line !== undefined);
     },
-    onDidChange: (take) =>
+    /** Calls back with each change. */
+    onDidChange: (take: (line: SecretLine) => void): Disposable =>
       secrets.onDidChange(async ({ key }) => {
         if (!key.startsWith(prefix)) return;
         const origin = key.slice(prefix.length);

@@ -1,24 +1,16 @@
 import * as vscode from 'vscode';
 import { type EditResult, editDelta, editRequest } from '../../../protocol/messages/edit.ts';
-import type { AnsweringModels } from '../chat/answeringModel.ts';
 import type { ProposedEdit } from '../chat/editorToolLoop.ts';
-import type { OfferedModels } from '../chat/offeredModels.ts';
 import { thinkFor } from '../chat/thinking.ts';
 import type { NamedModel } from '../chat/whoAnswers.ts';
-import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
+import type { Parts } from '../parts.ts';
 import { plain } from '../ui/safeText.ts';
 import { type Hunk, hunksOf } from './hunks.ts';
 
-export interface EditDependencies {
-  readonly daemon: DaemonConnection;
-  readonly models: AnsweringModels;
-  readonly offered: Pick<OfferedModels, 'find'>;
-  readonly reporter: ErrorReporter;
-}
+type EditParts = Pick<Parts, 'daemon' | 'models' | 'offered' | 'reporter'>;
 
 /** "Edit with Runner": new lines in place of the selected ones, which the user accepts part by part. */
-export function registerEditCommand(dependencies: EditDependencies): vscode.Disposable {
+export function registerEditCommand(parts: EditParts): vscode.Disposable {
   let count = 0;
   const run = async (given: unknown) => {
     const proposed = given as ProposedEdit | undefined;
@@ -26,15 +18,15 @@ export function registerEditCommand(dependencies: EditDependencies): vscode.Disp
     if (lines === undefined) return void vscode.window.showInformationMessage('Select the lines to change.');
     const instruction = proposed?.instruction ?? (await askForInstruction(lines));
     if (instruction === undefined || instruction.trim() === '') return;
-    const { model } = await dependencies.models.answering();
+    const { model } = await parts.models.answering();
     if (!model) throw new Error('There is no model that can chat. Start your runner, or pull a model.');
-    if (!(await dependencies.models.mayAnswer(model))) return;
-    const result = await newLines(dependencies, model, { lines, instruction, streamId: `edit-${++count}` });
+    if (!(await parts.models.mayAnswer(model))) return;
+    const result = await newLines(parts, model, lines, { instruction, streamId: `edit-${++count}` });
     if (result?.finishReason === 'stop') await propose(lines, result.text);
     else if (result && result.finishReason !== 'cancelled')
       throw new Error('The new lines are not whole, so nothing was changed.');
   };
-  return dependencies.reporter.registerCommand('runner.edit', run, 'Editing the selection');
+  return parts.reporter.registerCommand('runner.edit', run, 'Editing the selection');
 }
 
 /** Whole lines of a document as they were, counted from 0. */
@@ -76,17 +68,12 @@ function askForInstruction({ document, first, last }: Lines): Thenable<string | 
   return vscode.window.showInputBox({ title, placeHolder: 'such as: make it asynchronous' });
 }
 
-interface EditOrder {
-  readonly lines: Lines;
-  readonly instruction: string;
-  readonly streamId: string;
-}
-
 /** Undefined if the user cancelled. */
 async function newLines(
-  { daemon, offered }: EditDependencies,
+  { daemon, offered }: EditParts,
   { name, server }: NamedModel,
-  { lines: { document, first, last, text }, instruction, streamId }: EditOrder,
+  { document, first, last, text }: Lines,
+  { instruction, streamId }: { readonly instruction: string; readonly streamId: string },
 ): Promise<EditResult | undefined> {
   const think = thinkFor(name, offered.find(name, server), 'chat');
   const path = vscode.workspace.asRelativePath(document.uri);

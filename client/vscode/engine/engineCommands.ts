@@ -6,18 +6,15 @@ import {
   engineStopRequest,
 } from '../../../protocol/messages/engine.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { followStatus } from '../daemon/statusTurns.ts';
+import { followStatus } from '../daemon/runnerChanges.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { startModelHere } from './startHere.ts';
 
-/** What Runner has started and fetched on this machine. */
-export interface EngineCommands extends vscode.Disposable {
-  /** Whether something runs that Runner has started. */
-  readonly isRunning: boolean;
-}
+/** Whether something runs that Runner has started. */
+export type EngineCommands = ReturnType<typeof registerEngineCommands>;
 
 /** The commands for a model on this machine. Those that end something are offered only while there is something. */
-export function registerEngineCommands(daemon: DaemonConnection, reporter: ErrorReporter): EngineCommands {
+export function registerEngineCommands(daemon: DaemonConnection, reporter: ErrorReporter) {
   let isRunning = false;
   const look = async () => {
     const status = await daemon.request(engineStatusRequest, {});

@@ -1,17 +1,22 @@
 import * as vscode from 'vscode';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 import {
+  type EngineFetch,
   type EngineOffers,
   type EngineStatus,
   type EngineWay,
+  engineInstallRequest,
   engineOffersRequest,
+  engineSampleRequest,
+  engineStartRequest,
 } from '../../../protocol/messages/engine.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
+import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
 import { runWork } from '../models/work.ts';
 import { readSettings, updateSetting } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
-import { ollamaPage, questionBefore, type WayChoice, wayChoices, whyNothing } from './engineWords.ts';
-import { fetchAndStart, makeUsual, refuseBesideEnvironment } from './startedWay.ts';
 
 /**
  * Offers what there is on this machine to someone without a runner, and starts what is chosen. Whatever is fetched for
@@ -28,9 +33,9 @@ export async function startModelHere(daemon: DaemonConnection): Promise<boolean>
   const { host } = readSettings();
   refuseBesideEnvironment(way, ollamaHost());
   if (!(await agrees(way, host))) return false;
-  const started = await fetchAndStart(way, (title, request) => runWork(daemon, title, request));
+  const started = await fetchAndStart(daemon, way);
   if (!started) return false;
-  await makeUsual(daemon, readSettings, updateSetting);
+  await makeUsual(daemon);
   void offerChat(started);
   return true;
 }
@@ -50,13 +55,6 @@ async function chooseWay(offers: EngineOffers): Promise<EngineWay | undefined> {
   return chosen?.way;
 }
 
-async function agrees(way: EngineWay, host: string | undefined): Promise<boolean> {
-  const question = questionBefore(way, host);
-  if (!question) return true;
-  const { message, detail, yes } = question;
-  return (await vscode.window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
-}
-
 async function offerChat({ message }: EngineStatus): Promise<void> {
   const [ask, keep] = ['Ask @runner', 'Keep It Running'];
   const isKept = readSettings().engine?.keepRunning === true;
@@ -67,4 +65,98 @@ async function offerChat({ message }: EngineStatus): Promise<void> {
   if (chosen !== ask) return;
   const query = { query: '@runner ', isPartialQuery: true };
   await vscode.commands.executeCommand('workbench.action.chat.open', query);
+}
+
+/** @throws {Error} with a sentence: an editor cannot change its own environment. Ollama gets an address that counts. */
+function refuseBesideEnvironment({ start }: EngineWay, named: string): void {
+  if (named === '' || start.product === 'ollama') return;
+  throw new Error(
+    `OLLAMA_HOST names ${named}, and what is started here is used only without it. Remove it from the environment of the editor, and start the editor again.`,
+  );
+}
+
+const fetching: Readonly<Record<EngineFetch['what'], [string, RequestMessage<WorkDoneParams, object>]>> = {
+  library: ['Fetching the engine', engineInstallRequest],
+  sample: ['Fetching a small model', engineSampleRequest],
+};
+
+/** Undefined if it was cancelled. What was fetched whole by then stays, and is not fetched again. */
+async function fetchAndStart(
+  daemon: DaemonConnection,
+  { fetches, start }: EngineWay,
+): Promise<EngineStatus | undefined> {
+  for (const { what } of fetches) {
+    const [title, request] = fetching[what];
+    if (!(await runWork(daemon, title, [request, {}]))) return undefined;
+  }
+  return runWork(daemon, 'Starting a model here', [engineStartRequest, start]);
+}
+
+/** A runner that the setting names comes first, as long as it is set. The user has agreed that it is not. */
+async function makeUsual(daemon: DaemonConnection): Promise<void> {
+  const { state } = await daemon.request(statusRequest, {});
+  const { host, api } = readSettings();
+  if (state !== 'offline' || host === undefined) return;
+  // It was about the former runner.
+  if (api !== undefined) await updateSetting('api', undefined);
+  await updateSetting('host', undefined);
+}
+
+/** An entry of the list of ways to a model on this machine. */
+interface WayChoice {
+  readonly label: string;
+  readonly detail: string;
+  /** Absent: the page from which Ollama can be got. */
+  readonly way?: EngineWay;
+}
+
+const ollamaPage = 'https://ollama.com/download';
+
+/** What the daemon offers, and how to get a runner of one's own. */
+function wayChoices({ ways }: Pick<EngineOffers, 'ways'>): readonly WayChoice[] {
+  const offered = ways.map((way) => ({
+    label: sentenceCase(way.label),
+    detail:
+      way.fetches.length === 0
+        ? 'Everything for it is on this machine.'
+        : `Fetches ${sizeOf(way)} first. You are asked again, with the sources and the licenses.`,
+    way,
+  }));
+  if (ways.some(({ start }) => start.product === 'ollama')) return offered;
+  const detail = 'Opens its page. Once it is installed, its models are found by themselves.';
+  return [...offered, { label: 'Get Ollama', detail }];
+}
+
+/** Why nothing can be started: a sentence of the daemon's. */
+function whyNothing({ ways, library, sample }: EngineOffers): string | undefined {
+  return ways.length > 0 ? undefined : (library.problem ?? sample.problem);
+}
+
+/**
+ * Whether the user agrees to the way, after choosing it; some need no second question. `host` is the address that the
+ * setting names: what is started here would not be used beside it.
+ */
+async function agrees(way: EngineWay, host: string | undefined): Promise<boolean> {
+  const { fetches, warning } = way;
+  if (fetches.length === 0 && host === undefined) return true;
+  const cleared = `The setting runner.host names ${host}. It is cleared once the model runs, because it would come first.`;
+  const ask = async (message: string, parts: readonly string[], yes: string) => {
+    const detail = [...parts, ...(host === undefined ? [] : [cleared])].join('\n\n');
+    return (await vscode.window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
+  };
+  if (fetches.length === 0) return ask('Start it in the place of the runner that is set?', [], 'Start');
+  const parts = [
+    ...(warning === undefined ? [] : [warning]),
+    ...fetches.map(({ description }) => description),
+    '"Runner: Delete What Was Fetched" deletes all of it again.',
+  ];
+  return ask(`Fetch ${sizeOf(way)}, and start a model here?`, parts, 'Fetch and Start');
+}
+
+function sizeOf({ fetches }: EngineWay): string {
+  return formatBytes(fetches.reduce((sum, { bytes }) => sum + bytes, 0));
+}
+
+function sentenceCase(label: string): string {
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }

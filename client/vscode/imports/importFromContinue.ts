@@ -6,23 +6,11 @@ import { askForPlainHttp } from '../daemon/accessTokens.ts';
 import { ollamaHost } from '../daemon/servers.ts';
 import { type EditorTokenStore, needsPlainHttp } from '../daemon/tokenStore.ts';
 import { readSettings, updateSetting } from '../settings.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { plain, withoutIcons } from '../ui/safeText.ts';
 import { type ImportStep, planImport, toRow } from './continuePlan.ts';
 
 /** "Import from Continue": shows what would be set, and sets what stays ticked. */
-export function registerImportFromContinue(
-  tokens: EditorTokenStore,
-  reporter: ErrorReporter,
-): vscode.Disposable {
-  return reporter.registerCommand(
-    'runner.importFromContinue',
-    () => importFromContinue(tokens),
-    'Importing from Continue',
-  );
-}
-
-async function importFromContinue(tokens: EditorTokenStore): Promise<void> {
+export async function importFromContinue(tokens: EditorTokenStore): Promise<void> {
   const uri = await findConfig();
   if (uri === undefined) return;
   const text = await readBounded(uri);

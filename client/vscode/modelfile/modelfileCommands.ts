@@ -1,28 +1,18 @@
 import * as vscode from 'vscode';
+import { isRecord } from '../../../protocol/base/json.ts';
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
 import { createModelRequest } from '../../../protocol/messages/models.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ServerFactsStore } from '../daemon/serverFacts.ts';
-import { chooseServer } from '../models/chooseServer.ts';
+import { chooseServer } from '../models/modelPicker.ts';
 import { runWork } from '../models/work.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
-import type { Sidebar } from '../views/sidebar.ts';
+import type { Parts } from '../parts.ts';
 import { newModelfile } from './modelfileWizard.ts';
 
-export interface ModelfileCommandsDependencies {
-  readonly daemon: DaemonConnection;
-  readonly facts: ServerFactsStore;
-  readonly reporter: ErrorReporter;
-  /** Shows the row of a new model. */
-  readonly sidebar: Pick<Sidebar, 'revealInstalled'>;
-}
+type ModelfileParts = Pick<Parts, 'daemon' | 'facts' | 'reporter' | 'sidebar'>;
 
 /** Commands that create models from Modelfiles, and Modelfiles from models. */
-export function registerModelfileCommands({
-  reporter,
-  ...parts
-}: ModelfileCommandsDependencies): vscode.Disposable {
+export function registerModelfileCommands(parts: ModelfileParts): vscode.Disposable {
+  const { reporter } = parts;
   return vscode.Disposable.from(
     reporter.registerCommand('runner.createModel', (argument) => createModel(parts, argument)),
     reporter.registerCommand('runner.newModelfile', (argument) =>
@@ -32,12 +22,9 @@ export function registerModelfileCommands({
 }
 
 /** From the row, the active editor, or a chosen file. Unsaved changes are saved first. */
-async function createModel(
-  { daemon, sidebar, facts }: Omit<ModelfileCommandsDependencies, 'reporter'>,
-  argument: unknown,
-): Promise<void> {
+async function createModel({ daemon, sidebar, facts }: ModelfileParts, argument: unknown): Promise<void> {
   const uri = uriOf(argument) ?? (await chooseModelfile());
-  const place = uri && (await chooseServer(facts, 'create', vscode.window.showQuickPick));
+  const place = uri && (await chooseServer(facts, 'create'));
   if (!uri || !place) return;
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return;
@@ -61,9 +48,7 @@ async function createModel(
 
 /** The argument is a URI, or a row of the view. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
-  if (argument instanceof vscode.Uri) return argument;
-  const uri: unknown =
-    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'uri') : undefined;
+  const uri = isRecord(argument) && !(argument instanceof vscode.Uri) ? argument['uri'] : argument;
   return uri instanceof vscode.Uri ? uri : undefined;
 }
 
@@ -90,7 +75,5 @@ async function showMistake(document: vscode.TextDocument, error: unknown): Promi
 
 /** The name in a row. From the palette and the view's title there is none. */
 function modelOf(argument: unknown): string | undefined {
-  return typeof argument === 'object' && argument !== null && 'model' in argument
-    ? String(argument.model)
-    : undefined;
+  return isRecord(argument) && 'model' in argument ? String(argument['model']) : undefined;
 }

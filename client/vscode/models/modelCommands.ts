@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isRecord } from '../../../protocol/base/json.ts';
 import {
   createModelRequest,
   listModelsRequest,
@@ -9,31 +10,19 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { lackedBy, refusalFor } from '../daemon/knownServers.ts';
-import type { RunnerChanges } from '../daemon/runnerChanges.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
-import type { ErrorReporter } from '../ui/errorReporter.ts';
+import type { Parts } from '../parts.ts';
 import { pullModel } from '../ui/remedies.ts';
-import { createWebPage } from '../ui/webPage.ts';
+import { WebPage } from '../ui/webPage.ts';
 import { load, openPage, remove, unload, unloadOthers } from './modelActions.ts';
 import { detailsOf } from './modelDescriptions.ts';
 import { pickModel } from './modelPicker.ts';
 import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf, worksOn } from './modelRow.ts';
-import { pull } from './pullCommand.ts';
-import { type InterruptedPulls, offerInterrupted, type RunningPull, type RunningPulls } from './pulls.ts';
+import { type PullParts, pull } from './pullCommand.ts';
+import { offerInterrupted, type RunningPull } from './pulls.ts';
 import { runWork } from './work.ts';
 
-export interface ModelCommandsDependencies {
-  readonly daemon: DaemonConnection;
-  readonly facts: ServerFactsStore;
-  readonly changes: RunnerChanges;
-  readonly reporter: ErrorReporter;
-  readonly pulls: RunningPulls;
-  readonly interrupted: InterruptedPulls;
-  /** Reveals the row of a model that a command made, and knows the row that has the focus. */
-  readonly sidebar: ShownModels;
-  /** Asks how much a model thinks. */
-  readonly setThinking: (row: ModelRow) => Promise<void>;
-}
+type ModelCommandsParts = PullParts & Pick<Parts, 'changes' | 'reporter' | 'sidebar'>;
 
 /** What a command does with one model. */
 interface RowCommand {
@@ -47,13 +36,19 @@ interface RowCommand {
   readonly run: (row: ModelRow) => Promise<unknown>;
 }
 
-/** The commands of models: on the rows of the views, by keys, and in the palette. */
-export function registerModelCommands(dependencies: ModelCommandsDependencies): vscode.Disposable {
-  const { daemon, reporter, sidebar, facts } = dependencies;
-  const details = createWebPage('runner.model', dependencies.changes.onDidChange);
+/**
+ * The commands of models: on the rows of the views, by keys, and in the palette. `setThinking` asks how much a model
+ * thinks.
+ */
+export function registerModelCommands(
+  parts: ModelCommandsParts,
+  setThinking: RowCommand['run'],
+): vscode.Disposable {
+  const { daemon, reporter, sidebar, facts } = parts;
+  const details = new WebPage('runner.model', parts.changes.onDidChange);
   const showDetails = (row: ModelRow) =>
     details.show(async () => detailsOf(await daemon.request(showModelRequest, paramsOf(row)), facts));
-  const commands = tableOf(dependencies, showDetails);
+  const commands = tableOf(parts, { showDetails, setThinking });
   const attempt = async (work: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await work();
@@ -81,15 +76,15 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
           }),
         );
   void offerInterrupted(
-    dependencies.interrupted.left,
+    parts.interrupted.left,
     (sentence, button) => vscode.window.showInformationMessage(sentence, button),
-    (row) => startPull(dependencies, row),
+    (row) => startPull(parts, row),
   );
   return vscode.Disposable.from(
     details,
     ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
     vscode.commands.registerCommand('runner.pullModel', (argument: unknown) =>
-      startPull(dependencies, isRow(argument) ? argument : undefined),
+      startPull(parts, isRow(argument) ? argument : undefined),
     ),
     vscode.commands.registerCommand('runner.stopOtherModels', (row: Partial<ModelRow> = {}) =>
       attempt(() => unloadOthers(daemon, row)),
@@ -99,24 +94,24 @@ export function registerModelCommands(dependencies: ModelCommandsDependencies): 
 }
 
 /** If the registry does not know the name, the notification offers to pull another. */
-async function startPull(dependencies: ModelCommandsDependencies, row: ModelRow | undefined): Promise<void> {
+async function startPull(parts: ModelCommandsParts, row: ModelRow | undefined): Promise<void> {
   try {
-    await pull(dependencies, row);
+    await pull(parts, row);
   } catch (error) {
     const isUnknown = errorDataOf(error)?.kind === 'model-not-found';
-    dependencies.reporter.report(error, {
+    parts.reporter.report(error, {
       showToUser: true,
       ...(isUnknown ? { remedies: [{ ...pullModel, title: 'Pull Another' }] } : {}),
-      again: () => startPull(dependencies, row),
+      again: () => startPull(parts, row),
     });
   }
 }
 
 function tableOf(
-  dependencies: ModelCommandsDependencies,
-  showDetails: RowCommand['run'],
+  parts: ModelCommandsParts,
+  { showDetails, setThinking }: Readonly<Record<'showDetails' | 'setThinking', RowCommand['run']>>,
 ): readonly RowCommand[] {
-  const { daemon, sidebar } = dependencies;
+  const { daemon, sidebar } = parts;
   return [
     {
       onRow: 'runner.runModel',
@@ -143,10 +138,11 @@ function tableOf(
       inPalette: 'runner.updateAModel',
       title: 'Update Which Model?',
       fits: ({ remote }) => !remote,
-      run: ({ model, server = defaultServerName }) => startPull(dependencies, { model, server }),
+      run: ({ model, server = defaultServerName }) => startPull(parts, { model, server }),
     },
     {
-      ...{ onRow: 'runner.duplicateModel', inPalette: 'runner.duplicateAModel' },
+      onRow: 'runner.duplicateModel',
+      inPalette: 'runner.duplicateAModel',
       title: 'Duplicate Which Model?',
       run: (row) => duplicate(daemon, sidebar, row),
     },
@@ -163,10 +159,11 @@ function tableOf(
       run: (row) => openPage(daemon, row),
     },
     {
-      ...{ onRow: 'runner.setThinking', inPalette: 'runner.setThinkingOfAModel' },
+      onRow: 'runner.setThinking',
+      inPalette: 'runner.setThinkingOfAModel',
       title: 'Set the Thinking of Which Model?',
       fits: ({ capabilities }) => capabilities.thinking.value !== false,
-      run: dependencies.setThinking,
+      run: setThinking,
     },
     { onRow: 'runner.copyModelName', run: async ({ model }) => vscode.env.clipboard.writeText(model) },
   ];
@@ -188,9 +185,7 @@ function isRow(argument: unknown): argument is ModelRow {
 
 /** The view in which a key was pressed; each key binding passes it as its argument. */
 function viewOf(argument: unknown): string {
-  const view: unknown =
-    typeof argument === 'object' && argument !== null ? Reflect.get(argument, 'view') : undefined;
-  return typeof view === 'string' ? view : '';
+  return isRecord(argument) && typeof argument['view'] === 'string' ? argument['view'] : '';
 }
 
 /** Creates a copy of a model under another name. Both share their weights on the disk. */
@@ -206,7 +201,7 @@ async function duplicate(
     prompt: 'The name of the copy. Both share their weights, so it takes no space.',
     value: copyNameOf(row.model),
     ignoreFocusOut: true,
-    validateInput: (text) => problemOfName(text.trim(), { from: row.model, taken }),
+    validateInput: (text) => problemOfName(text.trim(), row.model, taken),
   });
   const to = typed?.trim() || undefined;
   if (to === undefined) return;
@@ -217,15 +212,11 @@ async function duplicate(
   vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
 }
 
-interface CopyNameOptions {
-  /** The name of the model that is copied. */
-  readonly from: string;
-  /** The names of the models of the same server. */
-  readonly taken: readonly string[];
-}
-
-/** What is wrong with the name of a copy, for the box in which it is typed. An empty name cancels. */
-function problemOfName(name: string, { from, taken }: CopyNameOptions): string | undefined {
+/**
+ * What is wrong with the name of a copy of `from`, for the box in which it is typed. An empty name cancels. `taken` are
+ * the names of the models of the same server.
+ */
+function problemOfName(name: string, from: string, taken: readonly string[]): string | undefined {
   if (name === '') return undefined;
   if (/\s|:\/\//.test(name)) return 'A name has no spaces, and no address.';
   if (isSameModel({ model: name }, { model: from })) return `This is the name that it has. Type another one.`;

@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import type { Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
+import { type Ability, productNames } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { KnownServers } from '../daemon/knownServers.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { describeChoice, inOrder } from './modelDescriptions.ts';
@@ -55,3 +58,24 @@ interface ModelItem extends vscode.QuickPickItem, Partial<Pick<LastEntry, 'run'>
 }
 
 const separator: ModelItem = { label: '', kind: vscode.QuickPickItemKind.Separator };
+
+/**
+ * The server for work that no row has named one for: the one at `runner.host` if it can do it, or else one that can,
+ * which the user chooses if there are several. If none can, the default one refuses with a sentence. Undefined if the
+ * user leaves the list.
+ */
+export async function chooseServer(
+  facts: Pick<KnownServers, 'those' | 'product'>,
+  ability: Ability,
+): Promise<{ readonly server?: string } | undefined> {
+  const able = facts.those(ability);
+  const [only, ...others] = able;
+  if (only === undefined || able.includes(defaultServerName)) return {};
+  if (others.length === 0) return { server: only };
+  const items = able.map((label) => {
+    const product = facts.product(label);
+    return { label, description: product === undefined ? '' : productNames[product] };
+  });
+  const chosen = await vscode.window.showQuickPick(items, { title: 'On Which Server?' });
+  return chosen && { server: chosen.label };
+}

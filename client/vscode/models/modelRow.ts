@@ -1,3 +1,4 @@
+import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { fullModelName } from '../../shared/fullModelName.ts';
 
@@ -44,8 +45,8 @@ export function isSameModel(one: ModelRow, other: ModelRow): boolean {
 }
 
 /** How settings, the picker and the daemon name a model: `qwen3:4b`, of another server `box/qwen3:4b`. */
-export function idOf({ model, server = defaultServerName }: ModelRow): string {
-  return server === defaultServerName ? model : `${server}/${model}`;
+export function idOf({ name, server }: Pick<Model, 'name' | 'server'>): string {
+  return server === defaultServerName ? name : `${server}/${name}`;
 }
 
 function identityOf({ model, server = defaultServerName }: ModelRow): string {

@@ -1,23 +1,23 @@
-import type { QuickPick, QuickPickItem } from 'vscode';
+import * as vscode from 'vscode';
 import { formatBytes } from '../../../protocol/base/bytes.ts';
 import type { CatalogEntry } from '../../../protocol/messages/models.ts';
 
 /** What the user wants to pull: an entry of the library, or any other name. */
 export type NamedPull = { readonly entry: CatalogEntry } | { readonly name: string };
 
-interface NameItem extends QuickPickItem {
+interface NameItem extends vscode.QuickPickItem {
   readonly pull?: NamedPull;
 }
 
 /**
- * Shows a new box, and disposes of it. It offers the library's names as the user types, and also the typed name itself,
+ * Asks in a box. It offers the library's names as the user types, and also the typed name itself,
  * because the library does not have every model. The library may arrive late, or not at all. It is undefined
  * if no server can use it.
  */
 export function askForName(
-  box: QuickPick<NameItem>,
   library: Promise<readonly CatalogEntry[]> | undefined,
 ): Promise<NamedPull | undefined> {
+  const box = vscode.window.createQuickPick<NameItem>();
   Object.assign(box, {
     title: 'Pull a Model',
     placeholder: library

@@ -4,38 +4,32 @@ import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { libraryRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import { catalogServer } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { originsOf } from '../daemon/servers.ts';
+import type { Parts } from '../parts.ts';
 import { readSettings } from '../settings.ts';
 import { plain } from '../ui/safeText.ts';
-import { catalogServer, chooseServer } from './chooseServer.ts';
 import { installedNames } from './modelLists.ts';
-import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
+import { chooseServer } from './modelPicker.ts';
+import { type ModelRow, paramsOf } from './modelRow.ts';
 import { askForName, describeSize, sizeChoices } from './pullChoices.ts';
-import type { InterruptedPulls, RunningPulls } from './pulls.ts';
 import { runWork } from './work.ts';
 
-export interface PullDependencies {
-  readonly daemon: DaemonConnection;
-  readonly facts: ServerFactsStore;
-  readonly pulls: RunningPulls;
-  readonly interrupted: InterruptedPulls;
-  readonly sidebar: Pick<ShownModels, 'revealInstalled'>;
-}
+export type PullParts = Pick<Parts, 'daemon' | 'facts' | 'interrupted' | 'pulls' | 'sidebar'>;
 
 /** Pulls the model of a row, in the size that the user chooses, or a model that the user names. */
-export async function pull(dependencies: PullDependencies, row: ModelRow | undefined): Promise<void> {
-  const { daemon, facts } = dependencies;
+export async function pull(parts: PullParts, row: ModelRow | undefined): Promise<void> {
+  const { daemon, facts } = parts;
   const named = row ?? (await nameOfLibrary(daemon, facts));
-  const place =
-    named?.server === undefined ? await chooseServer(facts, 'pull', vscode.window.showQuickPick) : {};
+  const place = named?.server === undefined ? await chooseServer(facts, 'pull') : {};
   const wanted = named && place && { ...named, ...place };
   const model = wanted && (await chooseSize(daemon, wanted));
-  if (model !== undefined) await download(dependencies, paramsOf({ ...wanted, model }));
+  if (model !== undefined) await download(parts, paramsOf({ ...wanted, model }));
 }
 
 async function download(
-  { daemon, pulls, interrupted, sidebar }: PullDependencies,
+  { daemon, pulls, interrupted, sidebar }: PullParts,
   params: ReturnType<typeof paramsOf>,
 ): Promise<void> {
   const { model } = params;
@@ -86,7 +80,7 @@ async function nameOfLibrary(
   const library = hasCatalog
     ? daemon.request(libraryRequest, catalogServer(facts)).then(({ entries }) => entries)
     : undefined;
-  const named = await askForName(vscode.window.createQuickPick(), library);
+  const named = await askForName(library);
   if (named === undefined) return undefined;
   return 'name' in named ? { model: named.name } : named.entry;
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { formatBytes } from '../../../protocol/base/bytes.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../ui/safeText.ts';
-import { createDownloadSpeed, createProgressSteps } from './pulls.ts';
 
 /** Follows the work in addition to its notification, and may cancel it too. */
 export interface WorkWatcher {
@@ -22,13 +22,19 @@ export async function runWork<P extends WorkDoneParams, R>(
     async (progress, notified) => {
       const cancellation = cancelledByEither(notified, watcher?.token);
       const { token } = cancellation;
-      const toSteps = createProgressSteps(createDownloadSpeed(Date.now));
+      const speedOf = createDownloadSpeed();
+      let shown = 0;
       try {
         return await daemon.requestWithProgress(message, params, {
           token,
           report(value) {
             if (value.kind !== 'report') return;
-            const { message, increment } = toSteps(value);
+            const { percentage = shown, completed, total } = value;
+            const speed = completed !== undefined && total !== undefined ? speedOf(completed, total) : '';
+            const message = [value.message, speed].filter(Boolean).join(', ');
+            // In percent since the last report.
+            const increment = percentage - shown;
+            shown = percentage;
             watcher?.report({ ...value, message });
             progress.report({ message: plain(message), ...(increment === 0 ? {} : { increment }) });
           },
@@ -54,4 +60,30 @@ function cancelledByEither(...tokens: readonly (vscode.CancellationToken | undef
       source.dispose();
     },
   };
+}
+
+/** In ms: the speed is measured over this time. */
+const span = 10_000;
+/** In ms: a speed measured over less would jump. */
+const least = 2_000;
+
+/** Measures a download: takes the bytes so far, and returns such as `12.3 MB/s, 4 min left`, or `""` at first. */
+function createDownloadSpeed(): (completed: number, total: number) => string {
+  let seen: { readonly at: number; readonly completed: number }[] = [];
+  return (completed, total) => {
+    const at = Date.now();
+    const [first] = seen;
+    // The count goes down if a layer starts over.
+    if (first && completed < first.completed) seen = [];
+    seen = [...seen.filter((one) => at - one.at <= span), { at, completed }];
+    const [oldest] = seen;
+    if (!oldest || at - oldest.at < least || completed <= oldest.completed) return '';
+    const perSecond = ((completed - oldest.completed) / (at - oldest.at)) * 1000;
+    return `${formatBytes(perSecond)}/s, ${inWords((total - completed) / perSecond)} left`;
+  };
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

@@ -4,11 +4,11 @@ import { nameAfter, productNames, type Status, statusDidChange } from '../../../
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { CompletionSwitch } from '../completion/completionSwitch.ts';
 import { describeServers, versionOf } from '../convert/failure.ts';
-import type { DaemonConnection } from '../daemon/connection.ts';
 import { possible } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { serverNames } from '../daemon/servers.ts';
 import type { EngineCommands } from '../engine/engineCommands.ts';
+import type { Parts } from '../parts.ts';
 import { chatModel, readSettings } from '../settings.ts';
 import {
   chooseChatModel,
@@ -35,17 +35,9 @@ const icons = {
  * state of further servers. A click opens a menu.
  */
 export function createStatusBar(
-  daemon: DaemonConnection,
-  completion: Pick<CompletionSwitch, 'entries' | 'wakesAt' | 'onDidTurn'>,
-  {
-    offered,
-    facts,
-    engine,
-  }: {
-    readonly offered: Pick<OfferedModels, 'failures' | 'onDidChange'>;
-    readonly facts: ServerFactsStore;
-    readonly engine: Pick<EngineCommands, 'isRunning'>;
-  },
+  { daemon, offered, facts }: Pick<Parts, 'daemon' | 'facts' | 'offered'>,
+  completion: CompletionSwitch,
+  engine: EngineCommands,
 ): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('runner.status', vscode.StatusBarAlignment.Right, 50);
   item.name = 'Runner';

@@ -1,10 +1,10 @@
-import type { commands, Disposable, LogOutputChannel, window } from 'vscode';
+import * as vscode from 'vscode';
 import { messageOf, stackOf } from '../../../protocol/base/errorText.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { openNamedSetting, type Remedy, remediesFor, tryAgain, withTryAgain } from './remedies.ts';
 import { plain } from './safeText.ts';
 
-export interface ReportOptions {
+interface ReportOptions {
   /** What was in progress, such as `Pulling qwen3:4b`. */
   readonly during?: string;
   /** Also shows a notification, with the remedies as its buttons. */
@@ -16,34 +16,29 @@ export interface ReportOptions {
 }
 
 /** Reports errors: the whole error to the log, and, if wanted, a sentence to the user, once. */
-export interface ErrorReporter {
-  report(error: unknown, options?: ReportOptions): void;
-  /** Registers a command whose errors the user sees. After an error, its result is false. */
-  registerCommand(id: string, run: (argument?: unknown) => unknown, during?: string): Disposable;
-}
+export type ErrorReporter = ReturnType<typeof createErrorReporter>;
 
-export interface ErrorReporterOptions {
-  readonly log: Pick<LogOutputChannel, 'error'>;
-  /** Leaves out the remedies that no server can follow. */
-  readonly offered: (remedies: readonly Remedy[]) => readonly Remedy[];
-  readonly window: Pick<typeof window, 'showErrorMessage'>;
-  readonly commands: Pick<typeof commands, 'executeCommand' | 'registerCommand'>;
-}
-
-export function createErrorReporter({ log, offered, window, commands }: ErrorReporterOptions): ErrorReporter {
+/** `offered` leaves out the remedies that no server can follow. */
+export function createErrorReporter(
+  log: vscode.LogOutputChannel,
+  offered: (remedies: readonly Remedy[]) => readonly Remedy[],
+) {
   let shown: string | undefined;
   const show = async (sentence: string, buttons: readonly Remedy[], again?: () => unknown) => {
     shown = sentence;
     const titles = buttons.map(({ title }) => title);
-    const choice = await window.showErrorMessage(plain(sentence), ...titles);
+    const choice = await vscode.window.showErrorMessage(plain(sentence), ...titles);
     if (shown === sentence) shown = undefined;
     const chosen = buttons.find(({ title }) => title === choice);
     if (!chosen) return;
     if (chosen === tryAgain) return void (await again?.());
-    const isDone = await commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
+    const isDone = await vscode.commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
     if (chosen.isBeforeRetry && isDone !== false) await again?.();
   };
-  const report: ErrorReporter['report'] = (error, { during, showToUser = false, again, remedies } = {}) => {
+  const report = (
+    error: unknown,
+    { during, showToUser = false, again, remedies }: ReportOptions = {},
+  ): void => {
     const prefix = during === undefined ? '' : `${during}: `;
     log.error(prefix + stackOf(error));
     const sentence = prefix + messageOf(error);
@@ -55,8 +50,9 @@ export function createErrorReporter({ log, offered, window, commands }: ErrorRep
   };
   return {
     report,
-    registerCommand: (id, run, during) =>
-      commands.registerCommand(id, async (argument?: unknown) => {
+    /** Registers a command whose errors the user sees. After an error, its result is false. */
+    registerCommand: (id: string, run: (argument?: unknown) => unknown, during?: string) =>
+      vscode.commands.registerCommand(id, async (argument?: unknown) => {
         try {
           return await run(argument);
         } catch (error) {

@@ -6,12 +6,13 @@ import type { RunningPull, RunningPulls } from '../models/pulls.ts';
 import { filterRows, noFilter, type RowFilter } from './filter.ts';
 import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
 import type { LoadOutcome } from './rowStore.ts';
-import { type SortOrder, sortRows } from './sorting.ts';
 import {
   describeServer,
   groupByFamily,
   type ModelFamily,
   type ServerNode,
+  type SortOrder,
+  sortRows,
   toServerNodes,
 } from './treeNodes.ts';
 

@@ -4,14 +4,12 @@ import { toFailure } from '../convert/failure.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
-import { type Countdown, createCountdown } from './countdown.ts';
 import { isFilterOn, noFilter, type RowFilter, showFilterBox } from './filter.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
-import { createRowReveal, type RowReveal } from './rowReveal.ts';
-import { createRowStore, type RowSource, type RowStore } from './rowStore.ts';
-import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './sorting.ts';
-import { viewStateOf } from './viewState.ts';
+import { createRowStore, type RowSource, viewStateOf } from './rowStore.ts';
+import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './treeNodes.ts';
+import { createCountdown, createRowReveal } from './viewTimers.ts';
 
 export interface ModelViewOptions {
   /** The view's id. */
@@ -42,11 +40,11 @@ export interface ModelViewOptions {
 /** A view of models: flat or by family, whole or filtered. It loads its rows only while it is visible. */
 export class ModelView implements vscode.Disposable {
   readonly #options: ModelViewOptions;
-  readonly #store: RowStore;
+  readonly #store: ReturnType<typeof createRowStore>;
   readonly #tree: ModelTree;
   readonly #view: vscode.TreeView<ViewNode>;
-  readonly #countdown: Countdown;
-  readonly #reveal: RowReveal;
+  readonly #countdown: ReturnType<typeof createCountdown>;
+  readonly #reveal: ReturnType<typeof createRowReveal>;
   readonly #subscriptions: vscode.Disposable;
   /** The context keys as they were last set in the editor. */
   readonly #context = new Map<string, unknown>();
@@ -72,7 +70,7 @@ export class ModelView implements vscode.Disposable {
       onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
       onEnd: () => this.refresh(),
     });
-    this.#reveal = createRowReveal({ clock, select: (model) => this.#select(model) });
+    this.#reveal = createRowReveal(clock, (model) => this.#select(model));
     this.#subscriptions = vscode.Disposable.from(
       this.#view,
       this.#tree,

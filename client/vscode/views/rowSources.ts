@@ -7,8 +7,7 @@ import {
 } from '../../../protocol/messages/models.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { KnownServers } from '../daemon/knownServers.ts';
-import { catalogServer } from '../models/chooseServer.ts';
+import { catalogServer, type KnownServers } from '../daemon/knownServers.ts';
 import { inEditorWords } from '../ui/remedies.ts';
 import { catalogRow, localRow, runningRow } from './modelRows.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';

@@ -1,4 +1,5 @@
 import type { Failure } from '../convert/failure.ts';
+import { describeFilter, isFilterOn, type RowFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
 
 /** Where the rows of a view come from: one server, or a catalog. */
@@ -20,28 +21,15 @@ export interface LoadOutcome extends LoadedRows {
   readonly failure?: Failure;
 }
 
-/** The last known rows of a view. Only `load` asks the sources. */
-export interface RowStore {
-  /** The names of all sources of the last load, in their order. */
-  readonly names: readonly string[];
-  /** In the order of the sources; those that have not answered yet are left out. */
-  readonly outcomes: readonly LoadOutcome[];
-  readonly isStale: boolean;
-  readonly isLoading: boolean;
-  /** Settles once every source has answered or failed. A newer load replaces an older one. */
-  load(isAsked?: boolean): Promise<void>;
-  /** Marks the rows as out of date; the next load asks for them. */
-  markStale(): void;
-}
-
-export interface RowStoreOptions {
+interface RowStoreOptions {
   readonly sources: () => readonly RowSource[];
   readonly explain: (error: unknown) => Failure;
   /** A source has answered. Rows are published without waiting for slower sources. */
   readonly onDidChange: () => void;
 }
 
-export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions): RowStore {
+/** The last known rows of a view. Only `load` asks the sources. */
+export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions) {
   let order: readonly string[] = [];
   let known = new Map<string, LoadOutcome>();
   let isStale = true;
@@ -57,19 +45,22 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
   };
 
   return {
-    get names() {
+    /** The names of all sources of the last load, in their order. */
+    get names(): readonly string[] {
       return order;
     },
-    get outcomes() {
+    /** In the order of the sources; those that have not answered yet are left out. */
+    get outcomes(): readonly LoadOutcome[] {
       return order.flatMap((name) => known.get(name) ?? []);
     },
-    get isStale() {
+    get isStale(): boolean {
       return isStale;
     },
-    get isLoading() {
+    get isLoading(): boolean {
       return newest !== finished;
     },
-    async load(isAsked = false) {
+    /** Settles once every source has answered or failed. A newer load replaces an older one. */
+    async load(isAsked = false): Promise<void> {
       const turn = ++newest;
       isStale = false;
       const asked = sources();
@@ -85,8 +76,68 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
       );
       if (turn === newest) finished = turn;
     },
-    markStale() {
+    /** Marks the rows as out of date; the next load asks for them. */
+    markStale(): void {
       isStale = true;
     },
   };
+}
+
+/** Decides which welcome text of the manifest is shown. */
+export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
+
+export interface ViewState {
+  readonly condition: ViewCondition;
+  /**
+   * The message above the rows; `""` is none. The editor shows either a message or a welcome text, so there is no
+   * message if the welcome text says what to do.
+   */
+  readonly message: string;
+}
+
+export interface ViewContent {
+  readonly outcomes: readonly LoadOutcome[];
+  readonly filter: RowFilter;
+  /** How many rows pass the filter. */
+  readonly shown: number;
+  /** The number of sources. If there are several, each is a server with a row of its own. */
+  readonly sources: number;
+}
+
+/** The state of a view, and its message. */
+export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent): ViewState {
+  const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
+  const isByServer = sources > 1;
+  const condition = isByServer ? conditionOfSeveral(outcomes, sources) : conditionOf(outcomes, total);
+  if (condition === 'loading' || condition === 'offline' || condition === 'unauthorized')
+    return { condition, message: '' };
+  const notes = isByServer ? [] : outcomes.flatMap(({ note, failure }) => failure?.sentence ?? note ?? []);
+  const filtered = total > 0 && isFilterOn(filter) ? [describeFilter(filter, shown, total)] : [];
+  return { condition, message: [...filtered, ...notes].join(' ') };
+}
+
+/** Of the only source. */
+function conditionOf(outcomes: readonly LoadOutcome[], total: number): ViewCondition {
+  if (total > 0) return 'filled';
+  const [only] = outcomes;
+  if (!only) return 'loading';
+  const { failure } = only;
+  if (!failure) return 'empty';
+  if (isOffline(failure)) return 'offline';
+  return failure.kind === 'unauthorized' ? 'unauthorized' : 'failed';
+}
+
+/** A server that fails has a row, so the view shows no other text for it. The view is empty once all servers are. */
+function conditionOfSeveral(outcomes: readonly LoadOutcome[], sources: number): ViewCondition {
+  if (!isEmpty(outcomes)) return 'filled';
+  return outcomes.length < sources ? 'loading' : 'empty';
+}
+
+/** Whether no source has a model, a failure or a note. A view of several servers then has no rows. */
+export function isEmpty(outcomes: readonly LoadOutcome[]): boolean {
+  return outcomes.every(({ rows, failure, note }) => rows.length === 0 && !failure && note === undefined);
+}
+
+function isOffline({ kind }: Failure): boolean {
+  return kind === 'server-unreachable' || kind === 'timeout';
 }

@@ -1,72 +1,56 @@
 import * as vscode from 'vscode';
 import { modelsDidChange } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl } from '../../../protocol/messages/settings.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { DaemonConnection } from '../daemon/connection.ts';
-import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import { followStatus } from '../daemon/runnerChanges.ts';
 import { originsOf, serverNames } from '../daemon/servers.ts';
-import { followStatus } from '../daemon/statusTurns.ts';
 import type { ShownModels } from '../models/modelRow.ts';
-import type { RunningPulls } from '../models/pulls.ts';
+import type { Parts } from '../parts.ts';
 import { readSettings } from '../settings.ts';
 import { ModelView } from './modelView.ts';
 import { catalogSource, loadLocal, loadRunning } from './rowSources.ts';
 import type { LoadedRows, RowSource } from './rowStore.ts';
 
 /** The four views of models. */
-export interface Sidebar extends vscode.Disposable, ShownModels {}
-
-export interface SidebarOptions {
-  readonly daemon: DaemonConnection;
-  readonly memory: vscode.Memento;
-  readonly clock: Clock;
-  readonly pulls: RunningPulls;
-  readonly facts: ServerFactsStore;
-}
-
-export function createSidebar({ daemon, memory, clock, pulls, facts }: SidebarOptions): Sidebar {
+export function createSidebar({
+  daemon,
+  memory,
+  clock,
+  pulls,
+  facts,
+}: Pick<Parts, 'clock' | 'daemon' | 'facts' | 'memory' | 'pulls'>): ShownModels & vscode.Disposable {
+  const { language } = vscode.env;
+  const ofServers = { memory, clock, facts, address: runnerAddress };
+  const ofCatalogs = { memory, clock, facts, address: catalogAddress };
   const local = new ModelView({
+    ...ofServers,
     id: 'runnerModelsLocalView',
     name: 'Local',
     title: 'Local Models',
-    memory,
-    clock,
-    facts,
     pulls,
     canSort: true,
-    address: runnerAddress,
     sources: () => ofEachServer((server) => loadLocal(daemon, server)),
   });
   const running = new ModelView({
+    ...ofServers,
     id: 'runnerModelsRunningView',
     name: 'Running',
     title: 'Running Models',
-    memory,
-    clock,
-    facts,
-    address: runnerAddress,
     sources: () => ofEachServer((server) => loadRunning(daemon, server)),
     badge: (count) => (count === 1 ? '1 model is loaded' : `${count} models are loaded`),
   });
   const library = new ModelView({
+    ...ofCatalogs,
     id: 'runnerModelsLibraryView',
     name: 'Library',
     title: 'Library',
-    memory,
-    clock,
-    facts,
-    address: catalogAddress,
-    sources: () => [catalogSource(daemon, facts, { kind: 'library', language: vscode.env.language })],
+    sources: () => [catalogSource(daemon, facts, { kind: 'library', language })],
   });
   const cloud = new ModelView({
+    ...ofCatalogs,
     id: 'runnerModelsCloudView',
     name: 'Cloud',
     title: 'Cloud Models',
-    memory,
-    clock,
-    facts,
-    address: catalogAddress,
-    sources: () => [catalogSource(daemon, facts, { kind: 'cloud', language: vscode.env.language })],
+    sources: () => [catalogSource(daemon, facts, { kind: 'cloud', language })],
   });
   const all = [local, running, library, cloud];
   const refresh = (views: readonly { refresh(): void }[]) => {

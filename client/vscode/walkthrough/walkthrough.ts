@@ -1,13 +1,7 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
-import type { DaemonConnection } from '../daemon/connection.ts';
+import type { Parts } from '../parts.ts';
 import { builtInChat, isStepKey, type StepKey } from './stepKeys.ts';
-
-export interface WalkthroughOptions {
-  readonly daemon: DaemonConnection;
-  /** The offered models; `preferred` is undefined if none can chat. */
-  readonly offered: { readonly preferred: unknown; readonly onDidChange: vscode.Event<void> };
-}
 
 /**
  * Opens the walkthrough, which the manifest describes with the pictures in this folder, and ticks its steps: the runner
@@ -16,7 +10,7 @@ export interface WalkthroughOptions {
  */
 export function registerWalkthrough(
   extensionId: string,
-  { daemon, offered }: WalkthroughOptions,
+  { daemon, offered }: Pick<Parts, 'daemon' | 'offered'>,
 ): vscode.Disposable {
   const done = new Set<StepKey>();
   const follow = (key: StepKey, isDone: boolean) => {

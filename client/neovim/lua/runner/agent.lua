@@ -6,23 +6,14 @@ local picker = require('runner.picker')
 
 local M = {}
 
----@alias runner.Mode 'read'|'ask'|'edit'|'auto'
-
 --- What a model may do without a question.
----@type { mode: runner.Mode, means: string }[]
+---@type { mode: runner.AgentMode, means: string }[]
 local modes = {
   { mode = 'read', means = 'it reads, and changes nothing' },
   { mode = 'ask', means = 'you are asked before each edit and each check' },
   { mode = 'edit', means = 'it edits without a question; you are asked before each check' },
   { mode = 'auto', means = 'it reads, edits and runs checks without a question' },
 }
-
----@class runner.Check
----@field name string
----@field folder string
----@field command string[]
----@field file? string Of a suggestion: what suggests it.
----@field hash? string
 
 --- Whether models are offered the built-in tools, as far as it is known here.
 ---@return boolean
@@ -32,7 +23,7 @@ end
 
 ---@param lead string
 ---@return string[]
-function M.complete_mode(lead)
+function M.complete(lead)
   local names = vim.tbl_map(function(one)
     return one.mode
   end, modes)
@@ -42,7 +33,7 @@ function M.complete_mode(lead)
 end
 
 ---@param chat runner.Chat
----@param wanted { mode: runner.Mode, means: string }
+---@param wanted { mode: runner.AgentMode, means: string }
 local function use_mode(chat, wanted)
   chat:use_mode(wanted.mode)
   notice.say(('the mode of this chat is %s: %s.'):format(wanted.mode, wanted.means))
@@ -71,7 +62,7 @@ function M.set_mode(chat, name)
   end)
 end
 
----@param check runner.Check
+---@param check runner.ListedCheck|runner.SuggestedCheck
 ---@return string
 local function describe_check(check)
   local command = controls.line(table.concat(check.command, ' '), 200)
@@ -79,7 +70,7 @@ local function describe_check(check)
   return ('%s: %s%s'):format(controls.line(check.name, 40), command, from)
 end
 
----@param check runner.Check
+---@param check runner.ListedCheck|runner.SuggestedCheck
 local function allow(check)
   local command = controls.line(table.concat(check.command, ' '), 200)
   local details = {
@@ -88,10 +79,7 @@ local function allow(check)
   }
   picker.confirm('Let models run it?', details, 'Let them', function()
     local params = { folder = check.folder, name = check.name, hash = check.hash }
-    connection.request('runner/checks/allow', params, function(err)
-      if err then
-        return notice.complain(err.message)
-      end
+    connection.ask('runner/checks/allow', params, function()
       notice.say(('the check %s counts from the next prompt on.'):format(controls.line(check.name, 40)))
     end)
   end)
@@ -99,14 +87,8 @@ end
 
 --- Lists the commands that a model may run in this folder, and those that its files suggest.
 function M.check()
-  connection.request('runner/checks/list', vim.empty_dict(), function(err, listed)
-    if err then
-      return notice.complain(err.message)
-    end
-    connection.request('runner/checks/suggest', vim.empty_dict(), function(problem, suggested)
-      if problem then
-        return notice.complain(problem.message)
-      end
+  connection.ask('runner/checks/list', vim.empty_dict(), function(listed)
+    connection.ask('runner/checks/suggest', vim.empty_dict(), function(suggested)
       local rows = vim.list_extend(listed.checks, suggested.suggestions)
       if #rows == 0 then
         return notice.say('a model may run no command in this folder, and nothing suggests one.')
@@ -148,16 +130,14 @@ local function places_of(diff)
 end
 
 ---@param chat runner.Chat
----@param continue fun(result: { files: runner.FileDiff[], count: integer }, params: table)
+---@param continue fun(result: runner.EditsResult, params: table)
 local function with_edits(chat, continue)
   local params = chat.conversation:edits_params()
   if not params then
     return notice.say('nothing was changed in this chat.')
   end
-  connection.request('runner/edits/list', params, function(err, result)
-    if err then
-      return notice.complain(err.message)
-    elseif result.count == 0 then
+  connection.ask('runner/edits/list', params, function(result)
+    if result.count == 0 then
       return notice.say('the last answer has changed nothing that could be taken back.')
     end
     continue(result, params)
@@ -179,7 +159,7 @@ end
 
 ---@param chat runner.Chat
 ---@param done string
----@param restored { restored: string[], left: { name: string, reason: string }[] }
+---@param restored runner.RestoredEdits
 local function report(chat, done, restored)
   -- A file that is open has changed.
   vim.cmd('silent! checktime')
@@ -199,10 +179,7 @@ end
 ---@param params table
 ---@param done string
 local function restore(chat, method, params, done)
-  connection.request(method, params, function(err, restored)
-    if err then
-      return notice.complain(err.message)
-    end
+  connection.ask(method, params, function(restored)
     report(chat, done, restored)
   end)
 end

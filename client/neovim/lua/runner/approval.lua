@@ -10,7 +10,7 @@ local M = {}
 
 ---@class runner.PendingQuestion
 ---@field question runner.ApproveToolParams
----@field answer fun(decision: string, reason?: string)
+---@field answer fun(result: runner.ApproveToolResult)
 ---@field close? fun() Closes what is shown with the question.
 
 --- No comes first, so that Enter in a picker that selects the first row allows nothing.
@@ -64,9 +64,9 @@ local function prompt_of(question)
   return ('May %s run %s?%s'):format(server, call, claim_of(question))
 end
 
----@param question runner.ApproveToolParams
+---@param question { streamId: string }
 ---@return runner.Chat?
-local function chat_of(question)
+function M.chat_of(question)
   return require('runner.chat').of_stream(question.streamId)
 end
 
@@ -89,7 +89,7 @@ end
 ---@return boolean
 local function loses_changes(question)
   local diff = question.diff
-  if not diff or not changes.is_unsaved(diff.path) then
+  if not diff or not changes.unsaved_buffer(diff.path) then
     return false
   end
   notice.warn(('%s has unsaved changes, so it was not edited. Save it, and ask again.'):format(
@@ -112,11 +112,11 @@ end
 local function settle(pending, decision, reason)
   asked = nil
   close(pending)
-  local chat = chat_of(pending.question)
+  local chat = M.chat_of(pending.question)
   if chat then
     chat.state:set_question(nil, false)
   end
-  pending.answer(decision, reason)
+  pending.answer({ decision = decision, reason = reason })
   go_on()
 end
 
@@ -168,15 +168,25 @@ local function watch()
   end, period)
 end
 
---- Drops the questions of deleted chats, where nobody can answer.
-local function deny_gone()
+--- Takes questions out of those that wait.
+---@param is_gone fun(question: runner.ApproveToolParams): boolean
+---@return runner.PendingQuestion[]
+local function take_out(is_gone)
   local gone, rest = {}, {}
   for _, pending in ipairs(waiting) do
-    table.insert(chat_of(pending.question) and rest or gone, pending)
+    table.insert(is_gone(pending.question) and gone or rest, pending)
   end
   waiting = rest
+  return gone
+end
+
+--- Drops the questions of deleted chats, where nobody can answer.
+local function deny_gone()
+  local gone = take_out(function(question)
+    return M.chat_of(question) == nil
+  end)
   for _, pending in ipairs(gone) do
-    pending.answer('deny')
+    pending.answer({ decision = 'deny' })
   end
 end
 
@@ -185,7 +195,7 @@ end
 local function first_of_each()
   local seen, first = {}, {}
   for _, pending in ipairs(waiting) do
-    local chat = chat_of(pending.question)
+    local chat = M.chat_of(pending.question)
     if chat and not seen[chat] then
       seen[chat] = true
       table.insert(first, { pending = pending, chat = chat })
@@ -230,7 +240,7 @@ function go_on()
 end
 
 ---@param question runner.ApproveToolParams
----@param answer fun(decision: string, reason?: string) Called once, not necessarily later.
+---@param answer fun(result: runner.ApproveToolResult) Called once, not necessarily later.
 function M.ask(question, answer)
   table.insert(waiting, { question = question, answer = answer })
   go_on()
@@ -245,22 +255,18 @@ end
 --- Drops questions that need no answer.
 ---@param is_gone fun(question: runner.ApproveToolParams): boolean
 local function drop(is_gone)
-  local gone, rest = {}, {}
-  for _, pending in ipairs(waiting) do
-    table.insert(is_gone(pending.question) and gone or rest, pending)
-  end
-  waiting = rest
+  local gone = take_out(is_gone)
   if asked and is_gone(asked.question) then
     table.insert(gone, asked)
     close(asked)
     asked = nil
   end
   for _, pending in ipairs(gone) do
-    local chat = chat_of(pending.question)
+    local chat = M.chat_of(pending.question)
     if chat then
       chat.state:set_question(nil, false)
     end
-    pending.answer('deny')
+    pending.answer({ decision = 'deny' })
   end
   go_on()
 end
@@ -275,7 +281,7 @@ end
 
 --- Call when another mode counts in the chat: the daemon has answered the questions that it decides.
 ---@param stream_id string
----@param mode runner.Mode
+---@param mode runner.AgentMode
 function M.withdraw(stream_id, mode)
   drop(function(question)
     -- What is asked in every mode cannot be allowed for the whole answer.

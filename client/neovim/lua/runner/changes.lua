@@ -58,19 +58,14 @@ function M.show(diff)
   end
 end
 
---- Whether the editor has changes of the file that are not on the disk: writing the file would lose them.
----@param path string
----@return boolean
-function M.is_unsaved(path)
-  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.bo[bufnr].modified and vim.bo[bufnr].buftype == '' then
-      local name = vim.api.nvim_buf_get_name(bufnr)
-      if name ~= '' and (vim.uv.fs_realpath(name) or name) == path then
-        return true
-      end
-    end
-  end
-  return false
+--- The buffer of a file whose changes are not on the disk: writing the file would lose them.
+---@param path string The real one.
+---@return integer? bufnr
+function M.unsaved_buffer(path)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(bufnr)
+    local name = vim.bo[bufnr].modified and vim.bo[bufnr].buftype == '' and vim.api.nvim_buf_get_name(bufnr) or ''
+    return name ~= '' and (vim.uv.fs_realpath(name) or name) == path
+  end)
 end
 
 return M

@@ -1,6 +1,7 @@
 --- Requests to the daemon, and their answers.
 local advice = require('runner.advice')
 local client = require('runner.client')
+local notice = require('runner.notice')
 
 local M = {}
 
@@ -29,12 +30,6 @@ client.on_end(function(client_id, message)
   end
 end)
 
----@param err runner.Error
----@return string
-local function to_message(err)
-  return advice.fit({ message = err.message, advice = err.data and err.data.advice })
-end
-
 --- Sends a request to the daemon, and starts it if needed. `done` is called once, even when the daemon ends.
 ---@param method string
 ---@param params table
@@ -50,7 +45,8 @@ function M.request(method, params, done)
     end
     is_over = true
     unanswered[finish] = nil
-    done(err and vim.tbl_extend('force', err, { message = to_message(err) }), result)
+    local message = err and advice.fit({ message = err.message, advice = err.data and err.data.advice })
+    done(err and vim.tbl_extend('force', err, { message = message }), result)
   end
   local client_id, problem = client.when_initialized(function(connected)
     if is_over then
@@ -78,6 +74,21 @@ function M.request(method, params, done)
       end
     end,
   }
+end
+
+--- The same for what the user asked for: a failure is shown, and `take` is called only with a result.
+---@param method string
+---@param params table
+---@param take fun(result: any)
+---@param fail? fun(message: string) Default: the message is shown.
+function M.ask(method, params, take, fail)
+  M.request(method, params, function(err, result)
+    if err then
+      (fail or notice.complain)(err.message)
+    else
+      take(result)
+    end
+  end)
 end
 
 --- Waits for the answer, for uses such as the completion of a command line.

@@ -12,12 +12,6 @@ local M = {}
 local period = 100
 local is_asking = false
 
----@param question runner.ElicitParams
----@return runner.Chat?
-local function chat_of(question)
-  return require('runner.chat').of_stream(question.streamId)
-end
-
 --- Every word of the server stands behind a bar, so that none passes for a word of Runner.
 ---@param question runner.ElicitParams
 ---@return string[]
@@ -123,7 +117,7 @@ end
 ---@param question runner.ElicitParams
 ---@return boolean
 local function may_ask(question)
-  local chat = chat_of(question)
+  local chat = approval.chat_of(question)
   local is_there = chat ~= nil and vim.api.nvim_get_current_buf() == chat.bufnr
   return is_there and picker.may_open() and not is_asking and not approval.is_asking()
 end
@@ -134,7 +128,7 @@ end
 function M.ask(question, answer)
   local has_said = false
   local function check()
-    if not chat_of(question) then
+    if not approval.chat_of(question) then
       return answer({ action = 'cancel' })
     elseif may_ask(question) then
       is_asking = true

@@ -5,22 +5,30 @@ local M = {}
 
 local health = vim.health
 
----@param program string
----@param argument string
----@return string? its first line
-local function ask_version(program, argument)
-  local found, process = pcall(vim.system, { program, argument }, { text = true, timeout = 10000 })
-  local result = found and process:wait() or nil
-  return result and result.code == 0 and vim.split(result.stdout, '\n')[1] or nil
+---@param command string[]
+---@return vim.SystemCompleted? result Absent: there is no such program.
+local function run(command)
+  local found, process = pcall(vim.system, command, { text = true, timeout = 10000 })
+  return found and process:wait() or nil
 end
 
-local function check_neovim()
-  health.start('Neovim')
-  health.ok(tostring(vim.version()))
+--- The answer of the daemon. Without one, the reason is reported.
+---@param method string
+---@param params table
+---@param within integer Milliseconds.
+---@param otherwise string Where no reason is known.
+---@return any?
+local function ask(method, params, within, otherwise)
+  local answer, problem = require('runner.connection').request_now(method, params, within)
+  if not answer then
+    health.error(problem or otherwise)
+  end
+  return answer
 end
 
 local function check_node()
-  local version = ask_version('node', '--version')
+  local result = run({ 'node', '--version' })
+  local version = result and result.code == 0 and vim.split(result.stdout, '\n')[1]
   if not version then
     health.error('Node is not on the path.', 'Install Node 20.19 or newer from https://nodejs.org.')
   elseif vim.version.lt(version, '20.19.0') then
@@ -36,8 +44,7 @@ local function check_daemon_version(cmd)
   local arguments = vim.tbl_filter(function(argument)
     return argument ~= '--stdio'
   end, cmd)
-  local found, process = pcall(vim.system, vim.list_extend(arguments, { '--version' }), { text = true, timeout = 10000 })
-  local result = found and process:wait() or nil
+  local result = run(vim.list_extend(arguments, { '--version' }))
   local shown = table.concat(cmd, ' ')
   if result and result.code == 0 then
     health.ok(('%s, version %s'):format(shown, vim.trim(result.stdout)))
@@ -62,9 +69,8 @@ end
 ---@return boolean
 local function check_runner()
   health.start('The runner')
-  local status, problem = require('runner.connection').request_now('runner/status', vim.empty_dict(), 15000)
+  local status = ask('runner/status', vim.empty_dict(), 15000, 'It did not answer.')
   if not status then
-    health.error(problem or 'It did not answer.')
     return false
   end
   local report = ({ ok = health.ok, warning = health.warn, error = health.error })[status.kind]
@@ -113,9 +119,9 @@ end
 --- What was started by `:RunnerEngine`, or by `runner engine` in the terminal.
 local function check_engine()
   health.start('The engine')
-  local engine, problem = require('runner.connection').request_now('runner/engine/status', vim.empty_dict(), 15000)
+  local engine = ask('runner/engine/status', vim.empty_dict(), 15000, 'It is not known what was started.')
   if not engine then
-    return health.error(problem or 'It is not known what was started.')
+    return
   end
   local message = controls.line(engine.message, 500)
   if engine.state == 'down' then
@@ -132,9 +138,9 @@ end
 
 local function check_models()
   health.start('Models')
-  local result, problem = require('runner.connection').request_now('runner/models/list', { everywhere = true }, 15000)
+  local result = ask('runner/models/list', { everywhere = true }, 15000, 'There is no list of them.')
   if not result then
-    return health.error(problem or 'There is no list of them.')
+    return
   end
   for _, silent in ipairs(result.problems or {}) do
     health.warn(controls.line(silent.message, 500))
@@ -163,9 +169,9 @@ end
 --- Starts each tool server.
 local function check_tools()
   health.start('Tool servers')
-  local result, problem = require('runner.connection').request_now('runner/tools/list', vim.empty_dict(), 20000)
+  local result = ask('runner/tools/list', vim.empty_dict(), 20000, 'There is no list of them.')
   if not result then
-    return health.error(problem or 'There is no list of them.')
+    return
   elseif #result.servers == 0 then
     return health.info('There is none. See :help runner-tools.')
   end
@@ -180,7 +186,8 @@ function M.check()
     health.start('Neovim')
     return health.error('It is older than 0.12.', 'Install a newer one from https://neovim.io.')
   end
-  check_neovim()
+  health.start('Neovim')
+  health.ok(tostring(vim.version()))
   if not require('runner.options').current then
     require('runner').setup()
   end

@@ -43,31 +43,18 @@ local function write_log(_, params)
 end
 
 --- The editor runs the handler of a request in a coroutine, so that the answer may come later.
----@param _ any
----@param question runner.ApproveToolParams
----@return { decision: string, reason?: string }
-local function approve(_, question)
-  local answering = coroutine.running()
-  require('runner.approval').ask(question, function(decision, reason)
-    vim.schedule(function()
-      coroutine.resume(answering, { decision = decision, reason = reason })
+---@param module string Its `ask` takes the question and a function for the answer.
+---@return lsp.Handler
+local function asker(module)
+  return function(_, question)
+    local answering = coroutine.running()
+    require(module).ask(question, function(result)
+      vim.schedule(function()
+        coroutine.resume(answering, result)
+      end)
     end)
-  end)
-  return coroutine.yield()
-end
-
---- As above.
----@param _ any
----@param question runner.ElicitParams
----@return { action: string, content?: table }
-local function elicit(_, question)
-  local answering = coroutine.running()
-  require('runner.elicit').ask(question, function(result)
-    vim.schedule(function()
-      coroutine.resume(answering, result)
-    end)
-  end)
-  return coroutine.yield()
+    return coroutine.yield()
+  end
 end
 
 --- Runs after the editor's own handler, so that open buffers get the new capability.
@@ -85,8 +72,8 @@ M.handlers = {
   ['runner/models/didChange'] = forwarder('runner/models/didChange'),
   ['runner/tools/progress'] = forwarder('runner/tools/progress'),
   ['runner/log'] = write_log,
-  ['runner/tools/approve'] = approve,
-  ['runner/tools/elicit'] = elicit,
+  ['runner/tools/approve'] = asker('runner.approval'),
+  ['runner/tools/elicit'] = asker('runner.elicit'),
   ['client/registerCapability'] = register,
 }
 

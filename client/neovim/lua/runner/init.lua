@@ -1,7 +1,6 @@
 local M = {}
 
 local needed = 'nvim-0.12'
-local has_said_too_old = false
 
 --- Warns only once.
 ---@return boolean
@@ -9,10 +8,7 @@ local function is_new_enough()
   if vim.fn.has(needed) == 1 then
     return true
   end
-  if not has_said_too_old then
-    has_said_too_old = true
-    vim.notify('Runner needs Neovim 0.12 or newer. Nothing of it was started.', vim.log.levels.ERROR)
-  end
+  vim.notify_once('Runner needs Neovim 0.12 or newer. Nothing of it was started.', vim.log.levels.ERROR)
   return false
 end
 
@@ -28,6 +24,16 @@ local function is_ready()
   return true
 end
 
+--- Highlight groups, which a colour scheme may override.
+local links = {
+  RunnerHeading = 'Title',
+  RunnerHint = 'Comment',
+  RunnerError = 'DiagnosticError',
+  RunnerEditLines = 'Visual',
+  RunnerEditAdded = 'DiffAdd',
+  RunnerEditDeleted = 'DiffDelete',
+}
+
 --- Attaches `runnerd` to Modelfiles and, while `completionModel` is set, to the files that are edited.
 ---@param options? runner.Options
 function M.setup(options)
@@ -35,8 +41,11 @@ function M.setup(options)
     return
   end
   require('runner.options').set(options or {})
-  require('runner.highlights').setup()
-  require('runner.status').listen()
+  for name, target in pairs(links) do
+    vim.api.nvim_set_hl(0, name, { link = target, default = true })
+  end
+  -- It follows the runner from now on.
+  require('runner.status')
   require('runner.attach').setup()
 end
 
@@ -49,48 +58,107 @@ function M.status()
   return require('runner.status').text()
 end
 
---- The arguments of the user command.
----@param arguments { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
-function M.chat(arguments)
-  if not is_ready() then
-    return
-  end
-  local chat = require('runner.chat')
-  local selection = arguments.range > 0
-      and require('runner.chat.attachments').of_lines(0, arguments.line1, arguments.line2)
-    or nil
-  chat.open({ prompt = arguments.args, selection = selection, is_fresh = arguments.bang })
-end
+--- What a user command was given.
+---@class runner.CommandArguments
+---@field args string
+---@field fargs string[]
+---@field bang boolean
+---@field range integer
+---@field line1 integer
+---@field line2 integer
 
 --- The lines that a user command was given.
----@param arguments { range: integer, line1: integer, line2: integer }
+---@param arguments runner.CommandArguments
 ---@return runner.Lines?
 local function lines_of(arguments)
   return arguments.range > 0 and { first = arguments.line1 - 1, last = arguments.line2 } or nil
 end
 
---- The arguments of the user command.
----@param arguments { args: string, range: integer, line1: integer, line2: integer }
-function M.edit(arguments)
-  if is_ready() then
+--- The chat that a command is about.
+---@return runner.Chat
+local function chat()
+  return require('runner.chat').open({ is_quiet = true })
+end
+
+--- The user commands, by their names without `Runner`.
+---@type table<string, fun(arguments: runner.CommandArguments)>
+local commands = {
+  Chat = function(arguments)
+    local selection = arguments.range > 0
+        and require('runner.chat.attachments').of_lines(0, arguments.line1, arguments.line2)
+      or nil
+    require('runner.chat').open({ prompt = arguments.args, selection = selection, is_fresh = arguments.bang })
+  end,
+  Edit = function(arguments)
     require('runner.edit').start(vim.trim(arguments.args), lines_of(arguments))
-  end
-end
-
---- The arguments of the user command.
----@param arguments { range: integer, line1: integer, line2: integer }
-function M.accept_edit(arguments)
-  if is_ready() then
+  end,
+  EditAccept = function(arguments)
     require('runner.edit').accept(lines_of(arguments))
+  end,
+  EditReject = function(arguments)
+    require('runner.edit').reject(lines_of(arguments))
+  end,
+  Models = function()
+    require('runner.models').pick()
+  end,
+  Sessions = function()
+    require('runner.sessions').pick()
+  end,
+  Tools = function()
+    require('runner.tools').pick(chat())
+  end,
+  Mode = function(arguments)
+    require('runner.agent').set_mode(chat(), arguments.args)
+  end,
+  Check = function()
+    require('runner.agent').check()
+  end,
+  Edits = function()
+    require('runner.agent').edits(chat())
+  end,
+  Undo = function(arguments)
+    require('runner.agent').undo(chat(), arguments.bang)
+  end,
+  Login = function(arguments)
+    require('runner.login').start(arguments.fargs[1], arguments.fargs[2])
+  end,
+  Logout = function(arguments)
+    require('runner.login').logout(arguments.args)
+  end,
+  Pull = function(arguments)
+    require('runner.pull').start(vim.trim(arguments.args))
+  end,
+  Engine = function(arguments)
+    require('runner.engine').run(arguments.args)
+  end,
+  Cancel = function()
+    local is_cancelled = require('runner.edit').cancel()
+      or require('runner.chat').cancel()
+      or require('runner.login').cancel()
+      or require('runner.work').cancel()
+    if not is_cancelled then
+      require('runner.notice').say('Nothing is under way.')
+    end
+  end,
+}
+
+---@param name string Of a user command, without `Runner`.
+---@param arguments runner.CommandArguments
+function M.run(name, arguments)
+  if is_ready() then
+    commands[name](arguments)
   end
 end
 
---- The arguments of the user command.
----@param arguments { range: integer, line1: integer, line2: integer }
-function M.reject_edit(arguments)
-  if is_ready() then
-    require('runner.edit').reject(lines_of(arguments))
-  end
+--- The module that completes the words of a command: its `complete` takes the word and the line, up to the cursor.
+local completing = { Mode = 'agent', Login = 'login', Logout = 'login', Pull = 'pull', Engine = 'engine' }
+
+---@param name string Of a user command, without `Runner`.
+---@param lead string
+---@param line string Up to the cursor.
+---@return string[]
+function M.complete(name, lead, line)
+  return is_ready() and require('runner.' .. completing[name]).complete(lead, line) or {}
 end
 
 --- Makes a buffer a chat that an editor session or `:edit` has created by its name.
@@ -98,118 +166,6 @@ end
 function M.restore(bufnr)
   if is_ready() then
     require('runner.chat').restore(bufnr)
-  end
-end
-
-function M.tools()
-  if is_ready() then
-    require('runner.tools').pick(require('runner.chat').open({ is_quiet = true }))
-  end
-end
-
----@param name string
-function M.mode(name)
-  if is_ready() then
-    require('runner.agent').set_mode(require('runner.chat').open({ is_quiet = true }), name)
-  end
-end
-
----@param lead string
----@return string[]
-function M.complete_mode(lead)
-  return require('runner.agent').complete_mode(lead)
-end
-
-function M.checks()
-  if is_ready() then
-    require('runner.agent').check()
-  end
-end
-
-function M.edits()
-  if is_ready() then
-    require('runner.agent').edits(require('runner.chat').open({ is_quiet = true }))
-  end
-end
-
----@param is_redo boolean
-function M.undo(is_redo)
-  if is_ready() then
-    require('runner.agent').undo(require('runner.chat').open({ is_quiet = true }), is_redo)
-  end
-end
-
---- The arguments of the user command.
----@param arguments { fargs: string[] }
-function M.login(arguments)
-  if is_ready() then
-    require('runner.login').start(arguments.fargs[1], arguments.fargs[2])
-  end
-end
-
----@param server string
-function M.logout(server)
-  if is_ready() then
-    require('runner.login').logout(server)
-  end
-end
-
----@param lead string
----@return string[]
-function M.complete_login(lead)
-  return is_ready() and require('runner.login').complete(lead) or {}
-end
-
-function M.models()
-  if is_ready() then
-    require('runner.models').pick()
-  end
-end
-
-function M.sessions()
-  if is_ready() then
-    require('runner.sessions').pick()
-  end
-end
-
----@param model string
-function M.pull(model)
-  if is_ready() then
-    require('runner.pull').start(vim.trim(model))
-  end
-end
-
----@param lead string
----@return string[]
-function M.complete_pull(lead)
-  return is_ready() and require('runner.pull').complete(lead) or {}
-end
-
---- The words of the user command.
----@param words string
-function M.engine(words)
-  if is_ready() then
-    require('runner.engine').run(words)
-  end
-end
-
----@param lead string
----@param line string Up to the cursor.
----@return string[]
-function M.complete_engine(lead, line)
-  return is_ready() and require('runner.engine').complete(lead, line) or {}
-end
-
-function M.cancel()
-  if not is_ready() then
-    return
-  end
-  local is_cancelled = require('runner.edit').cancel()
-    or require('runner.chat').cancel()
-    or require('runner.login').cancel()
-    or require('runner.work').cancel()
-  if not is_cancelled then
-    require('runner.notice').say('Nothing is under way.')
   end
 end
 

@@ -122,10 +122,14 @@ function M.cancel()
   return request ~= nil
 end
 
---- The servers in `setup` that have an address.
+--- The servers in `setup` that have an address. The argument after the server is an address itself.
 ---@param lead string
+---@param line string Up to the cursor.
 ---@return string[]
-function M.complete(lead)
+function M.complete(lead, line)
+  if not line:match('^%S+%s+%S*$') then
+    return {}
+  end
   local servers = require('runner.options').current.mcpServers or {}
   local names = vim.tbl_filter(function(name)
     return servers[name].url ~= nil and vim.startswith(name, lead)

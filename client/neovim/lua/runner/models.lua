@@ -109,25 +109,17 @@ end
 ---@param take fun(models: runner.Model[])
 ---@param fail? fun(message: string) Default: it is shown.
 function M.list(take, fail)
-  connection.request('runner/models/list', { everywhere = true }, function(err, result)
-    if err then
-      (fail or notice.complain)(err.message)
-    else
-      take(result.models)
-    end
-  end)
+  connection.ask('runner/models/list', { everywhere = true }, function(result)
+    take(result.models)
+  end, fail)
 end
 
 ---@param method string
 ---@param params table
 ---@param said string What is said once it is done.
 local function run(method, params, said)
-  connection.request(method, params, function(err)
-    if err then
-      notice.complain(err.message)
-    else
-      notice.say(said)
-    end
+  connection.ask(method, params, function()
+    notice.say(said)
   end)
 end
 
@@ -152,50 +144,30 @@ end
 ---@return runner.Action[]
 local function actions_of(model)
   local params = { model = model.name }
-  local load = {
-    title = 'Load',
-    run = function()
-      run('runner/models/run', params, model.name .. ' is loaded.')
-    end,
-  }
-  local unload = {
-    title = 'Unload',
-    run = function()
-      run('runner/models/stop', params, model.name .. ' was unloaded.')
-    end,
-  }
-  local chat = {
-    title = 'Chat',
-    run = function()
-      require('runner.chat').open({ model = model.name })
-    end,
-  }
-  local change = model.running and unload or load
-  local remove = {
-    title = 'Delete',
-    run = function()
-      delete(model)
-    end,
-  }
-  local copy_name = {
-    title = 'Copy name',
-    run = function()
-      copy(model.name)
-    end,
-  }
   -- The daemon says what another server cannot do.
   local is_further = model.server ~= 'default'
-  local actions = {
-    { M.can_chat(model), chat },
-    { is_further or status.can(model.running and 'unload' or 'load'), change },
-    { is_further or status.can('delete'), remove },
-    { true, copy_name },
-  }
-  return vim.tbl_map(function(action)
-    return action[2]
-  end, vim.tbl_filter(function(action)
-    return action[1]
-  end, actions))
+  local actions = {}
+  local function offer(is_possible, title, act)
+    if is_possible then
+      actions[#actions + 1] = { title = title, run = act }
+    end
+  end
+  offer(M.can_chat(model), 'Chat', function()
+    require('runner.chat').open({ model = model.name })
+  end)
+  offer(not model.running and (is_further or status.can('load')), 'Load', function()
+    run('runner/models/run', params, model.name .. ' is loaded.')
+  end)
+  offer(model.running and (is_further or status.can('unload')), 'Unload', function()
+    run('runner/models/stop', params, model.name .. ' was unloaded.')
+  end)
+  offer(is_further or status.can('delete'), 'Delete', function()
+    delete(model)
+  end)
+  offer(true, 'Copy name', function()
+    copy(model.name)
+  end)
+  return actions
 end
 
 function M.pick()

@@ -9,19 +9,6 @@ local M = {}
 --- The most conversations in the list.
 local most = 200
 
----@param method string
----@param params table
----@param take fun(result: any)
-local function ask(method, params, take)
-  connection.request('runner/sessions/' .. method, params, function(err, result)
-    if err then
-      notice.complain(err.message)
-    else
-      take(result)
-    end
-  end)
-end
-
 ---@param session runner.Session
 ---@return string
 local function title_of(session)
@@ -50,7 +37,7 @@ end
 ---@param is_opened boolean It is to be gone on with.
 ---@param take fun(result: { session: runner.Session, messages: runner.SessionMessage[] })
 function M.read(id, is_opened, take)
-  ask('read', { id = id, open = is_opened }, take)
+  connection.ask('runner/sessions/read', { id = id, open = is_opened }, take)
 end
 
 --- Begins a copy of a conversation.
@@ -58,23 +45,15 @@ end
 ---@param turns? integer Its first ones; absent: all.
 ---@param take fun(copy: string) The id.
 function M.fork(id, turns, take)
-  ask('fork', { id = id, turns = turns }, function(result)
+  connection.ask('runner/sessions/fork', { id = id, turns = turns }, function(result)
     take(result.session.id)
-  end)
-end
-
---- Shows a conversation read-only beside the window, as a chat would show it.
----@param session runner.Session
-local function preview(session)
-  M.read(session.id, false, function(result)
-    require('runner.chat').preview(session.title, result)
   end)
 end
 
 ---@param session runner.Session
 local function delete(session)
   picker.confirm_deletion(('Delete "%s" from the disk?'):format(title_of(session)), function()
-    ask('delete', { id = session.id }, function()
+    connection.ask('runner/sessions/delete', { id = session.id }, function()
       notice.say(('"%s" was deleted.'):format(title_of(session)))
     end)
   end)
@@ -99,7 +78,10 @@ local function actions_of(session)
     {
       title = 'Preview',
       run = function()
-        preview(session)
+        -- Read-only beside the window, as a chat would show it.
+        M.read(session.id, false, function(result)
+          require('runner.chat').preview(session.title, result)
+        end)
       end,
     },
     {
@@ -126,7 +108,7 @@ local function row_of(session)
 end
 
 function M.pick()
-  ask('list', { limit = most }, function(result)
+  connection.ask('runner/sessions/list', { limit = most }, function(result)
     if #result.sessions == 0 then
       return notice.say('No conversation is kept yet.')
     end

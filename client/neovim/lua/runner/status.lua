@@ -66,13 +66,6 @@ local function take(status)
   end
 end
 
-local is_listening = false
-
-function M.listen()
-  if not is_listening then
-    is_listening = true
-    incoming.on('runner/status/didChange', vim.schedule_wrap(take))
-  end
-end
+incoming.on('runner/status/didChange', vim.schedule_wrap(take))
 
 return M

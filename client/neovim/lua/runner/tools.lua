@@ -99,10 +99,8 @@ end
 --- Lists the tool servers, and switches the chosen one on or off.
 ---@param chat runner.Chat
 function M.pick(chat)
-  connection.request('runner/tools/list', vim.empty_dict(), function(err, result)
-    if err then
-      return notice.complain(err.message)
-    elseif #result.servers == 0 then
+  connection.ask('runner/tools/list', vim.empty_dict(), function(result)
+    if #result.servers == 0 then
       return notice.say(none)
     end
     -- A Lua table has no order.

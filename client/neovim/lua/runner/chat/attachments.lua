@@ -8,23 +8,25 @@ local M = {}
 --- In bytes. A model's context window is smaller.
 local most_bytes = 1024 * 1024
 
+--- What the daemon should know of a buffer; of a new one, it has no path.
 ---@param bufnr integer
----@return string
-local function path_of(bufnr)
-  local path = vim.api.nvim_buf_get_name(bufnr)
-  return path == '' and 'a new file' or vim.fn.fnamemodify(path, ':.')
+---@return { path?: string, language?: string, uris?: string[] }
+function M.place_of(bufnr)
+  local name, filetype = vim.api.nvim_buf_get_name(bufnr), vim.bo[bufnr].filetype
+  return {
+    path = name ~= '' and vim.fn.fnamemodify(name, ':.') or nil,
+    language = filetype ~= '' and filetype or nil,
+    uris = name ~= '' and { vim.uri_from_bufnr(bufnr) } or nil,
+  }
 end
 
 ---@param bufnr integer
----@return string[]?
-local function uris_of(bufnr)
-  return vim.api.nvim_buf_get_name(bufnr) ~= '' and { vim.uri_from_bufnr(bufnr) } or nil
-end
-
----@param filetype string?
----@return string?
-local function to_language(filetype)
-  return filetype ~= '' and filetype or nil
+---@param first integer From 0.
+---@param last integer
+---@return runner.Attachment
+local function attachment_of(bufnr, first, last)
+  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, first, last, false), '\n')
+  return vim.tbl_extend('keep', M.place_of(bufnr), { path = 'a new file', text = text })
 end
 
 ---@param bufnr integer
@@ -32,14 +34,9 @@ end
 ---@param last integer
 ---@return runner.Context
 function M.of_lines(bufnr, first, last)
-  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false), '\n')
-  local path = path_of(bufnr)
-  local language = to_language(vim.bo[bufnr].filetype)
-  local lines = ('%d-%d'):format(first, last)
-  return {
-    attachment = { path = path, lines = lines, language = language, text = text, uris = uris_of(bufnr) },
-    title = ('lines %d to %d of %s'):format(first, last, path),
-  }
+  local attachment = attachment_of(bufnr, first - 1, last)
+  attachment.lines = ('%d-%d'):format(first, last)
+  return { attachment = attachment, title = ('lines %d to %d of %s'):format(first, last, attachment.path) }
 end
 
 --- The whole buffer, saved or not.
@@ -47,13 +44,11 @@ end
 ---@return runner.Context?
 ---@return string? problem
 function M.of_buffer(bufnr)
-  local path = path_of(bufnr)
+  local path = M.place_of(bufnr).path or 'a new file'
   if vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr)) > most_bytes then
     return nil, ('%s has more than 1 MB. Select the lines that matter, and :RunnerChat them.'):format(path)
   end
-  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
-  local language = to_language(vim.bo[bufnr].filetype)
-  return { attachment = { path = path, language = language, text = text, uris = uris_of(bufnr) }, title = path }
+  return { attachment = attachment_of(bufnr, 0, -1), title = path }
 end
 
 ---@param list runner.Context[]

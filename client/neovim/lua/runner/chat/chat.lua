@@ -41,18 +41,15 @@ end
 
 ---@param chosen string
 function Chat:use(chosen)
-  self.state:use(chosen)
+  self.state:set('model', chosen)
 end
 
----@param mode runner.Mode
+---@param mode runner.AgentMode
 function Chat:use_mode(mode)
-  self.state:use_mode(mode)
+  self.state:set('mode', mode)
   local stream_id = self.conversation.stream_id
   if stream_id then
-    connection.request('runner/chat/setMode', { streamId = stream_id, mode = mode }, function(err)
-      if err then
-        return notice.complain(err.message)
-      end
+    connection.ask('runner/chat/setMode', { streamId = stream_id, mode = mode }, function()
       approval.withdraw(stream_id, mode)
     end)
   end
@@ -111,7 +108,7 @@ end
 function Chat:begin_turn(continue)
   local turn = {}
   self.beginning = turn
-  self.state:set_phase('waiting')
+  self.state:set('phase', 'waiting')
   self:with_model(function(name)
     if self.beginning == turn then
       self.beginning = nil
@@ -131,7 +128,7 @@ function Chat:stop_beginning()
     return false
   end
   self.beginning = nil
-  self.state:set_phase('idle')
+  self.state:set('phase', 'idle')
   return true
 end
 
@@ -156,7 +153,7 @@ function Chat:ask(turn, remark)
   if self.conversation:is_answering() then
     model.watch_loading(turn.model, function()
       if self.conversation:is_answering() and self.state.phase == 'waiting' then
-        self.state:set_phase('loading')
+        self.state:set('phase', 'loading')
       end
     end)
   end

@@ -9,15 +9,15 @@ local incoming = require('runner.incoming')
 ---@field images? string[] Base64.
 ---@field model string
 ---@field tool_servers 'all'|string[]
----@field mode? runner.Mode Of the built-in tools; absent: ask.
+---@field mode? runner.AgentMode Of the built-in tools; absent: ask.
 ---@field is_again? boolean The last prompt is answered anew, and the answer that it had is left out.
 
 --- Events of an answer. One of the last two ends it.
 ---@class runner.Listener
 ---@field thinking fun(text: string)
 ---@field text fun(text: string)
----@field call fun(call: runner.ToolCall)
----@field result fun(result: runner.ToolResult)
+---@field toolCall fun(call: runner.ToolCall)
+---@field toolResult fun(result: runner.ToolResult)
 ---@field progress fun(progress: runner.ToolProgress)
 ---@field notice fun(notice: { code: string, message: string })
 ---@field failed fun(err: runner.Error)
@@ -40,28 +40,14 @@ local count = 0
 ---@type table<string, runner.Listener>
 local listeners = {}
 
-local handlers = {
-  text = function(listener, delta)
-    listener.text(delta.text)
-  end,
-  thinking = function(listener, delta)
-    listener.thinking(delta.text)
-  end,
-  toolCall = function(listener, delta)
-    listener.call(delta.toolCall)
-  end,
-  toolResult = function(listener, delta)
-    listener.result(delta.toolResult)
-  end,
-  notice = function(listener, delta)
-    listener.notice(delta.notice)
-  end,
-}
+--- What of a delta its listener takes, by kind.
+local parts =
+  { text = 'text', thinking = 'text', toolCall = 'toolCall', toolResult = 'toolResult', notice = 'notice' }
 
 incoming.on('runner/chat/delta', function(delta)
-  local listener, handle = listeners[delta.streamId], handlers[delta.kind]
-  if listener and handle then
-    handle(listener, delta)
+  local listener, part = listeners[delta.streamId], parts[delta.kind]
+  if listener and part then
+    listener[delta.kind](delta[part])
   end
 end)
 

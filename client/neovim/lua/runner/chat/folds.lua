@@ -60,12 +60,6 @@ function M.clear(bufnr)
   end
 end
 
----@param value string
----@return boolean
-local function is_set(value)
-  return value ~= ''
-end
-
 ---@param window integer
 function M.show_in(window)
   local options = vim.wo[window][0]
@@ -76,7 +70,7 @@ function M.show_in(window)
   options.foldminlines = 0
   options.foldenable = true
   -- No dots after the text; other fill characters stay.
-  options.fillchars = vim.iter({ vim.o.fillchars, 'fold: ' }):filter(is_set):join(',')
+  options.fillchars = vim.o.fillchars .. (vim.o.fillchars == '' and '' or ',') .. 'fold: '
 end
 
 ---@param row integer From 0.

@@ -1,9 +1,66 @@
 --- Writes an answer into its chat as it arrives.
-local Figures = require('runner.chat.figures')
 local advice = require('runner.advice')
 local calls = require('runner.chat.calls')
 
 local M = {}
+
+--- The speed of an answer, and how full the context window is.
+---@class runner.Figures
+---@field private seconds number While text came; what a tool takes is not counted.
+---@field private since integer? Nanoseconds.
+local Figures = {}
+Figures.__index = Figures
+
+--- A speed over less time means nothing.
+local least_seconds = 0.05
+
+---@return runner.Figures
+function Figures.create()
+  return setmetatable({ seconds = 0 }, Figures)
+end
+
+--- Call when a piece arrives.
+function Figures:begin()
+  self.since = self.since or vim.uv.hrtime()
+end
+
+--- Call when a tool runs or the answer ends.
+function Figures:pause()
+  if self.since then
+    self.seconds = self.seconds + (vim.uv.hrtime() - self.since) / 1e9
+    self.since = nil
+  end
+end
+
+---@param count integer
+---@return string
+local function with_commas(count)
+  local digits = ('%d'):format(count):reverse():gsub('(%d%d%d)', '%1,'):reverse()
+  return (digits:gsub('^,', ''))
+end
+
+---@param usage { promptTokens: integer, completionTokens: integer, contextLength?: integer }
+---@return string?
+local function window_of(usage)
+  local used = usage.promptTokens + usage.completionTokens
+  if used > 0 and usage.contextLength then
+    local percentage = math.min(100, math.ceil(100 * used / usage.contextLength))
+    return ('%d %% of %s tokens'):format(percentage, with_commas(usage.contextLength))
+  end
+end
+
+---@param usage { promptTokens: integer, completionTokens: integer, contextLength?: integer }
+---@return string[] texts The longest first: where there is little room, a shorter one is shown.
+function Figures:texts(usage)
+  self:pause()
+  local speed = usage.completionTokens > 1
+      and self.seconds >= least_seconds
+      and ('%.0f tokens/s'):format(usage.completionTokens / self.seconds)
+    or nil
+  local window = window_of(usage)
+  local both = speed and window and ('%s, %s'):format(speed, window) or nil
+  return both and { both, window } or { window or speed }
+end
 
 --- What the chat adds below an answer that ended early, by finish reason.
 local remarks = {
@@ -36,7 +93,7 @@ function M.create(chat, turn)
   local running = {}
   local function begin()
     figures:begin()
-    chat.state:set_phase('answers')
+    chat.state:set('phase', 'answers')
   end
   local listener = {}
   function listener.thinking(text)
@@ -49,21 +106,21 @@ function M.create(chat, turn)
     -- After writing: text that an interrupt kept from being written is missing here too, and is added at the end.
     came = came .. text
   end
-  function listener.call(call)
+  function listener.toolCall(call)
     figures:pause()
     came = ''
-    chat.state:set_phase('answers')
+    chat.state:set('phase', 'answers')
     running[call.id] = call.name
-    chat.state:set_running(calls.progress(call.name))
+    chat.state:set('running', calls.progress(call.name))
     page:add_call(call)
   end
-  function listener.result(result)
+  function listener.toolResult(result)
     running[result.id] = nil
     local _, name = next(running)
-    chat.state:set_running(name and calls.progress(name))
+    chat.state:set('running', name and calls.progress(name))
     page:add_result(result)
     if result.server == 'builtin' then
-      chat.state:use_mode(chat.state.mode or 'ask')
+      chat.state:set('mode', chat.state.mode or 'ask')
     end
     if result.server == 'builtin' and not result.isError then
       -- A file that is open may have changed.
@@ -73,7 +130,7 @@ function M.create(chat, turn)
   function listener.progress(progress)
     local name = running[progress.id]
     if name then
-      chat.state:set_running(calls.progress(name, progress))
+      chat.state:set('running', calls.progress(name, progress))
     end
   end
   function listener.notice(notice)

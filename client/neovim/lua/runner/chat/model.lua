@@ -30,10 +30,8 @@ end
 ---@param take fun(name: string)
 ---@param fail fun(message: string)
 function M.find(take, fail)
-  connection.request('runner/models/chatModel', vim.empty_dict(), function(err, result)
-    if err then
-      return fail(err.message)
-    elseif not result.model then
+  connection.ask('runner/models/chatModel', vim.empty_dict(), function(result)
+    if not result.model then
       return explain(fail)
     end
     if result.missing then
@@ -41,7 +39,7 @@ function M.find(take, fail)
       notice.warn(missing:format(result.missing, result.model.name) .. get .. '.')
     end
     take(result.model.name)
-  end)
+  end, fail)
 end
 
 --- Keeps the user's choice for later chats. If that fails, no error is shown.

@@ -1,6 +1,7 @@
 --- `@path`, `@folder/`, `@src/**/*.ts`, `@https://…` and `@server:uri` in a prompt: what they name goes along with it.
 --- `#file:path` is another spelling of `@path`. The daemon finds it; files that are open are sent as they are in the
 --- editor.
+local changes = require('runner.changes')
 local connection = require('runner.connection')
 local controls = require('runner.controls')
 local notice = require('runner.notice')
@@ -76,13 +77,11 @@ end
 ---@param file runner.FoundFile
 local function take_from_editor(file)
   local path = path_of(file)
-  for _, bufnr in ipairs(path and vim.api.nvim_list_bufs() or {}) do
-    local name = vim.bo[bufnr].modified and vim.bo[bufnr].buftype == '' and vim.api.nvim_buf_get_name(bufnr) or ''
-    if name ~= '' and real_path(name) == path then
-      local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
-      file.tokens = math.ceil(file.tokens * #text / math.max(file.bytes, 1))
-      file.attachment.text, file.bytes = text, #text
-    end
+  local bufnr = path and changes.unsaved_buffer(path)
+  if bufnr then
+    local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
+    file.tokens = math.ceil(file.tokens * #text / math.max(file.bytes, 1))
+    file.attachment.text, file.bytes = text, #text
   end
 end
 
@@ -121,6 +120,11 @@ local function ask_about(files, take)
   go_on(1)
 end
 
+---@param message string
+local function refuse(message)
+  notice.complain(('Nothing was sent. %s'):format(message))
+end
+
 ---@param url string
 ---@param take fun(files: runner.FoundFile[])
 local function fetch(url, take)
@@ -130,12 +134,9 @@ local function fetch(url, take)
     if choice ~= 'Yes' then
       return take({})
     end
-    connection.request('runner/files/fetch', { url = url }, function(err, result)
-      if err then
-        return notice.complain(('Nothing was sent. %s'):format(err.message))
-      end
+    connection.ask('runner/files/fetch', { url = url }, function(result)
       take({ result.file })
-    end)
+    end, refuse)
   end)
 end
 
@@ -171,12 +172,9 @@ function M.find(typed, take)
   if not text:find('%s@[^%s@]') then
     return take({ contexts = {}, images = {} })
   end
-  connection.request('runner/files/find', { text = text, cwd = vim.uv.cwd() }, function(err, result)
-    if err then
-      return notice.complain(('Nothing was sent. %s'):format(err.message))
-    end
+  connection.ask('runner/files/find', { text = text, cwd = vim.uv.cwd() }, function(result)
     collect(result.mentions, take)
-  end)
+  end, refuse)
 end
 
 return M

@@ -36,25 +36,20 @@ end
 ---@param take fun(found: table)
 ---@param refuse fun(message?: string)
 local function get(params, take, refuse)
-  connection.request('runner/prompts/get', params, function(err, found)
-    if err then
-      return refuse(err.message)
-    elseif found.kind ~= 'unasked' then
+  connection.ask('runner/prompts/get', params, function(found)
+    if found.kind ~= 'unasked' then
       return take(found)
     end
     ask_about(found.folder, function(is_allowed)
       local answer = { cwd = params.cwd, allowed = is_allowed }
-      connection.request('runner/prompts/allow', answer, function(failure)
-        if failure or not is_allowed then
-          refuse(failure and failure.message)
-        else
-          connection.request('runner/prompts/get', params, function(problem, allowed)
-            return problem and refuse(problem.message) or take(allowed)
-          end)
+      connection.ask('runner/prompts/allow', answer, function()
+        if not is_allowed then
+          return refuse()
         end
-      end)
+        connection.ask('runner/prompts/get', params, take, refuse)
+      end, refuse)
     end, refuse)
-  end)
+  end, refuse)
 end
 
 --- Text that calls no prompt is sent as it is, at once.

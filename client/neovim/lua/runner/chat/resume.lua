@@ -31,7 +31,7 @@ function M.go_on(chat, id)
     replay.write(chat.page, result.messages, result.session.model)
     -- What a conversation was allowed once, nobody has allowed today.
     local mode = require('runner.agent').is_on() and 'ask' or nil
-    chat.state:use_mode(mode)
+    chat.state:set('mode', mode)
     if mode then
       chat.page:add_remark('*It begins in the mode ask; :RunnerMode changes that.*')
     end

@@ -6,7 +6,7 @@ local winbar = require('runner.chat.winbar')
 ---@class runner.ChatState
 ---@field private bufnr integer
 ---@field model string?
----@field mode runner.Mode? Of the built-in tools; absent while it is not known that they are on.
+---@field mode runner.AgentMode? Of the built-in tools; absent while it is not known that they are on.
 ---@field phase runner.ChatPhase
 ---@field question { tool: string, is_asked: boolean }? May this tool run?
 ---@field running string? The call that runs, and how far it has come.
@@ -26,24 +26,11 @@ function State:show()
   end
 end
 
----@param model string
-function State:use(model)
-  self.model = model
-  self:show()
-end
-
----@param mode runner.Mode?
-function State:use_mode(mode)
-  if self.mode ~= mode then
-    self.mode = mode
-    self:show()
-  end
-end
-
----@param phase runner.ChatPhase
-function State:set_phase(phase)
-  if self.phase ~= phase then
-    self.phase = phase
+---@param part 'model'|'mode'|'phase'|'running'
+---@param value string?
+function State:set(part, value)
+  if self[part] ~= value then
+    self[part] = value
     self:show()
   end
 end
@@ -60,14 +47,6 @@ function State:set_question(tool, is_asked)
     self:show()
   end
   return is_other
-end
-
----@param running string?
-function State:set_running(running)
-  if self.running ~= running then
-    self.running = running
-    self:show()
-  end
 end
 
 --- A turn begins. It is shown once it has been sent.

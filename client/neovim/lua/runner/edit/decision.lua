@@ -39,42 +39,24 @@ function Decision:map_keys()
     return { hunks.nearest(self.bufnr, self.hunks, cursor_row()) }
   end
   keys.map(self.bufnr, {
-    ga = {
-      desc = 'Accepts this part of the edit',
-      run = function()
-        self:accept_hunks(nearest())
-      end,
-    },
-    gr = {
-      desc = 'Rejects this part of the edit',
-      run = function()
-        self:settle(nearest())
-      end,
-    },
-    gA = {
-      desc = 'Accepts the edit',
-      run = function()
-        self:accept()
-      end,
-    },
-    gR = {
-      desc = 'Rejects the edit',
-      run = function()
-        self:reject()
-      end,
-    },
-    [']c'] = {
-      desc = 'The next part of the edit',
-      run = function()
-        self:go(1)
-      end,
-    },
-    ['[c'] = {
-      desc = 'The previous part of the edit',
-      run = function()
-        self:go(-1)
-      end,
-    },
+    ga = keys.action('Accepts this part of the edit', function()
+      self:accept_hunks(nearest())
+    end),
+    gr = keys.action('Rejects this part of the edit', function()
+      self:settle(nearest())
+    end),
+    gA = keys.action('Accepts the edit', function()
+      self:accept()
+    end),
+    gR = keys.action('Rejects the edit', function()
+      self:reject()
+    end),
+    [']c'] = keys.action('The next part of the edit', function()
+      self:go(1)
+    end),
+    ['[c'] = keys.action('The previous part of the edit', function()
+      self:go(-1)
+    end),
   })
 end
 

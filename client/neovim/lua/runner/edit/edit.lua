@@ -1,5 +1,6 @@
 --- One edit: lines of a buffer, and the new lines as they come. Once they are whole, the user decides on them.
 local Decision = require('runner.edit.decision')
+local attachments = require('runner.chat.attachments')
 local connection = require('runner.connection')
 local hunks = require('runner.edit.hunks')
 local incoming = require('runner.incoming')
@@ -122,19 +123,14 @@ function Edit:params(instruction)
   local function text_of(first, last)
     return table.concat(vim.api.nvim_buf_get_lines(bufnr, first, last, false), '\n')
   end
-  local name = vim.api.nvim_buf_get_name(bufnr)
-  local filetype = vim.bo[bufnr].filetype
-  return {
+  return vim.tbl_extend('error', attachments.place_of(bufnr), {
     streamId = self.stream_id,
     model = self.model,
     instruction = instruction,
     text = table.concat(self.old, '\n'),
     before = text_of(math.max(row - most_around, 0), row),
     after = text_of(row + #self.old, row + #self.old + most_around),
-    path = name ~= '' and vim.fn.fnamemodify(name, ':.') or nil,
-    language = filetype ~= '' and filetype or nil,
-    uris = name ~= '' and { vim.uri_from_bufnr(bufnr) } or nil,
-  }
+  })
 end
 
 --- Asks the model.
@@ -145,12 +141,9 @@ function Edit:ask(model, instruction)
   self.model, self.stream_id = model, ('neovim-edit-%d'):format(count)
   streams[self.stream_id] = self
   keys.map(self.bufnr, {
-    ['<C-c>'] = {
-      run = function()
-        self:cancel()
-      end,
-      desc = 'Cancels the edit',
-    },
+    ['<C-c>'] = keys.action('Cancels the edit', function()
+      self:cancel()
+    end),
   })
   self:set_phase('waiting')
   self.request = connection.request('runner/edit', self:params(instruction), function(err, result)

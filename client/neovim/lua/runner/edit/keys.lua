@@ -1,7 +1,9 @@
 --- The keys of an edit: in its buffer, in normal mode, and only until it is over.
 local M = {}
 
----@alias runner.EditKeys table<string, { run: fun(), desc: string }>
+---@class runner.KeyAction
+---@field desc string
+---@field run fun()
 
 --- The user's own mappings of these keys in the buffer, by key.
 ---@type table<integer, table<string, table<string, any>>>
@@ -26,8 +28,15 @@ local function watch_interrupts(bufnr, run)
   vim.on_key(next(interruptible) and on_key or nil, interrupts)
 end
 
+---@param desc string
+---@param run fun()
+---@return runner.KeyAction
+function M.action(desc, run)
+  return { desc = desc, run = run }
+end
+
 ---@param bufnr integer
----@param keys runner.EditKeys
+---@param keys table<string, runner.KeyAction>
 function M.map(bufnr, keys)
   M.unmap(bufnr)
   before[bufnr] = {}

@@ -10,19 +10,6 @@ local ways = require('runner.engine.ways')
 
 local M = {}
 
----@param method string
----@param params table
----@param take fun(answer: any)
-local function ask(method, params, take)
-  connection.request(method, params, function(err, answer)
-    if err then
-      steps.complain(err.message)
-    else
-      take(answer)
-    end
-  end)
-end
-
 --- A file counts as a path; any other word is a name, which may have a slash, too.
 ---@param word string
 ---@return string
@@ -38,7 +25,7 @@ local function start(model)
 end
 
 local function show_status()
-  ask('runner/engine/status', vim.empty_dict(), function(engine)
+  steps.ask('runner/engine/status', vim.empty_dict(), function(engine)
     local sentences = {
       steps.fit(engine.message),
       ('The engine is %sinstalled.'):format(engine.isInstalled and '' or 'not '),
@@ -52,7 +39,7 @@ end
 ---@param is_there string
 ---@param done string
 local function fetch(what, is_there, done)
-  ask('runner/engine/offers', vim.empty_dict(), function(offers)
+  steps.ask('runner/engine/offers', vim.empty_dict(), function(offers)
     local offer = offers[what]
     if offer.problem then
       return steps.complain(offer.problem)
@@ -88,7 +75,7 @@ end
 ---@param path string?
 local function pick_model(path)
   local params = path and { path = vim.fs.abspath(vim.fs.normalize(path)) } or vim.empty_dict()
-  ask('runner/engine/models', params, function(found)
+  steps.ask('runner/engine/models', params, function(found)
     if #found.models == 0 then
       return notice.answer('No model file (GGUF) was found on this machine. :RunnerEngine sample fetches a small one.')
     end
@@ -100,7 +87,7 @@ local function pick_model(path)
 end
 
 local function remove()
-  ask('runner/engine/remove', vim.empty_dict(), function(answer)
+  steps.ask('runner/engine/remove', vim.empty_dict(), function(answer)
     notice.say(answer.wasThere and 'The engine and its small model are removed.' or 'Nothing was installed.')
   end)
 end

@@ -28,6 +28,13 @@ function M.complain(message)
   notice.complain(M.fit(message))
 end
 
+---@param method string
+---@param params table
+---@param take fun(answer: any)
+function M.ask(method, params, take)
+  connection.ask(method, params, take, M.complain)
+end
+
 --- What a user should know before something is fetched, as the daemon says it of a way.
 ---@param offer { bytes: integer, packages: integer, licenses: string, from: string, folder: string }
 ---@return string

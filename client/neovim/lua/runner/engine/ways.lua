@@ -1,5 +1,4 @@
 --- The ways to a model on this machine, for a user who has no runner. The daemon decides what is offered.
-local connection = require('runner.connection')
 local notice = require('runner.notice')
 local picker = require('runner.picker')
 local steps = require('runner.engine.steps')
@@ -65,10 +64,7 @@ end
 ---@param usual { url: string }
 ---@param engine runner.EngineStatus
 local function offer(usual, engine)
-  connection.request('runner/engine/offers', vim.empty_dict(), function(err, offers)
-    if err then
-      return steps.complain(err.message)
-    end
+  steps.ask('runner/engine/offers', vim.empty_dict(), function(offers)
     local problem = offers.library.problem or offers.sample.problem
     if #offers.ways == 0 and engine.state ~= 'running' and problem then
       return steps.complain(problem)
@@ -79,14 +75,8 @@ end
 
 --- Offers what can be started, unless a runner answers that was not started here.
 function M.offer()
-  connection.request('runner/servers', vim.empty_dict(), function(err, answer)
-    if err then
-      return steps.complain(err.message)
-    end
-    connection.request('runner/engine/status', vim.empty_dict(), function(problem, engine)
-      if problem then
-        return steps.complain(problem.message)
-      end
+  steps.ask('runner/servers', vim.empty_dict(), function(answer)
+    steps.ask('runner/engine/status', vim.empty_dict(), function(engine)
       local usual = answer.servers[1]
       if usual.status.state ~= 'offline' and usual.url ~= engine.url then
         return notice.answer(steps.fit(usual.status.message) .. ' Nothing needs to be started.')
@@ -97,12 +87,8 @@ function M.offer()
 end
 
 function M.stop()
-  connection.request('runner/engine/stop', vim.empty_dict(), function(err, answer)
-    if err then
-      steps.complain(err.message)
-    else
-      notice.say(answer.wasRunning and 'It is stopped.' or 'Nothing that Runner started was running.')
-    end
+  steps.ask('runner/engine/stop', vim.empty_dict(), function(answer)
+    notice.say(answer.wasRunning and 'It is stopped.' or 'Nothing that Runner started was running.')
   end)
 end
 

@@ -1,17 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.ts';
-import { createModelRequest } from '../../../protocol/messages/models.ts';
+import { createModelRequest, pullModelRequest } from '../../../protocol/messages/models.ts';
 import { fullModelName } from '../../shared/fullModelName.ts';
-import type { CommandContext } from '../cli/command.ts';
+import { type CommandContext, tell } from '../cli/command.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
+import { interruptible } from '../cli/signals.ts';
 import { readAll } from '../cli/terminal.ts';
 import { findInstalled, ownName } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
+import type { DaemonClient } from '../daemon/daemon.ts';
+import { requestWork } from '../daemon/work.ts';
 import { columnsOf, cutTo } from '../screen/columns.ts';
 import type { Output, Style } from '../screen/output.ts';
-import { runWork } from './work.ts';
 
 /** A Modelfile from standard input may have this many bytes. */
 const maxModelfile = 1024 * 1024;
@@ -136,4 +139,47 @@ function markedLine(
 /** Each tab becomes one blank, so that the mark is below the mistake. */
 function showBlanks(text: string): string {
   return showLine(text.replaceAll('\t', ' '));
+}
+
+/** Downloads a model. */
+export async function pullModel(context: CommandContext): Promise<number> {
+  const [model = ''] = context.commandLine.words;
+  return withDaemon(context, {}, (daemon) =>
+    runWork(context, daemon, {
+      request: pullModelRequest,
+      params: { model },
+      done: 'Pulled',
+      stopped: 'Stopped. What was downloaded is kept; pulling again goes on from there.',
+    }),
+  );
+}
+
+/** Long work on a model that reports its progress. */
+export interface Work<P extends WorkDoneParams> {
+  readonly request: RequestMessage<P, { readonly model: string }>;
+  readonly params: P & { readonly model: string };
+  /** What happened to the model, such as `Pulled`. */
+  readonly done: string;
+  /** Its progress is not shown. */
+  readonly isQuiet?: true;
+  /** What is shown if Ctrl-C cancelled it. */
+  readonly stopped: string;
+}
+
+/** Does the work and shows its progress. Ctrl-C cancels it. Returns the exit code. */
+async function runWork<P extends WorkDoneParams>(
+  context: CommandContext,
+  daemon: DaemonClient,
+  { request, params, done, stopped, isQuiet }: Work<P>,
+): Promise<number> {
+  const made = await (isQuiet
+    ? interruptible(context.terminal, (signal) => daemon.request(request, params, signal))
+    : requestWork(context, daemon, { request, params }));
+  if (!made) {
+    await tell(context, { event: 'cancelled', model: params.model }, stopped);
+    return 130;
+  }
+  const { model } = made;
+  await tell(context, { event: 'done', model }, `${done} ${showLine(model)}.`);
+  return 0;
 }
