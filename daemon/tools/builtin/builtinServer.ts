@@ -17,7 +17,7 @@ import { FileStore, type OpenTexts } from './fileStore.ts';
 import { adviceOnTool, editsIn } from './forgivenCall.ts';
 import { createReadRecord } from './readLines.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
-import { createWorkspace } from './workspace.ts';
+import { Workspace } from './workspace.ts';
 
 /** What the built-in tools know of the client and its user. */
 export interface BuiltinContext extends OpenTexts {
@@ -50,7 +50,7 @@ const widest: CallContext = { characters: 32_000, replaceable: 32_000 };
 export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const { entry, env, showsDiffs, sessionsFolder } = options;
   const homes = [env['HOME'], env['USERPROFILE'], homedir()].filter((home) => home !== undefined);
-  const workspace = createWorkspace({ ...options, folders: entry.folders, homes });
+  const workspace = new Workspace({ ...options, folders: entry.folders, homes });
   const store = new FileStore(options);
   const edits =
     sessionsFolder === undefined ? undefined : createEditHistory({ sessionsFolder, workspace, store });

@@ -6,7 +6,6 @@ import { editHelp, jsonNotes, leavesLittle, refusePlaceholders } from './editHel
 import { base64Of, type NoteEdit } from './editHistory.ts';
 import { createFileDiff, describeDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { nothingThere } from './fileReads.ts';
 import { changedMeanwhile, type FileStore, type NewText } from './fileStore.ts';
 import type { ReadRecord } from './readLines.ts';
 import { decidesWhatRuns } from './reservedFiles.ts';
@@ -62,7 +61,7 @@ export class FileChanges {
       const [first] = edits;
       if (before === undefined && first?.old === '' && more.length === 0)
         return { text: first.wanted, forgiven: [] };
-      if (before === undefined) throw await nothingThere(place, this.#options.workspace, signal);
+      if (before === undefined) throw await this.#options.workspace.nothingAt(place, signal);
       try {
         return applyEdits(before, edits, isEverywhere);
       } catch (error) {
@@ -99,26 +98,12 @@ export class FileChanges {
     return new FileProblemError(error.message + editHelp(error, { ...bounds, name, text, times }));
   }
 
-  /**
-   * Changes of one file wait for each other: the next one is made from what the one before it has written. The function
-   * that this returns ends the turn.
-   */
-  async #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
+  /** Changes of one file wait for each other: the next is made from what the one before it has written. Gives its end. */
+  #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
+    const turn = new Promise<() => void>((begin) => {
+      void this.#turns.run(path, () => new Promise<void>((end) => (signal.aborted ? end() : begin(end))));
     });
-    const begun = new Promise<void>((begin) => {
-      void this.#turns.run(path, () => {
-        begin();
-        return ended;
-      });
-    });
-    await orAborted(begun, signal).catch((error) => {
-      end();
-      throw error;
-    });
-    return end;
+    return orAborted(turn, signal);
   }
 
   async #prepared(change: Change, signal: AbortSignal): Promise<PreparedCall> {

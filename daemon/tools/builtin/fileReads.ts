@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import type { CallContext, PreparedCall } from '../../chat/daemonTools.ts';
 import type { BuiltinArguments } from './builtinTools.ts';
@@ -29,7 +28,7 @@ export function createFileReads({ workspace, store, known, rules }: FileReadsOpt
       end: () => undefined,
       async call(signal) {
         const place = await workspace.find(given.path || undefined);
-        if (!place.isThere) throw await nothingThere(place, workspace, signal);
+        if (!place.isThere) throw await workspace.nothingAt(place, signal);
         if (place.path !== before.path) throw new FileProblemError(`${given.path} has changed. Try again.`);
         return { content: await run(place, signal), isError: false };
       },
@@ -73,23 +72,3 @@ export function createFileReads({ workspace, store, known, rules }: FileReadsOpt
 }
 
 const unsavedNote = '\n[The editor has unsaved changes of this file. This is what is on the disk.]';
-
-/** At most this many files of a name are named. */
-const maxNamed = 5;
-
-/** Names the files of that name elsewhere: which of them is meant, the model says. */
-export async function nothingThere(
-  { name }: WorkspacePlace,
-  { find, filesBelow }: Workspace,
-  signal: AbortSignal,
-): Promise<FileProblemError> {
-  const others: string[] = [];
-  const sought = `/${basename(name)}`.toLowerCase();
-  for await (const file of filesBelow(await find(), signal)) {
-    if (`/${file.name}`.toLowerCase().endsWith(sought)) others.push(file.name);
-    if (others.length === maxNamed) break;
-  }
-  const hint =
-    others.length === 0 ? 'List the files, or search for a word of it.' : `There is ${others.join(', ')}.`;
-  return new FileProblemError(`There is no file or folder ${name}. ${hint}`);
-}

@@ -29,13 +29,13 @@ interface ListOptions {
  */
 export async function listFiles(
   folder: WorkspacePlace,
-  { filesBelow }: Workspace,
+  workspace: Workspace,
   { pattern, room, signal }: ListOptions,
 ): Promise<string> {
   const matches = matcherOf(pattern);
   const left = new Omissions();
   const root = createFolder(folder.name);
-  for await (const file of filesBelow(folder, signal, left))
+  for await (const file of workspace.filesBelow(folder, signal, left))
     if (matches(file.name)) addFile(root, file, folder.name === '' ? 0 : folder.name.length + 1);
   const entries = entriesOf(root, openFolders(root, room - roomForNote));
   const roomFor = ({ name }: Entry) => name.length + roomForSize;

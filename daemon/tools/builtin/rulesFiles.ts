@@ -5,7 +5,6 @@ import type { Notice } from '../../../protocol/messages/chat.ts';
 import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';
 import { isMade } from '../../files/folderFiles.ts';
-import { FileProblemError } from './fileProblem.ts';
 import { decodeText, readFile } from './fileStore.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
@@ -81,15 +80,12 @@ async function nearestRules(file: WorkspacePlace, workspace: Workspace): Promise
 }
 
 /** Undefined if a folder has none, or none that models may read. */
-async function rulesIn(folder: string, { find }: Workspace): Promise<WorkspacePlace | undefined> {
+async function rulesIn(folder: string, workspace: Workspace): Promise<WorkspacePlace | undefined> {
   for (const name of names) {
     const path = join(folder, name);
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) continue;
-    const place = await find(path).catch((error: unknown) => {
-      if (error instanceof FileProblemError) return undefined;
-      throw error;
-    });
+    const place = await workspace.tryFindNamed(path);
     if (place?.path === real && !place.isFolder) return place;
   }
   return undefined;

@@ -46,7 +46,7 @@ export async function searchFiles(
 
 async function searchAll(
   place: WorkspacePlace,
-  { filesBelow }: Workspace,
+  workspace: Workspace,
   { query, isRegex, signal }: SearchOptions,
 ) {
   const search = createLineSearch(query, isRegex, signal);
@@ -55,7 +55,7 @@ async function searchAll(
   const names: string[] = [];
   let [read, kept] = [0, 0];
   try {
-    for await (const { name, path } of place.isFolder ? filesBelow(place, signal, left) : [place]) {
+    for await (const { name, path } of place.isFolder ? workspace.filesBelow(place, signal, left) : [place]) {
       if (name.toLowerCase().includes(query.toLowerCase())) names.push(name);
       const text = await readText(path);
       if (text === undefined && !place.isFolder)
