@@ -24,12 +24,13 @@ import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
 import type { CheckRequests, ChecksContext } from './builtin/checks.ts';
+import type { EditHistory } from './builtin/editHistory.ts';
 import { otherToolNames } from './builtin/forgivenCall.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
-import type { AskableServer, EditHistory, ServerState, ToolServer } from './toolServer.ts';
+import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<

@@ -9,13 +9,13 @@ import type { ServerState, ToolServer } from '../toolServer.ts';
 import { builtinInstructions, builtinTools } from './builtinTools.ts';
 import { CheckRunner, type ChecksContext } from './checks.ts';
 import { createCheckTool } from './checkTool.ts';
-import { createEditHistory } from './editHistory.ts';
+import { EditHistory } from './editHistory.ts';
 import { FileChanges } from './fileChanges.ts';
 import { withProblems } from './fileProblem.ts';
-import { createFileReads } from './fileReads.ts';
+import { type FileTools, prepareRead } from './fileReads.ts';
 import { FileStore, type OpenTexts } from './fileStore.ts';
 import { adviceOnTool, editsIn } from './forgivenCall.ts';
-import { createReadRecord } from './readLines.ts';
+import { ReadRecord } from './readLines.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { Workspace } from './workspace.ts';
 
@@ -53,23 +53,21 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const workspace = new Workspace({ ...options, folders: entry.folders, homes });
   const store = new FileStore(options);
   const edits =
-    sessionsFolder === undefined ? undefined : createEditHistory({ sessionsFolder, workspace, store });
+    sessionsFolder === undefined ? undefined : new EditHistory({ sessionsFolder, workspace, store });
   const rules = createRulesFiles({ ...options, workspace });
-  const parts = { workspace, store, rules, note: edits?.note, known: createReadRecord() };
-  const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
+  const tools: FileTools = { workspace, store, rules, edits, known: new ReadRecord() };
+  const changes = new FileChanges(tools);
   const checks = options.checks && new CheckRunner({ ...options, ...options.checks, workspace });
 
   /** The arguments were checked against the schemas of the tools. */
   const prepare = (
-    { name, arguments: given, bounds = widest }: ToolRequest,
+    { name: tool, arguments: given, bounds: context = widest }: ToolRequest,
     signal: AbortSignal,
   ): Promise<PreparedCall> =>
     withProblems(async () => {
-      if (name === 'list_files') return reads.list(given, bounds);
-      if (name === 'search_files') return reads.search(given, bounds);
-      if (name === 'edit_file') return changes.edit(editsIn(given), bounds, signal);
-      if (name === 'write_file') return changes.write(given, bounds, signal);
-      return reads.read(given, bounds);
+      if (tool === 'edit_file') return changes.edit(editsIn(given), context, signal);
+      if (tool === 'write_file') return changes.write(given, context, signal);
+      return prepareRead({ tool, given, context }, tools);
     }, signal);
 
   return {
@@ -78,11 +76,11 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
         const folders = await workspace.folders();
         const configured = (await checks?.configured()) ?? [];
         const names = configured.map(({ name }) => name);
-        const tools = [...builtinTools(folders, showsDiffs())];
-        if (checks && configured.length > 0) tools.push(createCheckTool(configured, checks));
+        const listed = [...builtinTools(folders, showsDiffs())];
+        if (checks && configured.length > 0) listed.push(createCheckTool(configured, checks));
         const instructions: ServerState['instructions'] = (nameOf) => builtinInstructions(folders, nameOf);
         const adviceOn = (name: string) => adviceOnTool(name, names);
-        return { entry, server: this, state: 'ready', tools, instructions, adviceOn };
+        return { entry, server: this, state: 'ready', tools: listed, instructions, adviceOn };
       } catch (error) {
         return { entry, state: 'failed', message: messageOf(error), tools: [] };
       }

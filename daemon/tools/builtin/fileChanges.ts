@@ -3,22 +3,13 @@ import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import type { CallBounds, CallContext, PreparedCall } from '../../chat/daemonTools.ts';
 import type { BuiltinArguments } from './builtinTools.ts';
 import { editHelp, jsonNotes, leavesLittle, refusePlaceholders } from './editHelp.ts';
-import { base64Of, type NoteEdit } from './editHistory.ts';
 import { createFileDiff, describeDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { changedMeanwhile, type FileStore, type NewText } from './fileStore.ts';
-import type { ReadRecord } from './readLines.ts';
+import type { FileTools } from './fileReads.ts';
+import { changedMeanwhile, type NewText } from './fileStore.ts';
 import { decidesWhatRuns } from './reservedFiles.ts';
 import { applyEdits, type EditedText, EditPlaceError } from './textEdits.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
-
-interface FileChangesOptions {
-  readonly workspace: Workspace;
-  readonly store: FileStore;
-  readonly known: ReadRecord;
-  /** Absent if nothing is kept. */
-  readonly note: NoteEdit | undefined;
-}
+import type { WorkspacePlace } from './workspace.ts';
 
 interface Change {
   /** The arguments as they are meant. */
@@ -38,13 +29,13 @@ const maxFiles = 1_000;
 
 /** Changes files as calls want it, one change of a file after another, and only as the user was shown it. */
 export class FileChanges {
-  readonly #options: FileChangesOptions;
+  readonly #tools: FileTools;
   readonly #turns = new SerialQueue();
   /** How often edits of a file have failed in a row. */
   readonly #failures = new Map<string, number>();
 
-  constructor(options: FileChangesOptions) {
-    this.#options = options;
+  constructor(tools: FileTools) {
+    this.#tools = tools;
   }
 
   /** Several edits are of one file. */
@@ -61,7 +52,7 @@ export class FileChanges {
       const [first] = edits;
       if (before === undefined && first?.old === '' && more.length === 0)
         return { text: first.wanted, forgiven: [] };
-      if (before === undefined) throw await this.#options.workspace.nothingAt(place, signal);
+      if (before === undefined) throw await this.#tools.workspace.nothingAt(place, signal);
       try {
         return applyEdits(before, edits, isEverywhere);
       } catch (error) {
@@ -80,7 +71,7 @@ export class FileChanges {
       refusePlaceholders(content, before);
       if (before.length > replaceable)
         throw new FileProblemError(`${name} is too long to be replaced as a whole. Use edit_file.`);
-      if (before !== '' && !this.#options.known.isWhole(found, before))
+      if (before !== '' && !this.#tools.known.isWhole(found, before))
         throw new FileProblemError(
           `${name} is there, and you have not read all of its present text. Read it first, or use edit_file.`,
         );
@@ -107,7 +98,7 @@ export class FileChanges {
   }
 
   async #prepared(change: Change, signal: AbortSignal): Promise<PreparedCall> {
-    const { workspace, store } = this.#options;
+    const { workspace, store } = this.#tools;
     const { given, path, isWhole, make } = change;
     const end = await this.#takeTurn((await workspace.find(path)).path, signal);
     try {
@@ -145,17 +136,16 @@ export class FileChanges {
     { before, text, ...change }: Change & NewText,
     signal: AbortSignal,
   ): Promise<void> {
-    const { workspace, store, known, note } = this.#options;
+    const { workspace, store, known, edits } = this.#tools;
     const now = await workspace.find(change.path);
     // Another program may have changed what the path leads to since the user was asked.
     if (now.path !== path || now.isThere !== isThere) throw changedMeanwhile(name);
     await store.write(now, { before, text }, signal);
-    known.noteWritten(path, before?.text, text, change.isWhole);
+    // Who knew the whole text before knows it now.
+    if (change.isWhole || (before && known.isWhole(path, before.text))) known.noteRead(path, text);
     this.#failures.delete(path);
-    const after = base64Of({ text, hasMark: before?.hasMark ?? false });
-    const edit = { path, name, before: before && base64Of(before), after };
     // The edit is made, whether or not it can be taken back.
-    if (change.turn) await note?.(change.turn, edit).catch(() => undefined);
+    if (change.turn) await edits?.note(change.turn, now, { before, text }).catch(() => undefined);
   }
 }
 
