@@ -21,7 +21,8 @@ interface ShownLines {
 const maxLines = 2_000;
 /** The result of a tool has no more characters. */
 const maxCharacters = 32_000;
-const roomForNote = 200;
+/** Of a result, in characters: what a note on what is left out may take. */
+export const roomForNote = 200;
 
 /** Lines of a text as they are. A note below them, in brackets, says what is left out. */
 export function readLines(
