@@ -14,7 +14,7 @@ import { FileChanges } from './fileChanges.ts';
 import { withProblems } from './fileProblem.ts';
 import { type FileTools, prepareRead } from './fileReads.ts';
 import { FileStore, type OpenTexts } from './fileStore.ts';
-import { adviceOnTool, editsIn } from './forgivenCall.ts';
+import { adviceOnTool } from './forgivenCall.ts';
 import { ReadRecord } from './readLines.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
 import { Workspace } from './workspace.ts';
@@ -59,16 +59,14 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const changes = new FileChanges(tools);
   const checks = options.checks && new CheckRunner({ ...options, ...options.checks, workspace });
 
-  /** The arguments were checked against the schemas of the tools. */
   const prepare = (
     { name: tool, arguments: given, bounds: context = widest }: ToolRequest,
     signal: AbortSignal,
-  ): Promise<PreparedCall> =>
-    withProblems(async () => {
-      if (tool === 'edit_file') return changes.edit(editsIn(given), context, signal);
-      if (tool === 'write_file') return changes.write(given, context, signal);
-      return prepareRead({ tool, given, context }, tools);
-    }, signal);
+  ): Promise<PreparedCall> => {
+    const call = { tool, given, context };
+    const isChange = tool === 'edit_file' || tool === 'write_file';
+    return withProblems(() => (isChange ? changes.prepare(call, signal) : prepareRead(call, tools)), signal);
+  };
 
   return {
     async state(): Promise<ServerState> {

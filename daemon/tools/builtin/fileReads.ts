@@ -20,14 +20,15 @@ export interface FileTools {
   readonly edits: EditHistory | undefined;
 }
 
-interface ReadCall {
+/** A call whose arguments were read as they are meant, and checked against the schema of its tool. */
+export interface FileCall {
   readonly tool: string;
   readonly given: BuiltinArguments;
   readonly context: CallContext;
 }
 
 /** A call that reads: where it leads is looked up before the user is asked, and again when it runs. */
-export async function prepareRead(call: ReadCall, tools: FileTools): Promise<PreparedCall> {
+export async function prepareRead(call: FileCall, tools: FileTools): Promise<PreparedCall> {
   const { given } = call;
   const { workspace } = tools;
   const before = await workspace.find(given.path || undefined);
@@ -45,7 +46,7 @@ export async function prepareRead(call: ReadCall, tools: FileTools): Promise<Pre
 
 async function read(
   place: WorkspacePlace,
-  { tool, given, context: { characters: room, turn } }: ReadCall,
+  { tool, given, context: { characters: room, turn } }: FileCall,
   { workspace, store, known, rules, signal }: FileTools & { readonly signal: AbortSignal },
 ): Promise<string> {
   const { query = '', regex = false, pattern, start_line: from, end_line: to } = given;
