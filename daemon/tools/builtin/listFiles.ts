@@ -5,7 +5,7 @@ import { createGlob } from '../../base/globs.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { fitting, roomForNote } from './readLines.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
+import type { NamedFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 const maxEntries = 200;
 /** A folder with more entries is not opened, unless it is listed itself: it would take the place of the others. */
@@ -54,31 +54,25 @@ function matcherOf(pattern = ''): (name: string) => boolean {
   if (pattern === '') return () => true;
   if (pattern.length > maxPattern)
     throw new FileProblemError(`The pattern has more than ${maxPattern} characters. Give a shorter one.`);
-  const globs = [pattern, ...(pattern.includes('/') ? [] : [`**/${pattern}`])].map(createGlob);
-  return (name) => globs.some((matches) => matches(name));
-}
-
-interface ListedFile {
-  readonly name: string;
-  readonly path: string;
+  return createGlob(pattern.includes('/') ? pattern : `**/${pattern}`);
 }
 
 interface Folder {
   readonly name: string;
   readonly folders: Map<string, Folder>;
-  readonly files: ListedFile[];
+  readonly files: NamedFile[];
   /** The files in it, also in its folders. */
   count: number;
 }
 
-type Entry = Folder | ListedFile;
+type Entry = Folder | NamedFile;
 
 function createFolder(name: string): Folder {
   return { name, folders: new Map(), files: [], count: 0 };
 }
 
 /** `start` is where the path below the folder begins. */
-function addFile(folder: Folder, file: ListedFile, start: number): void {
+function addFile(folder: Folder, file: NamedFile, start: number): void {
   folder.count += 1;
   const end = file.name.indexOf('/', start);
   if (end === -1) return void folder.files.push(file);

@@ -5,7 +5,7 @@ import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';
 import { isMade } from '../../files/folderFiles.ts';
 import { decodeText, readFile } from './fileStore.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
+import type { NamedFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 /** The settings that decide which rules are read. */
 export interface RulesSettings {
@@ -23,8 +23,6 @@ interface RulesFilesOptions {
   /** The folder of the user's own configuration. */
   readonly userFolder?: string | undefined;
 }
-
-type NamedFile = Pick<WorkspacePlace, 'name' | 'path'>;
 
 /** In a folder, the first of them that is there counts. */
 const names = ['AGENTS.md', 'CLAUDE.md'];

@@ -93,8 +93,8 @@ function shownLines(found: readonly FileLines[], room: number): string {
       isEarly: index < maxOfFile,
     })),
   );
-  const [early, late] = [lines.filter(({ isEarly }) => isEarly), lines.filter(({ isEarly }) => !isEarly)];
-  const chosen = new Set([...early, ...late].slice(0, maxShown));
+  const earlyFirst = lines.toSorted((a, b) => Number(b.isEarly) - Number(a.isEarly));
+  const chosen = new Set(earlyFirst.slice(0, maxShown));
   const inOrder = lines.filter((one) => chosen.has(one)).map(({ line }) => line);
   const shown = fitting(inOrder, room, (line) => line.length + 1);
   const counts = `${count(total, 'line')} in ${count(found.length, 'file')}`;

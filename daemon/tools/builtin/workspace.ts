@@ -5,12 +5,15 @@ import { filesOf, Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { reservedPart } from './reservedFiles.ts';
 
-/** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
-export interface WorkspaceFile {
+export interface NamedFile {
   /** The absolute path, which leads over no link. */
   readonly path: string;
   /** The path below the folder of the workspace, with slashes, for people and models. */
   readonly name: string;
+}
+
+/** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
+export interface WorkspaceFile extends NamedFile {
   readonly isThere: boolean;
 }
 
@@ -89,7 +92,7 @@ export class Workspace {
     folder: WorkspacePlace,
     signal: AbortSignal,
     left = new Omissions(),
-  ): AsyncGenerator<Pick<WorkspaceFile, 'name' | 'path'>> {
+  ): AsyncGenerator<NamedFile> {
     const within = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime };
     for await (const { name, path } of filesOf({ ...within, now: this.#options.now, left, signal })) {
       if ((await this.#refusalOf(join(folder.path, name), path)) !== undefined) continue;
