@@ -9,7 +9,7 @@ import type { CallContext } from '../../chat/daemonTools.ts';
 import { createFileDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { decodeText, encodeText, type FileStore, type FileText, type NewText } from './fileStore.ts';
-import type { NamedFile, Workspace } from './workspace.ts';
+import type { ProjectFile, Workspace } from './workspace.ts';
 
 interface EditHistoryOptions {
   readonly sessionsFolder: string;
@@ -54,7 +54,7 @@ export class EditHistory {
   /** One after another: edits of several files are made at the same time. */
   note(
     { session, id, prompt }: NonNullable<CallContext['turn']>,
-    { path, name }: NamedFile,
+    { path, name }: ProjectFile,
     { before, text }: NewText,
   ): Promise<void> {
     const after = base64Of({ text, hasMark: before?.hasMark ?? false });

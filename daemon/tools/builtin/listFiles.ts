@@ -5,7 +5,7 @@ import { createGlob } from '../../base/globs.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { fitting, roomForNote } from './readLines.ts';
-import type { NamedFile, Workspace, WorkspacePlace } from './workspace.ts';
+import type { ProjectFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 const maxEntries = 200;
 /** A folder with more entries is not opened, unless it is listed itself: it would take the place of the others. */
@@ -60,19 +60,19 @@ function matcherOf(pattern = ''): (name: string) => boolean {
 interface Folder {
   readonly name: string;
   readonly folders: Map<string, Folder>;
-  readonly files: NamedFile[];
+  readonly files: ProjectFile[];
   /** The files in it, also in its folders. */
   count: number;
 }
 
-type Entry = Folder | NamedFile;
+type Entry = Folder | ProjectFile;
 
 function createFolder(name: string): Folder {
   return { name, folders: new Map(), files: [], count: 0 };
 }
 
 /** `start` is where the path below the folder begins. */
-function addFile(folder: Folder, file: NamedFile, start: number): void {
+function addFile(folder: Folder, file: ProjectFile, start: number): void {
   folder.count += 1;
   const end = file.name.indexOf('/', start);
   if (end === -1) return void folder.files.push(file);

@@ -5,7 +5,7 @@ import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';
 import { isMade } from '../../files/folderFiles.ts';
 import { decodeText, readFile } from './fileStore.ts';
-import type { NamedFile, Workspace, WorkspacePlace } from './workspace.ts';
+import type { ProjectFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 /** The settings that decide which rules are read. */
 export interface RulesSettings {
@@ -43,7 +43,11 @@ export function createRulesFiles({ workspace, settings, userFolder }: RulesFiles
       if (!projectRules) return undefined;
       const files: RulesFile[] = [];
       const notices: Notice[] = [];
-      const take = async (of: RulesFile['of'], { name, path }: NamedFile, read: typeof readRegularBytes) => {
+      const take = async (
+        of: RulesFile['of'],
+        { name, path }: ProjectFile,
+        read: typeof readRegularBytes,
+      ) => {
         try {
           const { text } = decodeText(await read(path, maxBytes));
           if (text.trim() !== '') files.push({ of, name, text });

@@ -5,7 +5,8 @@ import { filesOf, Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { reservedPart } from './reservedFiles.ts';
 
-export interface NamedFile {
+/** A file of the project, also one that is not there yet. */
+export interface ProjectFile {
   /** The absolute path, which leads over no link. */
   readonly path: string;
   /** The path below the folder of the workspace, with slashes, for people and models. */
@@ -13,7 +14,7 @@ export interface NamedFile {
 }
 
 /** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
-export interface WorkspaceFile extends NamedFile {
+export interface WorkspaceFile extends ProjectFile {
   readonly isThere: boolean;
 }
 
@@ -92,7 +93,7 @@ export class Workspace {
     folder: WorkspacePlace,
     signal: AbortSignal,
     left = new Omissions(),
-  ): AsyncGenerator<NamedFile> {
+  ): AsyncGenerator<ProjectFile> {
     const within = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime };
     for await (const { name, path } of filesOf({ ...within, now: this.#options.now, left, signal })) {
       if ((await this.#refusalOf(join(folder.path, name), path)) !== undefined) continue;
