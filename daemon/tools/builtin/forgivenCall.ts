@@ -93,7 +93,8 @@ function withEdits({ edits, ...given }: Fields): Fields {
 
 /** A text that is one Markdown fence loses it, unless the file is Markdown. The text of a whole file ends its line. */
 function withoutFences(given: Fields): Fields {
-  if (/\.(md|mdx|markdown)$/i.test(String(given['path']))) return given;
+  const path = given['path'];
+  if (typeof path === 'string' && /\.(md|mdx|markdown)$/i.test(path)) return given;
   const whole = given['old_string'] === '' ? 'new_string' : 'content';
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
