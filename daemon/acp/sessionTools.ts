@@ -4,8 +4,9 @@ import { builtinServer, type ToolServers } from '../../protocol/messages/tools.t
 import { InvalidParamsError } from '../base/errors.ts';
 import type { DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { CheckRequests } from '../tools/builtin/checks.ts';
+import type { EditHistory } from '../tools/builtin/editHistory.ts';
 import type { EditorFiles } from '../tools/builtin/fileStore.ts';
-import type { AskableServer, EditHistory } from '../tools/toolServer.ts';
+import type { AskableServer } from '../tools/toolServer.ts';
 
 /** The tool servers that a client passed with a session, and the folder in which they start. */
 export interface ClientTools {

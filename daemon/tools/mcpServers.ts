@@ -23,13 +23,14 @@ import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../ch
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
+import { builtinTool } from './builtin/builtinTools.ts';
 import type { CheckRequests, ChecksContext } from './builtin/checks.ts';
-import { otherToolNames } from './builtin/forgivenCall.ts';
+import type { EditHistory } from './builtin/editHistory.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
-import type { AskableServer, EditHistory, ServerState, ToolServer } from './toolServer.ts';
+import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
 
 export interface McpServersOptions
   extends Pick<
@@ -363,7 +364,7 @@ async function ownAdvice(states: readonly ServerState[], offered: readonly Daemo
   if (own.length === 0 || !instructions || !adviceOn) return undefined;
   const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
   const left = tools.flatMap(({ name }) =>
-    nameOf(name) === undefined ? [name, ...(otherToolNames[name] ?? [])] : [],
+    nameOf(name) === undefined ? [name, ...(builtinTool(name)?.names ?? [])] : [],
   );
   return {
     instructions: instructions(nameOf),

@@ -5,8 +5,8 @@ import type { Log } from '../base/log.ts';
 import { isOffered } from '../chat/agentMode.ts';
 import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
 import type { NamedApprovals } from './approvals.ts';
-import { readingTools } from './builtin/builtinTools.ts';
-import { argumentsAsMeant, editsIn, otherToolNames } from './builtin/forgivenCall.ts';
+import { builtinTool, readingTools } from './builtin/builtinTools.ts';
+import { argumentsAsMeant, editsIn } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
@@ -86,7 +86,7 @@ function toDaemonTool(
     ...(title === undefined ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(isOurs && {
-      otherNames: otherToolNames[name] ?? [],
+      otherNames: builtinTool(name)?.names ?? [],
       asMeant: (given: ToolRequest['arguments']) => calls?.asMeant(given) ?? argumentsAsMeant(name, given),
     }),
     ...(calls && { meantBy: calls.meantBy, runsLast: true }),

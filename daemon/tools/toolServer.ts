@@ -1,7 +1,8 @@
-import type { EditsResult, ListedToolServer, RestoredEdits } from '../../protocol/messages/tools.ts';
+import type { ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
 import type { ProjectRules } from '../chat/projectRules.ts';
 import type { CheckRequests } from './builtin/checks.ts';
+import type { EditHistory } from './builtin/editHistory.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
 import type { McpTool } from './toolList.ts';
@@ -26,13 +27,6 @@ export interface ToolServer {
   /** What models should heed in this project, as it stands in files now. */
   rules?(): Promise<ProjectRules | undefined>;
   close(): Promise<void>;
-}
-
-/** What the built-in tools have changed, turn by turn. */
-export interface EditHistory {
-  list(session: string, prompt: number): Promise<EditsResult>;
-  undo(session: string, prompt: number, signal: AbortSignal): Promise<RestoredEdits>;
-  redo(session: string, signal: AbortSignal): Promise<RestoredEdits>;
 }
 
 export interface AskOptions {

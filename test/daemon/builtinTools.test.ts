@@ -25,7 +25,7 @@ import { decodeText, encodeText, FileStore } from '../../daemon/tools/builtin/fi
 import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
 import { applyEdits as applied } from '../../daemon/tools/builtin/textEdits.ts';
-import { createWorkspace } from '../../daemon/tools/builtin/workspace.ts';
+import { Workspace } from '../../daemon/tools/builtin/workspace.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import {
   createSessionRequest,
@@ -320,7 +320,7 @@ t.test('a path stays in the workspace', where('links'), async (t) => {
   await symlink('sub', join(root, '.fleet'));
   await symlink(root, join(top, '.cursor'));
   const open = (folders: readonly string[]) =>
-    createWorkspace({
+    new Workspace({
       folders,
       homes: [join(top, 'home', 'ada')],
       platform: process.platform,
@@ -407,12 +407,12 @@ t.test('a path stays in the workspace', where('links'), async (t) => {
     folders: [home],
     ...{ platform: process.platform, now: Date.now },
   };
-  await t.rejects(createWorkspace({ ...atLink, findPrivacy: async () => undefined }).folders(), {
+  await t.rejects(new Workspace({ ...atLink, findPrivacy: async () => undefined }).folders(), {
     message: /it is your home folder/,
   });
 
   await writeFiles(root, { 'a:b.txt': '', 'c:x': '' });
-  const onWindows = createWorkspace({
+  const onWindows = new Workspace({
     folders: [root],
     homes: [],
     ...{ platform: 'win32', now: Date.now },

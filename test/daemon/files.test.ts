@@ -18,7 +18,7 @@ import { looksLikePath, mentionsIn, namesOf } from '../../daemon/files/mentions.
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
 import { fetchPage } from '../../daemon/files/page.ts';
 import { bestExcerpts, hitsIn } from '../../daemon/files/searchHits.ts';
-import { createWorkspace } from '../../daemon/tools/builtin/workspace.ts';
+import { Workspace } from '../../daemon/tools/builtin/workspace.ts';
 import { fetchFileRequest, findFilesRequest, searchFilesRequest } from '../../protocol/messages/files.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import { type PairOptions, startPair } from '../support/daemonPair.ts';
@@ -938,7 +938,7 @@ t.test('a .runnerignore hides files from whatever looks for files, and brings no
   ]);
   const findPrivacy = createFindPrivacy(() => []);
   const open = { folders: [cwd], homes: [], platform: process.platform, findPrivacy, now: Date.now };
-  const workspace = createWorkspace(open);
+  const workspace = new Workspace(open);
   t.match(await workspace.find('a.md'), { name: 'a.md' });
   await t.rejects(workspace.find('notes/c.md'), {
     message: /the user excluded it \(runner\.exclude or \.runnerignore\)/,

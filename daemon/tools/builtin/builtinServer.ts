@@ -9,15 +9,15 @@ import type { ServerState, ToolServer } from '../toolServer.ts';
 import { builtinInstructions, builtinTools } from './builtinTools.ts';
 import { CheckRunner, type ChecksContext } from './checks.ts';
 import { createCheckTool } from './checkTool.ts';
-import { createEditHistory } from './editHistory.ts';
+import { EditHistory } from './editHistory.ts';
 import { FileChanges } from './fileChanges.ts';
 import { withProblems } from './fileProblem.ts';
-import { createFileReads } from './fileReads.ts';
+import { type FileTools, prepareRead } from './fileReads.ts';
 import { FileStore, type OpenTexts } from './fileStore.ts';
-import { adviceOnTool, editsIn } from './forgivenCall.ts';
-import { createReadRecord } from './readLines.ts';
+import { adviceOnTool } from './forgivenCall.ts';
+import { ReadRecord } from './readLines.ts';
 import { createRulesFiles, type RulesSettings } from './rulesFiles.ts';
-import { createWorkspace } from './workspace.ts';
+import { Workspace } from './workspace.ts';
 
 /** What the built-in tools know of the client and its user. */
 export interface BuiltinContext extends OpenTexts {
@@ -50,27 +50,23 @@ const widest: CallContext = { characters: 32_000, replaceable: 32_000 };
 export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const { entry, env, showsDiffs, sessionsFolder } = options;
   const homes = [env['HOME'], env['USERPROFILE'], homedir()].filter((home) => home !== undefined);
-  const workspace = createWorkspace({ ...options, folders: entry.folders, homes });
+  const workspace = new Workspace({ ...options, folders: entry.folders, homes });
   const store = new FileStore(options);
   const edits =
-    sessionsFolder === undefined ? undefined : createEditHistory({ sessionsFolder, workspace, store });
+    sessionsFolder === undefined ? undefined : new EditHistory({ sessionsFolder, workspace, store });
   const rules = createRulesFiles({ ...options, workspace });
-  const parts = { workspace, store, rules, note: edits?.note, known: createReadRecord() };
-  const [reads, changes] = [createFileReads(parts), new FileChanges(parts)];
+  const tools: FileTools = { workspace, store, rules, edits, known: new ReadRecord() };
+  const changes = new FileChanges(tools);
   const checks = options.checks && new CheckRunner({ ...options, ...options.checks, workspace });
 
-  /** The arguments were checked against the schemas of the tools. */
   const prepare = (
-    { name, arguments: given, bounds = widest }: ToolRequest,
+    { name: tool, arguments: given, bounds: context = widest }: ToolRequest,
     signal: AbortSignal,
-  ): Promise<PreparedCall> =>
-    withProblems(async () => {
-      if (name === 'list_files') return reads.list(given, bounds);
-      if (name === 'search_files') return reads.search(given, bounds);
-      if (name === 'edit_file') return changes.edit(editsIn(given), bounds, signal);
-      if (name === 'write_file') return changes.write(given, bounds, signal);
-      return reads.read(given, bounds);
-    }, signal);
+  ): Promise<PreparedCall> => {
+    const call = { tool, given, context };
+    const isChange = tool === 'edit_file' || tool === 'write_file';
+    return withProblems(() => (isChange ? changes.prepare(call, signal) : prepareRead(call, tools)), signal);
+  };
 
   return {
     async state(): Promise<ServerState> {
@@ -78,11 +74,11 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
         const folders = await workspace.folders();
         const configured = (await checks?.configured()) ?? [];
         const names = configured.map(({ name }) => name);
-        const tools = [...builtinTools(folders, showsDiffs())];
-        if (checks && configured.length > 0) tools.push(createCheckTool(configured, checks));
+        const listed = [...builtinTools(folders, showsDiffs())];
+        if (checks && configured.length > 0) listed.push(createCheckTool(configured, checks));
         const instructions: ServerState['instructions'] = (nameOf) => builtinInstructions(folders, nameOf);
         const adviceOn = (name: string) => adviceOnTool(name, names);
-        return { entry, server: this, state: 'ready', tools, instructions, adviceOn };
+        return { entry, server: this, state: 'ready', tools: listed, instructions, adviceOn };
       } catch (error) {
         return { entry, state: 'failed', message: messageOf(error), tools: [] };
       }

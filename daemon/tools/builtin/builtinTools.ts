@@ -13,6 +13,8 @@ export interface ToolArgument {
 interface BuiltinTool {
   readonly title: string;
   readonly act: 'read' | 'edit';
+  /** Other names under which models call it, if nobody offers a tool of that name. */
+  readonly names: readonly string[];
   readonly description: string;
   readonly arguments: Readonly<Record<string, ToolArgument>>;
   readonly required?: readonly string[];
@@ -42,6 +44,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   list_files: {
     title: 'List files',
     act: 'read',
+    names: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
     description: 'Lists the files of a folder with their sizes. What git ignores is left out.',
     arguments: {
       path: {
@@ -59,6 +62,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   search_files: {
     title: 'Search files',
     act: 'read',
+    names: ['grep', 'grep_search', 'search', 'rg'],
     description: 'Finds lines in the files of the project. Gives path:line: text.',
     arguments: {
       query: {
@@ -74,6 +78,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   read_file: {
     title: 'Read a file',
     act: 'read',
+    names: ['read', 'view', 'cat', 'open'],
     description: 'Reads lines of a text file. A note in brackets says what is left out.',
     arguments: {
       path: { ...path, description: 'Relative to the project folder, such as src/main.ts' },
@@ -86,6 +91,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   edit_file: {
     title: 'Edit a file',
     act: 'edit',
+    names: ['edit', 'replace', 'str_replace', 'apply_diff'],
     description:
       'Replaces a text in a file. Read the file first. old_string is copied from the file, with its indentation, and long enough to occur once.',
     arguments: {
@@ -99,6 +105,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   write_file: {
     title: 'Write a file',
     act: 'edit',
+    names: ['write', 'create_file', 'write_to_file'],
     description:
       'Makes a new file, or replaces the whole text of a short one that you have read. Never leave parts out.',
     arguments: { path, content: { type: 'string', names: ['text', 'filetext', 'code', 'contents'] } },
@@ -106,19 +113,22 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
   },
 };
 
-const checkArguments: BuiltinTool['arguments'] = {
-  name: { type: 'string', names: ['check', 'checkname', 'command', 'cmd'] },
-  path: { type: 'string', names: folderNames },
-};
-
 /** One approval is for all of them: who may read every file may list and search them. */
 export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
 
-/** The arguments that a tool takes; undefined if there is no such tool. */
-export function argumentsOf(name: string): BuiltinTool['arguments'] | undefined {
-  if (name === 'run_check') return checkArguments;
-  return Object.hasOwn(tools, name) ? tools[name]?.arguments : undefined;
+/** How models call a tool and its arguments; undefined if there is no such tool. That for checks is described elsewhere. */
+export function builtinTool(name: string): Pick<BuiltinTool, 'names' | 'arguments'> | undefined {
+  if (name === 'run_check') return checkTool;
+  return Object.hasOwn(tools, name) ? tools[name] : undefined;
 }
+
+const checkTool = {
+  names: [],
+  arguments: {
+    name: { type: 'string', names: ['check', 'checkname', 'command', 'cmd'] },
+    path: { type: 'string', names: folderNames },
+  },
+} as const;
 
 const reads = { readOnlyHint: true, openWorldHint: false };
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
@@ -135,11 +145,11 @@ export function builtinTools(folders: readonly string[], canEdit: boolean): read
       annotations: act === 'read' ? reads : writes,
       act,
     }));
-  const described = listed.map(({ act: _, ...tool }) => Object.values(tool));
-  const reading = fingerprintOf(described.filter((_, at) => listed[at]?.act === 'read'));
-  return listed.map((tool, at) => ({
+  const wordsOf = ({ act: _, ...described }: (typeof listed)[number]) => Object.values(described);
+  const reading = fingerprintOf(listed.filter(({ act }) => act === 'read').map(wordsOf));
+  return listed.map((tool) => ({
     ...tool,
-    fingerprint: tool.act === 'read' ? reading : fingerprintOf(described[at] ?? []),
+    fingerprint: tool.act === 'read' ? reading : fingerprintOf(wordsOf(tool)),
   }));
 }
 

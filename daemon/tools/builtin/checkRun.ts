@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { openJoinedOutput } from '../../../protocol/base/platform/joinedOutput.ts';
 import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../../protocol/base/platform/program.ts';
 import { cutText } from '../../../protocol/base/text.ts';
 import type { CallListener } from '../../chat/daemonTools.ts';
-import { type CheckOutput, createCheckOutput } from './checkOutput.ts';
+import { createCheckOutput } from './checkOutput.ts';
 
 export interface CheckRunOptions {
   readonly command: readonly string[];
@@ -21,11 +20,7 @@ export interface CheckRunOptions {
   readonly onProgress?: CallListener['onProgress'];
 }
 
-export interface CheckRun extends CheckEnd {
-  readonly output: CheckOutput;
-  readonly ms: number;
-}
-
+/** How a check has ended. */
 interface CheckEnd {
   /** In words. */
   readonly ended: string;
@@ -34,6 +29,8 @@ interface CheckEnd {
   /** The user has to do something about it. */
   readonly isFailed?: boolean;
 }
+
+export type CheckRun = Awaited<ReturnType<typeof runCheck>>;
 
 /** How long a group that was asked to end has for it, in ms. */
 const killAfter = 2_000;
@@ -49,7 +46,7 @@ const late = new Error('The check took too long, and was ended');
  * Runs a program to its end, without a shell and without input, and ends every process of its group. Rejects with the
  * reason of an aborted signal once they have ended.
  */
-export async function runCheck(options: CheckRunOptions, signal: AbortSignal): Promise<CheckRun> {
+export async function runCheck(options: CheckRunOptions, signal: AbortSignal) {
   const { command, groups, now, limit, onProgress, ...place } = options;
   const [program = '', ...args] = command;
   const pipe = await openJoinedOutput(place.platform);
@@ -71,10 +68,7 @@ export async function runCheck(options: CheckRunOptions, signal: AbortSignal): P
     clearInterval(reporting);
     const ms = now() - begun;
     await groups.end(child);
-    const drained = new AbortController();
-    const tooLong = pause(drainLimit, undefined, { signal: drained.signal }).catch(() => undefined);
-    await Promise.race([closed, tooLong]);
-    drained.abort();
+    await withTimeLimit({ limit: drainLimit, reason: late, signal }, () => closed).catch(() => undefined);
     signal.throwIfAborted();
     return { ...end, output: output.end(), ms };
   } finally {

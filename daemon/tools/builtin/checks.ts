@@ -44,6 +44,7 @@ interface CheckRunnerOptions extends ChecksContext {
   readonly now: () => number;
 }
 
+const usualSeconds = 120;
 /** What programs are told, so that they neither ask nor draw. */
 const quiet = { CI: '1', NO_COLOR: '1', TERM: 'dumb', PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 
@@ -56,14 +57,17 @@ export class CheckRunner {
     this.#options = options;
   }
 
+  /** The checks of the folders. If two folders have one of the same name, it is that of the first. */
   async configured(): Promise<readonly Check[]> {
-    const { workspace, isTrusted, configuredChecks, toolTotal, kept } = this.#options;
+    const { workspace, isTrusted, toolTotal } = this.#options;
     if (!isTrusted()) return [];
-    const taken: Checks[] = [];
-    for (const suggestion of await this.#suggested())
-      if (await kept.has(keyOf(suggestion)))
-        taken.push({ [suggestion.folder]: { [suggestion.name]: { command: suggestion.command } } });
-    return checksOf(await workspace.folders(), [...taken, ...configuredChecks()], toolTotal());
+    const found = new Map<string, Check>();
+    for (const folder of await workspace.folders())
+      for (const [name, { command, timeout = usualSeconds, env = {} }] of await this.#checksIn(folder)) {
+        const limit = Math.min(timeout * 1_000, toolTotal() || Number.POSITIVE_INFINITY);
+        if (!found.has(name)) found.set(name, { name, folder, command, limit, env });
+      }
+    return [...found.values()];
   }
 
   async list(): Promise<readonly ListedCheck[]> {
@@ -71,8 +75,11 @@ export class CheckRunner {
   }
 
   async suggest(): Promise<readonly SuggestedCheck[]> {
+    const { workspace, isTrusted } = this.#options;
+    if (!isTrusted()) return [];
     const taken = (await this.configured()).map(({ name }) => name);
-    return (await this.#suggested()).filter(({ name }) => !taken.includes(name));
+    const suggested = await Promise.all((await workspace.folders()).map(suggestedChecks));
+    return suggested.flat().filter(({ name }) => !taken.includes(name));
   }
 
   /** @throws {InvalidParamsError} if nothing suggests it any more. */
@@ -133,10 +140,16 @@ export class CheckRunner {
     throw new FileProblemError(`${path} is not in ${folder}, where the check runs.`);
   }
 
-  async #suggested(): Promise<readonly SuggestedCheck[]> {
-    const { workspace, isTrusted } = this.#options;
-    if (!isTrusted()) return [];
-    return (await Promise.all((await workspace.folders()).map(suggestedChecks))).flat();
+  /** What is configured counts more than what the user took of the suggestions. */
+  async #checksIn(folder: string) {
+    const { configuredChecks, kept } = this.#options;
+    const found: Record<string, Checks[string][string]> = {};
+    for (const suggestion of await suggestedChecks(folder))
+      if (await kept.has(keyOf(suggestion))) found[suggestion.name] = { command: suggestion.command };
+    const key = await folderKey(folder);
+    for (const [other, checks] of configuredChecks().flatMap(Object.entries<Checks[string]>))
+      if ((await folderKey(other)) === key) Object.assign(found, checks);
+    return Object.entries(found);
   }
 }
 
@@ -145,28 +158,6 @@ export type CheckRequests = Pick<CheckRunner, 'list' | 'suggest' | 'allow'>;
 
 function keyOf(suggestion: SuggestedCheck): string {
   return fingerprintOf(['check', suggestion]);
-}
-
-const usualSeconds = 120;
-
-/** The checks of these folders. If two folders have one of the same name, it is that of the first. */
-async function checksOf(
-  folders: readonly string[],
-  sources: readonly Checks[],
-  toolTotal: number,
-): Promise<readonly Check[]> {
-  const found = new Map<string, Check>();
-  for (const folder of folders) {
-    const key = await folderKey(folder);
-    const here: Record<string, Checks[string][string]> = {};
-    for (const [other, checks] of sources.flatMap(Object.entries<Checks[string]>))
-      if ((await folderKey(other)) === key) Object.assign(here, checks);
-    for (const [name, { command, timeout = usualSeconds, env = {} }] of Object.entries(here)) {
-      const limit = Math.min(timeout * 1_000, toolTotal || Number.POSITIVE_INFINITY);
-      if (!found.has(name)) found.set(name, { name, folder, command, limit, env });
-    }
-  }
-  return [...found.values()];
 }
 
 /** The command with the path of a call, or without one. A path never reads as an option, or as a file of options. */

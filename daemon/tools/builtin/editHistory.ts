@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { replaceFile, writePrivateFile } from '../../../protocol/base/platform/privateFile.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import type { RestoredEdits } from '../../../protocol/messages/tools.ts';
+import type { EditsResult, RestoredEdits } from '../../../protocol/messages/tools.ts';
 import { tryReadKept } from '../../base/regularFile.ts';
 import type { CallContext } from '../../chat/daemonTools.ts';
-import type { EditHistory } from '../toolServer.ts';
 import { createFileDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { decodeText, encodeText, type FileStore, type FileText } from './fileStore.ts';
-import type { Workspace } from './workspace.ts';
+import { decodeText, encodeText, type FileStore, type FileText, type NewText } from './fileStore.ts';
+import type { ProjectFile, Workspace } from './workspace.ts';
 
 interface EditHistoryOptions {
   readonly sessionsFolder: string;
@@ -36,18 +35,6 @@ const recordSchema = z.object({
 
 type EditRecord = z.output<typeof recordSchema>;
 
-/** Keeps an edit of a file, so that it can be taken back. */
-export type NoteEdit = (
-  turn: NonNullable<CallContext['turn']>,
-  edit: Omit<EditRecord, 'turn' | 'prompt'>,
-) => Promise<void>;
-
-interface KeptEdit {
-  /** The path of its file. */
-  readonly file: string;
-  readonly record: EditRecord;
-}
-
 /** The ending of an edit that counts, and of one that was taken back. */
 const endings = { made: '.json', undone: '.undone' } as const;
 
@@ -56,87 +43,97 @@ const endings = { made: '.json', undone: '.undone' } as const;
  * bytes before and after. Takes those of a turn back, and brings them back, as long as nobody else has changed the
  * files.
  */
-export function createEditHistory(options: EditHistoryOptions): EditHistory & { readonly note: NoteEdit } {
-  const writing = new SerialQueue();
-  const folderOf = (session: string) => join(options.sessionsFolder, `${session}.edits`);
+export class EditHistory {
+  readonly #options: EditHistoryOptions;
+  readonly #writing = new SerialQueue();
 
-  /** The edits of one turn, in their order: of the last that has made any, or the first that was taken back. */
-  const turnOf = async (session: string, state: keyof typeof endings) => {
-    const names = (await namesIn(folderOf(session))).filter((name) => name.endsWith(endings[state]));
-    const found: KeptEdit[] = [];
-    for (const name of state === 'made' ? names.reverse() : names) {
-      const file = join(folderOf(session), name);
-      const record = await tryReadKept(file, { schema: recordSchema, maxBytes: maxRecord });
-      if (!record || record.turn !== (found[0]?.record ?? record).turn) break;
-      found.push({ file, record });
-    }
-    return state === 'made' ? found.reverse() : found;
-  };
-  const madeIn = async (session: string, prompt: number) =>
-    (await turnOf(session, 'made')).filter(({ record }) => record.prompt === prompt);
-
-  return {
-    /** One after another: edits of several files are made at the same time. */
-    note: ({ session, id, prompt }, edit) =>
-      writing.run(session, () => write(folderOf(session), { turn: id, prompt, ...edit })),
-    async list(session, prompt) {
-      const edits = await madeIn(session, prompt);
-      const files = filesOf(edits).map(({ path, name, before, after }) => {
-        const old = before === undefined ? {} : { before: textOf(before) };
-        return createFileDiff({ path, name, ...old, after: textOf(after) });
-      });
-      return { files, count: edits.length };
-    },
-    undo: async (session, prompt, signal) =>
-      restore(options, await madeIn(session, prompt), 'undone', signal),
-    redo: async (session, signal) => restore(options, await turnOf(session, 'undone'), 'made', signal),
-  };
-}
-
-async function restore(
-  options: EditHistoryOptions,
-  edits: readonly KeptEdit[],
-  to: keyof typeof endings,
-  signal: AbortSignal,
-): Promise<RestoredEdits> {
-  const restored: string[] = [];
-  const left: { name: string; reason: string }[] = [];
-  for (const { path, name, before, after } of filesOf(edits)) {
-    const [from, wanted] = to === 'made' ? [before, after] : [after, before];
-    try {
-      await put(options, { path, name, from, wanted }, signal);
-      restored.push(name);
-    } catch (error) {
-      if (!(error instanceof FileProblemError)) throw error;
-      left.push({ name, reason: error.message });
-    }
+  constructor(options: EditHistoryOptions) {
+    this.#options = options;
   }
-  for (const { file } of edits) await replaceFile(file, file.replace(/\.\w+$/, endings[to]));
-  return { restored, left };
-}
 
-interface Replacement extends Pick<EditRecord, 'path' | 'name'> {
-  /** What is there if nobody has changed it, and what comes there; undefined: nothing. */
-  readonly from: string | undefined;
-  readonly wanted: string | undefined;
-}
+  /** One after another: edits of several files are made at the same time. */
+  note(
+    { session, id, prompt }: NonNullable<CallContext['turn']>,
+    { path, name }: ProjectFile,
+    { before, text }: NewText,
+  ): Promise<void> {
+    const after = base64Of({ text, hasMark: before?.hasMark ?? false });
+    const record = { turn: id, prompt, path, name, before: before && base64Of(before), after };
+    return this.#writing.run(session, () => write(this.#folderOf(session), record));
+  }
 
-/** @throws {FileProblemError} if the file is not as the agent left it, or cannot be written. */
-async function put(
-  { workspace, store }: EditHistoryOptions,
-  { path, name, from, wanted }: Replacement,
-  signal: AbortSignal,
-): Promise<void> {
-  const file = await workspace.find(path);
-  const before = file.isThere ? await store.read(file, signal) : undefined;
-  if (file.path !== path || (before && base64Of(before)) !== from)
-    throw new FileProblemError(`${name} has changed since.`);
-  if (wanted !== undefined) await store.write(file, { before, text: textOf(wanted) }, signal);
-  else if (from !== undefined) await store.remove(file, Buffer.from(from, 'base64'));
+  async list(session: string, prompt: number): Promise<EditsResult> {
+    const edits = await this.#madeIn(session, prompt);
+    const files = filesOf(edits).map(({ path, name, before, after }) => {
+      const old = before === undefined ? {} : { before: textOf(before) };
+      return createFileDiff({ path, name, ...old, after: textOf(after) });
+    });
+    return { files, count: edits.size };
+  }
+
+  async undo(session: string, prompt: number, signal: AbortSignal): Promise<RestoredEdits> {
+    return this.#restore(await this.#madeIn(session, prompt), 'undone', signal);
+  }
+
+  async redo(session: string, signal: AbortSignal): Promise<RestoredEdits> {
+    return this.#restore(await this.#turnOf(session, 'undone'), 'made', signal);
+  }
+
+  #folderOf(session: string): string {
+    return join(this.#options.sessionsFolder, `${session}.edits`);
+  }
+
+  /** None if a later turn has made some. */
+  async #madeIn(session: string, prompt: number): Promise<ReadonlyMap<string, EditRecord>> {
+    const edits = await this.#turnOf(session, 'made');
+    return [...edits.values()][0]?.prompt === prompt ? edits : new Map();
+  }
+
+  /** By their paths, the edits of one turn in their order: of the last that has made any, or the first taken back. */
+  async #turnOf(session: string, state: keyof typeof endings): Promise<ReadonlyMap<string, EditRecord>> {
+    const folder = this.#folderOf(session);
+    const names = (await namesIn(folder)).filter((name) => name.endsWith(endings[state]));
+    const found: [path: string, record: EditRecord][] = [];
+    for (const name of state === 'made' ? names.reverse() : names) {
+      const path = join(folder, name);
+      const record = await tryReadKept(path, { schema: recordSchema, maxBytes: maxRecord });
+      if (!record || record.turn !== (found[0]?.[1] ?? record).turn) break;
+      found.push([path, record]);
+    }
+    return new Map(state === 'made' ? found.reverse() : found);
+  }
+
+  /** A file that is not as it was left is named, and stays. */
+  async #restore(
+    edits: ReadonlyMap<string, EditRecord>,
+    to: keyof typeof endings,
+    signal: AbortSignal,
+  ): Promise<RestoredEdits> {
+    const { workspace, store } = this.#options;
+    const restored: string[] = [];
+    const left: { name: string; reason: string }[] = [];
+    for (const { path, name, ...texts } of filesOf(edits)) {
+      const [from, wanted] = to === 'made' ? [texts.before, texts.after] : [texts.after, texts.before];
+      try {
+        const file = await workspace.find(path);
+        const before = file.isThere ? await store.read(file, signal) : undefined;
+        if (file.path !== path || (before && base64Of(before)) !== from)
+          throw new FileProblemError(`${name} has changed since.`);
+        if (wanted !== undefined) await store.write(file, { before, text: textOf(wanted) }, signal);
+        else if (from !== undefined) await store.remove(file, Buffer.from(from, 'base64'), signal);
+        restored.push(name);
+      } catch (error) {
+        if (!(error instanceof FileProblemError)) throw error;
+        left.push({ name, reason: error.message });
+      }
+    }
+    for (const kept of edits.keys()) await replaceFile(kept, kept.replace(/\.\w+$/, endings[to]));
+    return { restored, left };
+  }
 }
 
 /** A text as it is kept. */
-export function base64Of(text: Pick<FileText, 'text' | 'hasMark'>): string {
+function base64Of(text: Pick<FileText, 'text' | 'hasMark'>): string {
   return encodeText(text).toString('base64');
 }
 
@@ -162,10 +159,10 @@ async function write(folder: string, record: EditRecord): Promise<void> {
   }
 }
 
-/** Each file once. */
-function filesOf(edits: readonly KeptEdit[]): readonly EditRecord[] {
+/** Each file once, from before its first edit to after its last. */
+function filesOf(edits: ReadonlyMap<string, EditRecord>): readonly EditRecord[] {
   const files = new Map<string, EditRecord>();
-  for (const { record } of edits)
-    files.set(record.path, { ...(files.get(record.path) ?? record), after: record.after });
+  for (const record of edits.values())
+    files.set(record.path, { ...record, before: (files.get(record.path) ?? record).before });
   return [...files.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -44,8 +44,12 @@ export function findPlaces(text: string, edit: TextEdit, most: number): readonly
 
 type Matcher = (text: string, edit: TextEdit, most: number) => readonly EditPlace[];
 
+/** Also where a text overlaps itself. */
 function exactly(text: string, { old, wanted }: TextEdit, most: number): readonly EditPlace[] {
-  return occurrencesOf(text, old, { most }).map((start) => ({ start, end: start + old.length, wanted }));
+  const places: EditPlace[] = [];
+  for (let at = text.indexOf(old); at !== -1 && places.length < most; at = text.indexOf(old, at + 1))
+    places.push({ start: at, end: at + old.length, wanted });
+  return places;
 }
 
 /** What has line numbers begins and ends with a line. */
@@ -55,18 +59,6 @@ function wholeLines(text: string, edit: TextEdit, most: number): readonly EditPl
       (start === 0 || text[start - 1] === '\n') &&
       (end === text.length || text[end] === '\n' || text[end - 1] === '\n'),
   );
-}
-
-/** Where a text begins, also where it overlaps itself if the step is 1. */
-export function occurrencesOf(
-  text: string,
-  sought: string,
-  { most, step = 1 }: { readonly most: number; readonly step?: number },
-): readonly number[] {
-  const starts: number[] = [];
-  for (let at = text.indexOf(sought); at !== -1 && starts.length < most; at = text.indexOf(sought, at + step))
-    starts.push(at);
-  return starts;
 }
 
 /** Hard spaces, curly quotes and dashes as they are typed. No character becomes several. */
@@ -89,11 +81,11 @@ function apartFromLooks(text: string, { old, wanted }: TextEdit, most: number): 
     return [...lines.slice(0, before.length - 1), before.at(-1)].join('\n').length - 1;
   };
   const { head, tail } = commonEnds(sought, plainLooks(wanted));
-  return occurrencesOf(plain, sought, { most }).map((at) => {
-    const [first, last] = [at + head, at + sought.length - tail];
+  const change = { old: sought, wanted: wanted.slice(head, wanted.length - tail) };
+  return exactly(plain, change, most).map((place) => {
+    const [first, last] = [place.start + head, place.end - tail];
     const start = placeOf(first);
-    const end = last === first ? start : placeOf(last - 1) + 1;
-    return { start, end, wanted: wanted.slice(head, wanted.length - tail) };
+    return { ...place, start, end: last === first ? start : placeOf(last - 1) + 1 };
   });
 }
 

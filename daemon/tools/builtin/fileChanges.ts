@@ -1,36 +1,16 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import type { CallBounds, CallContext, PreparedCall } from '../../chat/daemonTools.ts';
+import type { PreparedCall } from '../../chat/daemonTools.ts';
 import type { BuiltinArguments } from './builtinTools.ts';
 import { editHelp, jsonNotes, leavesLittle, refusePlaceholders } from './editHelp.ts';
-import { base64Of, type NoteEdit } from './editHistory.ts';
 import { createFileDiff, describeDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { nothingThere } from './fileReads.ts';
-import { changedMeanwhile, type FileStore, type NewText } from './fileStore.ts';
-import type { ReadRecord } from './readLines.ts';
+import type { FileCall, FileTools } from './fileReads.ts';
+import { changedMeanwhile, type NewText } from './fileStore.ts';
+import { editsIn } from './forgivenCall.ts';
 import { decidesWhatRuns } from './reservedFiles.ts';
 import { applyEdits, type EditedText, EditPlaceError } from './textEdits.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
-
-interface FileChangesOptions {
-  readonly workspace: Workspace;
-  readonly store: FileStore;
-  readonly known: ReadRecord;
-  /** Absent if nothing is kept. */
-  readonly note: NoteEdit | undefined;
-}
-
-interface Change {
-  /** The arguments as they are meant. */
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly path: string;
-  /** The call has the whole text. */
-  readonly isWhole: boolean;
-  readonly turn: CallContext['turn'];
-  /** The new text of a file, with notes for the model; `before` is undefined if there is no file. */
-  readonly make: (place: WorkspacePlace, before: string | undefined) => EditedText | Promise<EditedText>;
-}
+import type { WorkspacePlace } from './workspace.ts';
 
 /** A file with a longer text is not changed, because its user could not see what changes. In characters. */
 const maxEdited = 1024 * 1024;
@@ -39,91 +19,18 @@ const maxFiles = 1_000;
 
 /** Changes files as calls want it, one change of a file after another, and only as the user was shown it. */
 export class FileChanges {
-  readonly #options: FileChangesOptions;
+  readonly #tools: FileTools;
   readonly #turns = new SerialQueue();
   /** How often edits of a file have failed in a row. */
   readonly #failures = new Map<string, number>();
 
-  constructor(options: FileChangesOptions) {
-    this.#options = options;
+  constructor(tools: FileTools) {
+    this.#tools = tools;
   }
 
-  /** Several edits are of one file. */
-  edit(calls: readonly BuiltinArguments[], context: CallContext, signal: AbortSignal): Promise<PreparedCall> {
-    const edits = calls.map(({ old_string = '', new_string = '' }) => ({
-      old: old_string,
-      wanted: new_string,
-    }));
-    const [{ path = '', ...only } = {}, ...more] = calls;
-    const given = more.length === 0 ? only : { edits: calls.map(({ path: _, ...edit }) => edit) };
-    const isEverywhere = calls.every((call) => call.replace_all === true);
-    const make: Change['make'] = async (place, before) => {
-      for (const edit of edits) refusePlaceholders(edit.wanted, `${edit.old}\n${before ?? ''}`);
-      const [first] = edits;
-      if (before === undefined && first?.old === '' && more.length === 0)
-        return { text: first.wanted, forgiven: [] };
-      if (before === undefined) throw await nothingThere(place, this.#options.workspace, signal);
-      try {
-        return applyEdits(before, edits, isEverywhere);
-      } catch (error) {
-        throw error instanceof EditPlaceError ? this.#failed(error, place, before, context) : error;
-      }
-    };
-    return this.#prepared({ given, path, isWhole: false, turn: context.turn, make }, signal);
-  }
-
-  write(
-    { path = '', content = '' }: BuiltinArguments,
-    { replaceable, turn }: CallContext,
-    signal: AbortSignal,
-  ): Promise<PreparedCall> {
-    const make: Change['make'] = ({ path: found, name }, before = '') => {
-      refusePlaceholders(content, before);
-      if (before.length > replaceable)
-        throw new FileProblemError(`${name} is too long to be replaced as a whole. Use edit_file.`);
-      if (before !== '' && !this.#options.known.isWhole(found, before))
-        throw new FileProblemError(
-          `${name} is there, and you have not read all of its present text. Read it first, or use edit_file.`,
-        );
-      // Models write `\n` alone.
-      const isPlain = !before.includes('\r\n') || content.includes('\r\n');
-      return { text: isPlain ? content : content.replaceAll('\n', '\r\n'), forgiven: [] };
-    };
-    return this.#prepared({ given: { content }, path, isWhole: true, turn, make }, signal);
-  }
-
-  #failed(error: EditPlaceError, { path, name }: WorkspacePlace, text: string, bounds: CallBounds) {
-    const times = (this.#failures.get(path) ?? 0) + 1;
-    if (this.#failures.size >= maxFiles) this.#failures.clear();
-    this.#failures.set(path, times);
-    return new FileProblemError(error.message + editHelp(error, { ...bounds, name, text, times }));
-  }
-
-  /**
-   * Changes of one file wait for each other: the next one is made from what the one before it has written. The function
-   * that this returns ends the turn.
-   */
-  async #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const begun = new Promise<void>((begin) => {
-      void this.#turns.run(path, () => {
-        begin();
-        return ended;
-      });
-    });
-    await orAborted(begun, signal).catch((error) => {
-      end();
-      throw error;
-    });
-    return end;
-  }
-
-  async #prepared(change: Change, signal: AbortSignal): Promise<PreparedCall> {
-    const { workspace, store } = this.#options;
-    const { given, path, isWhole, make } = change;
+  async prepare(call: FileCall, signal: AbortSignal): Promise<PreparedCall> {
+    const { workspace, store } = this.#tools;
+    const { path = '' } = call.given;
     const end = await this.#takeTurn((await workspace.find(path)).path, signal);
     try {
       // A change that came first may have made it.
@@ -133,19 +40,22 @@ export class FileChanges {
       await store.refuseUnsaved(file);
       const before = file.isThere ? await store.read(file, signal) : undefined;
       requireEditable(name, before?.text);
-      const { text, forgiven } = await make(file, before?.text);
+      const isWhole = call.tool === 'write_file';
+      const made = isWhole ? this.#written(call, file, before?.text) : this.#edited(call, file, before?.text);
+      if (!made) throw await workspace.nothingAt(file, signal);
+      const { text, forgiven } = made;
       if (text === before?.text)
         throw new FileProblemError(`${name} would stay as it is: the new text is the same as the old one.`);
       requireEditable(name, text);
       const diff = createFileDiff({ ...file, after: text, ...(before && { before: before.text }) });
       const notes = [...forgiven, ...jsonNotes(name, before?.text ?? '', text)];
       return {
-        given: { ...given, path: file.given },
+        given: { ...call.given, path: file.given },
         isAskedAnyway: decidesWhatRuns(name) || (isWhole && leavesLittle(before?.text ?? '', text)),
         isForgiven: forgiven.length > 0,
         ...{ diff, end },
         call: async (calling) => {
-          await this.#write(file, { ...change, before, text }, calling).finally(end);
+          await this.#write(call, file, { before, text, signal: calling }).finally(end);
           return { content: [describeDiff(diff), ...notes].join('\n'), isError: false };
         },
       };
@@ -155,22 +65,64 @@ export class FileChanges {
     }
   }
 
+  /** Changes of one file wait for each other: the next is made from what the one before it has written. Gives its end. */
+  #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
+    const turn = new Promise<() => void>((begin) => {
+      void this.#turns.run(path, () => new Promise<void>((end) => (signal.aborted ? end() : begin(end))));
+    });
+    return orAborted(turn, signal);
+  }
+
+  /** Undefined if there is no file to edit. */
+  #edited({ given, context }: FileCall, { path, name }: WorkspacePlace, before: string | undefined) {
+    const edits = editsIn(given).map(({ old_string = '', new_string = '' }: BuiltinArguments) => ({
+      ...{ old: old_string, wanted: new_string },
+    }));
+    for (const edit of edits) refusePlaceholders(edit.wanted, `${edit.old}\n${before ?? ''}`);
+    const [first, ...more] = edits;
+    if (before === undefined)
+      return first?.old === '' && more.length === 0 ? { text: first.wanted, forgiven: [] } : undefined;
+    try {
+      return applyEdits(before, edits, given.replace_all);
+    } catch (error) {
+      if (!(error instanceof EditPlaceError)) throw error;
+      const times = (this.#failures.get(path) ?? 0) + 1;
+      if (this.#failures.size >= maxFiles) this.#failures.clear();
+      this.#failures.set(path, times);
+      throw new FileProblemError(error.message + editHelp(error, { ...context, name, text: before, times }));
+    }
+  }
+
+  #written({ given, context }: FileCall, { path, name }: WorkspacePlace, before = ''): EditedText {
+    const { content = '' } = given;
+    refusePlaceholders(content, before);
+    if (before.length > context.replaceable)
+      throw new FileProblemError(`${name} is too long to be replaced as a whole. Use edit_file.`);
+    if (before !== '' && !this.#tools.known.isWhole(path, before))
+      throw new FileProblemError(
+        `${name} is there, and you have not read all of its present text. Read it first, or use edit_file.`,
+      );
+    // Models write `\n` alone.
+    const isPlain = !before.includes('\r\n') || content.includes('\r\n');
+    return { text: isPlain ? content : content.replaceAll('\n', '\r\n'), forgiven: [] };
+  }
+
   async #write(
+    { tool, given, context }: FileCall,
     { path, name, isThere }: WorkspacePlace,
-    { before, text, ...change }: Change & NewText,
-    signal: AbortSignal,
+    { signal, ...change }: NewText & { readonly signal: AbortSignal },
   ): Promise<void> {
-    const { workspace, store, known, note } = this.#options;
-    const now = await workspace.find(change.path);
+    const { workspace, store, known, edits } = this.#tools;
+    const { before, text } = change;
+    const now = await workspace.find(given.path ?? '');
     // Another program may have changed what the path leads to since the user was asked.
     if (now.path !== path || now.isThere !== isThere) throw changedMeanwhile(name);
-    await store.write(now, { before, text }, signal);
-    known.noteWritten(path, before?.text, text, change.isWhole);
+    await store.write(now, change, signal);
+    // Who knew the whole text before knows it now.
+    if (tool === 'write_file' || (before && known.isWhole(path, before.text))) known.noteRead(path, text);
     this.#failures.delete(path);
-    const after = base64Of({ text, hasMark: before?.hasMark ?? false });
-    const edit = { path, name, before: before && base64Of(before), after };
     // The edit is made, whether or not it can be taken back.
-    if (change.turn) await note?.(change.turn, edit).catch(() => undefined);
+    if (context.turn) await edits?.note(context.turn, now, change).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
 import { plainEnds } from '../../../protocol/base/text.ts';
 import type { CallContext, PreparedCall } from '../../chat/daemonTools.ts';
 import type { BuiltinArguments } from './builtinTools.ts';
+import type { EditHistory } from './editHistory.ts';
 import { FileProblemError } from './fileProblem.ts';
 import type { FileStore } from './fileStore.ts';
 import { listFiles } from './listFiles.ts';
@@ -10,86 +10,55 @@ import type { RulesFiles } from './rulesFiles.ts';
 import { searchFiles } from './searchFiles.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
-interface FileReadsOptions {
+/** What the calls of a server share. */
+export interface FileTools {
   readonly workspace: Workspace;
   readonly store: FileStore;
   readonly known: ReadRecord;
   readonly rules: RulesFiles;
+  /** Absent if nothing is kept. */
+  readonly edits: EditHistory | undefined;
 }
 
-/** What the tools that read do at a place. */
-type Reading = (place: WorkspacePlace, signal: AbortSignal) => Promise<string>;
+/** A call whose arguments were read as they are meant, and checked against the schema of its tool. */
+export interface FileCall {
+  readonly tool: string;
+  readonly given: BuiltinArguments;
+  readonly context: CallContext;
+}
 
-/** Calls that read: where one leads is looked up before the user is asked, and again when it runs. */
-export function createFileReads({ workspace, store, known, rules }: FileReadsOptions) {
-  const prepared = async (given: BuiltinArguments, run: Reading): Promise<PreparedCall> => {
-    const before = await workspace.find(given.path || undefined);
-    return {
-      given: given.path === undefined ? given : { ...given, path: before.given },
-      end: () => undefined,
-      async call(signal) {
-        const place = await workspace.find(given.path || undefined);
-        if (!place.isThere) throw await nothingThere(place, workspace, signal);
-        if (place.path !== before.path) throw new FileProblemError(`${given.path} has changed. Try again.`);
-        return { content: await run(place, signal), isError: false };
-      },
-    };
-  };
-
-  const textOf = async (
-    place: WorkspacePlace,
-    { start_line: from, end_line: to }: BuiltinArguments,
-    { characters, turn }: CallContext,
-    signal: AbortSignal,
-  ): Promise<string> => {
-    const { text } = await store.read(place, signal);
-    const unsaved = (await store.isUnsaved(place)) ? unsavedNote : '';
-    const note = (await rules.noteFor(place, turn?.session)) + unsaved;
-    const { content, first, last } = readLines(plainEnds(text), { from, to, room: characters - note.length });
-    known.noteRead(place.path, text, first, last);
-    return content + note;
-  };
-
+/** A call that reads: where it leads is looked up before the user is asked, and again when it runs. */
+export async function prepareRead(call: FileCall, tools: FileTools): Promise<PreparedCall> {
+  const { given } = call;
+  const { workspace } = tools;
+  const before = await workspace.find(given.path || undefined);
   return {
-    list: (given: BuiltinArguments, { characters: room }: CallContext) =>
-      prepared(given, async (place, signal) =>
-        place.isFolder
-          ? listFiles(place, workspace, { pattern: given.pattern, room, signal })
-          : `${place.name} is a file. Read it with read_file.`,
-      ),
-
-    search: ({ query = '', ...given }: BuiltinArguments, { characters: room }: CallContext) =>
-      prepared({ query, ...given }, (place, signal) =>
-        searchFiles(place, workspace, { query, isRegex: given.regex === true, room, signal }),
-      ),
-
-    read: (given: BuiltinArguments, context: CallContext) =>
-      prepared(given, (place, signal) =>
-        place.isFolder
-          ? listFiles(place, workspace, { room: context.characters, signal })
-          : textOf(place, given, context, signal),
-      ),
+    given: given.path === undefined ? given : { ...given, path: before.given },
+    end: () => undefined,
+    async call(signal) {
+      const place = await workspace.find(given.path || undefined);
+      if (!place.isThere) throw await workspace.nothingAt(place, signal);
+      if (place.path !== before.path) throw new FileProblemError(`${given.path} has changed. Try again.`);
+      return { content: await read(place, call, { ...tools, signal }), isError: false };
+    },
   };
+}
+
+async function read(
+  place: WorkspacePlace,
+  { tool, given, context: { characters: room, turn } }: FileCall,
+  { workspace, store, known, rules, signal }: FileTools & { readonly signal: AbortSignal },
+): Promise<string> {
+  const { query = '', regex = false, pattern, start_line: from, end_line: to } = given;
+  if (tool === 'search_files') return searchFiles(place, workspace, { query, isRegex: regex, room, signal });
+  if (place.isFolder) return listFiles(place, workspace, { pattern, room, signal });
+  if (tool === 'list_files') return `${place.name} is a file. Read it with read_file.`;
+  const { text } = await store.read(place, signal);
+  const unsaved = (await store.isUnsaved(place)) ? unsavedNote : '';
+  const note = (await rules.noteFor(place, turn?.session)) + unsaved;
+  const { content, first, last } = readLines(plainEnds(text), { from, to, room: room - note.length });
+  known.noteRead(place.path, text, first, last);
+  return content + note;
 }
 
 const unsavedNote = '\n[The editor has unsaved changes of this file. This is what is on the disk.]';
-
-/** At most this many files of a name are named. */
-const maxNamed = 5;
-
-/** Names the files of that name elsewhere: which of them is meant, the model says. */
-export async function nothingThere(
-  { name }: WorkspacePlace,
-  { find, filesBelow }: Workspace,
-  signal: AbortSignal,
-): Promise<FileProblemError> {
-  const others: string[] = [];
-  const sought = `/${basename(name)}`.toLowerCase();
-  for await (const file of filesBelow(await find(), signal)) {
-    if (`/${file.name}`.toLowerCase().endsWith(sought)) others.push(file.name);
-    if (others.length === maxNamed) break;
-  }
-  const hint =
-    others.length === 0 ? 'List the files, or search for a word of it.' : `There is ${others.join(', ')}.`;
-  return new FileProblemError(`There is no file or folder ${name}. ${hint}`);
-}

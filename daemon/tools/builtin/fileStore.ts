@@ -57,11 +57,14 @@ export class FileStore {
   }
 
   async read(file: WorkspaceFile, signal: AbortSignal): Promise<FileText> {
-    const bytes = await inWords(`${file.name} cannot be read`, () => readFile(file.path));
+    const bytes = await inWords(`${file.name} cannot be read`, signal, () => readFile(file.path));
     const onDisk = decodeText(bytes);
-    const asked = this.#texts.editorFiles?.()?.read?.(file.path);
-    if (!asked) return onDisk;
-    const text = (await fromEditor(file, asked, signal)).replace(mark, '');
+    const { read } = this.#texts.editorFiles?.() ?? {};
+    if (!read) return onDisk;
+    const shown = await inWords(`The editor refused ${file.name}`, signal, () =>
+      orAborted(read(file.path), signal),
+    );
+    const text = shown.replace(mark, '');
     return plainEnds(text) === plainEnds(onDisk.text) ? onDisk : { ...onDisk, text };
   }
 
@@ -73,19 +76,21 @@ export class FileStore {
     if (before && now && (now.text !== before.text || !now.bytes.equals(before.bytes)))
       throw changedMeanwhile(file.name);
     const bytes = encodeText({ text, hasMark: before?.hasMark ?? false });
-    if (editor?.write) {
+    const { write } = editor ?? {};
+    if (write) {
       signal.throwIfAborted();
-      return fromEditor(file, editor.write(file.path, bytes.toString()), signal);
+      const asked = () => orAborted(write(file.path, bytes.toString()), signal);
+      return inWords(`The editor refused ${file.name}`, signal, asked);
     }
     if (before && decodeText(before.bytes).text !== before.text) throw unsaved(file);
-    const writing = { before: before?.bytes, bytes, signal };
-    await inWords(`${file.name} was not written`, () => writeFile(file, writing));
+    const change = { before: before?.bytes, bytes };
+    await inWords(`${file.name} was not written`, signal, () => writeFile(file, change, signal));
   }
 
   /** Removes a file that has these bytes, also where an editor has files: it has no way to remove one. */
-  async remove(file: WorkspaceFile, bytes: Buffer): Promise<void> {
+  async remove(file: WorkspaceFile, bytes: Buffer, signal: AbortSignal): Promise<void> {
     await this.refuseUnsaved(file);
-    await inWords(`${file.name} was not removed`, async () => {
+    await inWords(`${file.name} was not removed`, signal, async () => {
       if (!(await readFile(file.path)).equals(bytes)) throw changedMeanwhile(file.name);
       await rm(file.path);
     });
@@ -109,9 +114,14 @@ export class FileStore {
 
 /** @throws {FileProblemError} if the bytes are not UTF-8. */
 export function decodeText(bytes: Buffer): FileText {
-  const problem = encodingProblem(bytes);
-  if (problem !== undefined)
-    throw new FileProblemError(`The file is ${problem} UTF-8 is read and changed here.`);
+  const isWide = /^(\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2));
+  if (isWide) throw new FileProblemError('The file is UTF-16; only UTF-8 is read and changed here.');
+  if (bytes.includes(0))
+    throw new FileProblemError('The file is binary; only UTF-8 is read and changed here.');
+  if (!isUtf8(bytes))
+    throw new FileProblemError(
+      'The file is not UTF-8: it is binary, or in another encoding. Only UTF-8 is read and changed here.',
+    );
   const whole = bytes.toString();
   const hasMark = whole.startsWith(mark);
   return { text: hasMark ? whole.slice(mark.length) : whole, hasMark, bytes };
@@ -119,12 +129,6 @@ export function decodeText(bytes: Buffer): FileText {
 
 export function encodeText({ text, hasMark }: Omit<FileText, 'bytes'>): Buffer {
   return Buffer.from(hasMark ? mark + text : text);
-}
-
-function encodingProblem(bytes: Buffer): string | undefined {
-  if (/^(\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2))) return 'UTF-16; only';
-  if (bytes.includes(0)) return 'binary; only';
-  return isUtf8(bytes) ? undefined : 'not UTF-8: it is binary, or in another encoding. Only';
 }
 
 /** Reads the file that the path leads to over no link, so that nobody can put a link in its place meanwhile. */
@@ -145,19 +149,24 @@ export async function readFile(path: string, most = maxBytes): Promise<Buffer> {
   }
 }
 
-interface FileWriting {
-  /** Absent: there is no such file yet. */
-  readonly before: Buffer | undefined;
-  readonly bytes: Buffer;
-  readonly signal: AbortSignal;
-}
-
 /** Writes into another file of the same folder, which gets the name once it is whole. */
-async function writeFile({ path, name }: WorkspaceFile, writing: FileWriting): Promise<void> {
-  const { before, bytes, signal } = writing;
-  const old = before && (await requireWritable(path, name));
-  if (!old) await makeFolderOf(path, name);
-  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
+async function writeFile(
+  { path, name }: WorkspaceFile,
+  { before, bytes }: { readonly before: Buffer | undefined; readonly bytes: Buffer },
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = dirname(path);
+  if (before)
+    await access(path, constants.W_OK).catch(() => {
+      throw new FileProblemError(`${name} is read-only, so it was not changed.`);
+    });
+  else await mkdir(folder, { recursive: true });
+  if ((await realpath(folder)) !== folder)
+    throw new FileProblemError(
+      `The folder of ${name} was moved meanwhile, so nothing was written. Try again.`,
+    );
+  const old = before && (await lstat(path));
+  const beside = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`);
   let file: FileHandle | undefined;
   try {
     file = await open(beside, 'wx', old ? old.mode & 0o777 : 0o666);
@@ -181,20 +190,6 @@ async function writeFile({ path, name }: WorkspaceFile, writing: FileWriting): P
   }
 }
 
-async function requireWritable(path: string, name: string) {
-  await access(path, constants.W_OK).catch(() => {
-    throw new FileProblemError(`${name} is read-only, so it was not changed.`);
-  });
-  return lstat(path);
-}
-
-async function makeFolderOf(path: string, name: string): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  if ((await realpath(folder)) === folder) return;
-  throw new FileProblemError(`The folder of ${name} was moved meanwhile, so nothing was written. Try again.`);
-}
-
 export function changedMeanwhile(name: string): FileProblemError {
   return new FileProblemError(
     `${name} has changed since the edit was made, so nothing was written. Read it again, and make a new edit.`,
@@ -207,23 +202,15 @@ function unsaved({ name }: WorkspaceFile): FileProblemError {
   );
 }
 
-async function fromEditor<T>({ name }: WorkspaceFile, asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await orAborted(asked, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new FileProblemError(`The editor refused ${name}: ${messageOf(error).replace(/\.$/, '')}.`);
-  }
-}
-
 /** `problem` is what a sentence begins with, which ends with the reason. */
-async function inWords<T>(problem: string, work: () => Promise<T>): Promise<T> {
+async function inWords<T>(problem: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FileProblemError || (error as Error).name === 'AbortError') throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new FileProblemError(`${problem}: ${reasons.get(code ?? '') ?? messageOf(error)}.`);
+    signal.throwIfAborted();
+    if (error instanceof FileProblemError) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new FileProblemError(`${problem}: ${reasons.get(code) ?? messageOf(error).replace(/\.$/, '')}.`);
   }
 }
 

@@ -1,17 +1,9 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
-import { argumentsOf, editTexts, type ToolArgument } from './builtinTools.ts';
+import { builtinTool, editTexts, type ToolArgument } from './builtinTools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The names under which models call our tools, if nobody offers a tool of that name. */
-export const otherToolNames: Readonly<Record<string, readonly string[]>> = {
-  list_files: ['ls', 'list_dir', 'list_directory', 'glob', 'find'],
-  search_files: ['grep', 'grep_search', 'search', 'rg'],
-  read_file: ['read', 'view', 'cat', 'open'],
-  edit_file: ['edit', 'replace', 'str_replace', 'apply_diff'],
-  write_file: ['write', 'create_file', 'write_to_file'],
-};
 
 const commandNames = ['bash', 'shell', 'run_command', 'terminal', 'execute_command'];
 
@@ -36,18 +28,22 @@ export function commandOf({ name, arguments: given }: ToolCall): string | undefi
  * out, and so is null. What cannot be meant stays as it is, for the check of the schema.
  */
 export function argumentsAsMeant(tool: string, given: Fields): Fields {
-  const known = argumentsOf(tool);
+  const known = builtinTool(tool)?.arguments;
   if (known === undefined) return given;
-  const found = Object.fromEntries(
+  const found = valuesOf(given, known);
+  if (tool === 'read_file') return withLines(found);
+  if (tool === 'search_files' && givenValue(given, ['regexp']) !== undefined)
+    return { regex: true, ...found };
+  return withoutFences(tool === 'edit_file' ? withEdits(found) : found);
+}
+
+function valuesOf(given: Fields, known: Readonly<Record<string, ToolArgument>>): Fields {
+  return Object.fromEntries(
     Object.entries(known).flatMap(([key, { type, names = [] }]) => {
       const value = givenValue(given, [key, ...names]);
       return value === undefined || value === null ? [] : [[key, asDue(value, type)]];
     }),
   );
-  if (tool === 'read_file') return withLines(found);
-  if (tool === 'search_files' && givenValue(given, ['regexp']) !== undefined)
-    return { regex: true, ...found };
-  return withoutFences(tool === 'edit_file' ? withEdits(found) : found);
 }
 
 /** Our own key counts first, then the others in their order. */
@@ -90,21 +86,15 @@ export function editsIn({ edits, ...call }: Fields): readonly Fields[] {
 function withEdits({ edits, ...given }: Fields): Fields {
   if (edits === undefined || 'old_string' in given) return given;
   if (!Array.isArray(edits)) return { ...given, edits };
-  const flat = edits.map((edit: unknown) => {
-    if (!isRecord(edit)) return edit;
-    const texts = Object.entries(editTexts).map(([key, { names = [] }]) => [
-      key,
-      givenValue(edit, [key, ...names]),
-    ]);
-    return withoutUndefined<Fields>(Object.fromEntries(texts));
-  });
+  const flat = edits.map((edit: unknown) => (isRecord(edit) ? valuesOf(edit, editTexts) : edit));
   const [only, ...others] = flat;
   return others.length === 0 && isRecord(only) ? { ...given, ...only } : { ...given, edits: flat };
 }
 
 /** A text that is one Markdown fence loses it, unless the file is Markdown. The text of a whole file ends its line. */
 function withoutFences(given: Fields): Fields {
-  if (/\.(md|mdx|markdown)$/i.test(String(given['path']))) return given;
+  const path = given['path'];
+  if (typeof path === 'string' && /\.(md|mdx|markdown)$/i.test(path)) return given;
   const whole = given['old_string'] === '' ? 'new_string' : 'content';
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [

@@ -4,8 +4,8 @@ import { count, cutText } from '../../../protocol/base/text.ts';
 import { createGlob } from '../../base/globs.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { fitting } from './readLines.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
+import { fitting, roomForNote } from './readLines.ts';
+import type { ProjectFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 const maxEntries = 200;
 /** A folder with more entries is not opened, unless it is listed itself: it would take the place of the others. */
@@ -14,7 +14,6 @@ const maxOfFolder = 50;
 const maxPattern = 200;
 /** Of an entry, in characters, beside its name: its size or its number of files. */
 const roomForSize = 14;
-const roomForNote = 200;
 
 interface ListOptions {
   readonly pattern?: string | undefined;
@@ -29,16 +28,15 @@ interface ListOptions {
  */
 export async function listFiles(
   folder: WorkspacePlace,
-  { filesBelow }: Workspace,
+  workspace: Workspace,
   { pattern, room, signal }: ListOptions,
 ): Promise<string> {
   const matches = matcherOf(pattern);
   const left = new Omissions();
   const root = createFolder(folder.name);
-  for await (const file of filesBelow(folder, signal, left))
+  for await (const file of workspace.filesBelow(folder, signal, left))
     if (matches(file.name)) addFile(root, file, folder.name === '' ? 0 : folder.name.length + 1);
-  const entries = entriesOf(root, openFolders(root, room - roomForNote));
-  const roomFor = ({ name }: Entry) => name.length + roomForSize;
+  const entries = openedEntries(root, room - roomForNote);
   const shown = fitting(entries.slice(0, maxEntries), room - roomForNote, roomFor);
   const lines = await Promise.all(shown.map(lineOf));
   if (lines.length === 0)
@@ -56,31 +54,25 @@ function matcherOf(pattern = ''): (name: string) => boolean {
   if (pattern === '') return () => true;
   if (pattern.length > maxPattern)
     throw new FileProblemError(`The pattern has more than ${maxPattern} characters. Give a shorter one.`);
-  const globs = [pattern, ...(pattern.includes('/') ? [] : [`**/${pattern}`])].map(createGlob);
-  return (name) => globs.some((matches) => matches(name));
-}
-
-interface ListedFile {
-  readonly name: string;
-  readonly path: string;
+  return createGlob(pattern.includes('/') ? pattern : `**/${pattern}`);
 }
 
 interface Folder {
   readonly name: string;
   readonly folders: Map<string, Folder>;
-  readonly files: ListedFile[];
+  readonly files: ProjectFile[];
   /** The files in it, also in its folders. */
   count: number;
 }
 
-type Entry = Folder | ListedFile;
+type Entry = Folder | ProjectFile;
 
 function createFolder(name: string): Folder {
   return { name, folders: new Map(), files: [], count: 0 };
 }
 
 /** `start` is where the path below the folder begins. */
-function addFile(folder: Folder, file: ListedFile, start: number): void {
+function addFile(folder: Folder, file: ProjectFile, start: number): void {
   folder.count += 1;
   const end = file.name.indexOf('/', start);
   if (end === -1) return void folder.files.push(file);
@@ -90,35 +82,32 @@ function addFile(folder: Folder, file: ListedFile, start: number): void {
   addFile(next, file, end + 1);
 }
 
-/** The folders whose content is shown: those at the top first, and there the small ones, as long as there is room. */
-function openFolders(root: Folder, room: number): ReadonlySet<Folder> {
-  const open = new Set([root]);
-  let { entries, characters } = sizeOf(root);
-  for (const folder of open) {
-    const children = [...folder.folders.values()].map((child) => ({ child, size: sizeOf(child) }));
-    for (const { child, size } of children.sort((a, b) => a.size.entries - b.size.entries)) {
-      // Its entries come in place of its own.
-      const [more, longer] = [size.entries - 1, size.characters - child.name.length - roomForSize];
-      const isFitting = entries + more <= maxEntries && characters + longer <= room;
-      if (!isFitting || size.entries > maxOfFolder) continue;
-      open.add(child);
-      entries += more;
-      characters += longer;
+/** The entries of a folder: those of folders at the top stand in their place first, and there those of the small ones. */
+function openedEntries(root: Folder, room: number): readonly Entry[] {
+  let entries = entriesOf(root);
+  const open = [root];
+  for (const folder of open)
+    for (const child of [...folder.folders.values()].sort((a, b) => sizeOf(a) - sizeOf(b))) {
+      if (sizeOf(child) > maxOfFolder || entries.length - 1 + sizeOf(child) > maxEntries) continue;
+      const opened = entries.toSpliced(entries.indexOf(child), 1, ...entriesOf(child));
+      if (opened.reduce((sum, entry) => sum + roomFor(entry), 0) > room) continue;
+      entries = opened;
+      open.push(child);
     }
-  }
-  return open;
-}
-
-function sizeOf({ folders, files }: Folder) {
-  const all = [...folders.values(), ...files];
-  const characters = all.reduce((sum, { name }) => sum + name.length + roomForSize, 0);
-  return { entries: all.length, characters };
+  return entries;
 }
 
 /** Folders by their names: they are met in the order of their first files. */
-function entriesOf({ folders, files }: Folder, open: ReadonlySet<Folder>): readonly Entry[] {
-  const inOrder = [...folders.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return [...inOrder.flatMap((child) => (open.has(child) ? entriesOf(child, open) : [child])), ...files];
+function entriesOf({ folders, files }: Folder): readonly Entry[] {
+  return [...[...folders.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), ...files];
+}
+
+function sizeOf({ folders, files }: Folder): number {
+  return folders.size + files.length;
+}
+
+function roomFor({ name }: Entry): number {
+  return name.length + roomForSize;
 }
 
 /** A name with a line end in it would look like two entries. */

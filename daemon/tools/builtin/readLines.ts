@@ -21,7 +21,8 @@ interface ShownLines {
 const maxLines = 2_000;
 /** The result of a tool has no more characters. */
 const maxCharacters = 32_000;
-const roomForNote = 200;
+/** Of a result, in characters: what a note on what is left out may take. */
+export const roomForNote = 200;
 
 /** Lines of a text as they are. A note below them, in brackets, says what is left out. */
 export function readLines(
@@ -66,36 +67,29 @@ export function fitting<T>(all: readonly T[], room: number, sizeOf: (one: T) => 
   return end === -1 ? all : all.slice(0, end);
 }
 
-/** What the models of a daemon have read of files. */
-export type ReadRecord = ReturnType<typeof createReadRecord>;
-
 /** With more texts, all are forgotten, and must be read again before they are replaced. */
 const maxTexts = 1_000;
 
-/** Remembers of each text of a file which of its lines were read. */
-export function createReadRecord() {
-  const known = new Map<string, Set<number>>();
-  const keyOf = (path: string, text: string) =>
-    createHash('sha256').update(`${path}\0${text}`).digest('base64');
-  const noteRead = (path: string, text: string, first = 1, last = Number.POSITIVE_INFINITY) => {
+/** What the models of a daemon have read of files: which lines of each text that a file has, or had. */
+export class ReadRecord {
+  readonly #lines = new Map<string, Set<number>>();
+
+  noteRead(path: string, text: string, first = 1, last = Number.POSITIVE_INFINITY): void {
     // A longer text is never replaced as a whole.
     if (text.length > maxCharacters) return;
     const key = keyOf(path, text);
-    const read = known.get(key) ?? new Set();
-    if (known.size >= maxTexts) known.clear();
-    known.set(key, read);
+    const read = this.#lines.get(key) ?? new Set();
+    if (this.#lines.size >= maxTexts) this.#lines.clear();
+    this.#lines.set(key, read);
     const end = Math.min(last, linesOf(plainEnds(text)).length);
     for (let line = first; line <= end; line += 1) read.add(line);
-  };
-  /** Whether all of a text was read, which the file may have had before. */
-  const isWhole = (path: string, text: string) =>
-    known.get(keyOf(path, text))?.size === linesOf(plainEnds(text)).length;
-  return {
-    noteRead,
-    isWhole,
-    /** A change by the model itself: who knew the whole text before knows it now. */
-    noteWritten(path: string, before: string | undefined, text: string, isAllWritten: boolean): void {
-      if (isAllWritten || (before !== undefined && isWhole(path, before))) noteRead(path, text);
-    },
-  };
+  }
+
+  isWhole(path: string, text: string): boolean {
+    return this.#lines.get(keyOf(path, text))?.size === linesOf(plainEnds(text)).length;
+  }
+}
+
+function keyOf(path: string, text: string): string {
+  return createHash('sha256').update(`${path}\0${text}`).digest('base64');
 }

@@ -1,13 +1,11 @@
-import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import type { Notice } from '../../../protocol/messages/chat.ts';
 import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';
 import { isMade } from '../../files/folderFiles.ts';
-import { FileProblemError } from './fileProblem.ts';
 import { decodeText, readFile } from './fileStore.ts';
-import type { Workspace, WorkspacePlace } from './workspace.ts';
+import type { ProjectFile, Workspace, WorkspacePlace } from './workspace.ts';
 
 /** The settings that decide which rules are read. */
 export interface RulesSettings {
@@ -41,18 +39,35 @@ export function createRulesFiles({ workspace, settings, userFolder }: RulesFiles
   return {
     /** Those of the project's own folder, and those of the user. Undefined if nobody wants them. */
     async read(): Promise<ProjectRules | undefined> {
-      if (!settings?.().projectRules) return undefined;
+      const { projectRules = false, trusted = false } = settings?.() ?? {};
+      if (!projectRules) return undefined;
+      const files: RulesFile[] = [];
+      const notices: Notice[] = [];
+      const take = async (
+        of: RulesFile['of'],
+        { name, path }: ProjectFile,
+        read: typeof readRegularBytes,
+      ) => {
+        try {
+          const { text } = decodeText(await read(path, maxBytes));
+          if (text.trim() !== '') files.push({ of, name, text });
+        } catch (error) {
+          if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return;
+          const why = messageOf(error).replace(/\.$/, '');
+          notices.push({ code: 'rules-cut', message: `The rules in ${name} are left out: ${why}.` });
+        }
+      };
       const [folder = ''] = await workspace.folders();
       const place = await rulesIn(folder, workspace);
-      const own = userFolder === undefined ? undefined : join(userFolder, 'AGENTS.md');
-      const read = [
-        place && (settings().trusted ? await rulesOf('project', place, readFile) : untrusted(place)),
-        own && (await rulesOf('user', { name: own, path: own }, readRegularBytes)),
-      ].filter((one) => typeof one === 'object');
-      return {
-        files: read.filter((one) => 'text' in one).filter(({ text }) => text.trim() !== ''),
-        notices: read.filter((one) => 'code' in one),
-      };
+      if (place && trusted) await take('project', place, readFile);
+      else if (place)
+        notices.push({
+          code: 'rules-untrusted',
+          message: `The rules in ${place.name} are left out, because this workspace is not trusted.`,
+        });
+      const own = userFolder && join(userFolder, 'AGENTS.md');
+      if (own) await take('user', { name: own, path: own }, readRegularBytes);
+      return { files, notices };
     },
 
     /** A note below a file of a folder that has rules of its own. Without a session, it stands below each file. */
@@ -81,36 +96,10 @@ async function nearestRules(file: WorkspacePlace, workspace: Workspace): Promise
 }
 
 /** Undefined if a folder has none, or none that models may read. */
-async function rulesIn(folder: string, { find }: Workspace): Promise<WorkspacePlace | undefined> {
+async function rulesIn(folder: string, workspace: Workspace): Promise<WorkspacePlace | undefined> {
   for (const name of names) {
-    const path = join(folder, name);
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) continue;
-    const place = await find(path).catch((error: unknown) => {
-      if (error instanceof FileProblemError) return undefined;
-      throw error;
-    });
-    if (place?.path === real && !place.isFolder) return place;
+    const place = await workspace.tryFindNamed(join(folder, name));
+    if (place?.isThere && !place.isFolder) return place;
   }
   return undefined;
-}
-
-/** Undefined if there are none. */
-async function rulesOf(
-  of: RulesFile['of'],
-  { name, path }: Pick<WorkspacePlace, 'name' | 'path'>,
-  read: typeof readRegularBytes,
-): Promise<RulesFile | Notice | undefined> {
-  try {
-    return { of, name, text: decodeText(await read(path, maxBytes)).text };
-  } catch (error) {
-    if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return undefined;
-    const why = messageOf(error).replace(/\.$/, '');
-    return { code: 'rules-cut', message: `The rules in ${name} are left out: ${why}.` };
-  }
-}
-
-function untrusted({ name }: WorkspacePlace): Notice {
-  const message = `The rules in ${name} are left out, because this workspace is not trusted.`;
-  return { code: 'rules-untrusted', message };
 }

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { withTimeLimit } from '../../../protocol/base/abort.ts';
 import { count, cutText, plainEnds } from '../../../protocol/base/text.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { readFile } from './fileStore.ts';
-import { createLineSearch, type LineMatches } from './lineSearch.ts';
-import { fitting } from './readLines.ts';
+import { fitting, roomForNote } from './readLines.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** In bytes: larger files are seldom written by hand. */
@@ -18,7 +20,10 @@ const maxKept = 2_000;
 /** Of a line, in characters. */
 const maxLine = 200;
 const maxNames = 20;
-const roomForNote = 200;
+/** Of a regular expression, in characters. */
+const maxQuery = 200;
+/** For all texts of a search, in ms. A regular expression may take for ever. */
+const [longest, longestOfRegex] = [10_000, 2_000];
 
 interface SearchOptions {
   readonly query: string;
@@ -28,43 +33,28 @@ interface SearchOptions {
   readonly signal: AbortSignal;
 }
 
-interface FileLines extends LineMatches {
-  readonly name: string;
-}
-
 /** The lines of the project's files that have a text, each as `path:line: text`, below how many there are. */
 export async function searchFiles(
   place: WorkspacePlace,
   workspace: Workspace,
-  options: SearchOptions,
+  { query, isRegex, room, signal }: SearchOptions,
 ): Promise<string> {
-  const { found, names, note } = await searchAll(place, workspace, options);
-  const { query, isRegex, room } = options;
-  if (found.length > 0) return `${shownLines(found, room - roomForNote - note.length)}${note}`;
-  return `${isRegex ? 'No line matches.' : nothingFound(query, names)}${note}`;
-}
-
-async function searchAll(
-  place: WorkspacePlace,
-  { filesBelow }: Workspace,
-  { query, isRegex, signal }: SearchOptions,
-) {
   const search = createLineSearch(query, isRegex, signal);
   const left = new Omissions();
   const found: FileLines[] = [];
   const names: string[] = [];
-  let [read, kept] = [0, 0];
+  let [read, kept, isLate] = [0, 0, false];
   try {
-    for await (const { name, path } of place.isFolder ? filesBelow(place, signal, left) : [place]) {
+    for await (const { name, path } of place.isFolder ? workspace.filesBelow(place, signal, left) : [place]) {
       if (name.toLowerCase().includes(query.toLowerCase())) names.push(name);
       const text = await readText(path);
       if (text === undefined && !place.isFolder)
         throw new FileProblemError(`${name} is not searched: it is no text, or has more than 1 MB.`);
       if (text === undefined) continue;
       read += text.length;
-      const isLate = read > maxRead || left.rest !== undefined;
-      const matches = isLate ? 'late' : await search.lines(text, kept < maxKept ? maxShown : 1);
-      if (matches === 'late') return { found, names, note: lateNote };
+      const matches = read > maxRead ? undefined : await search.lines(text, kept < maxKept ? maxShown : 1);
+      isLate = matches === undefined;
+      if (!matches) break;
       kept += matches.lines.length;
       // A name with a line end in it would look like two lines.
       if (matches.total > 0) found.push({ name: name.replace(/[\r\n]/g, '?'), ...matches });
@@ -72,7 +62,9 @@ async function searchAll(
   } finally {
     search.end();
   }
-  return { found, names, note: left.rest === undefined ? '' : largeNote };
+  const note = isLate ? lateNote : left.rest === undefined ? '' : largeNote;
+  if (found.length > 0) return `${shownLines(found, room - roomForNote - note.length)}${note}`;
+  return `${isRegex ? 'No line matches.' : nothingFound(query, names)}${note}`;
 }
 
 const lateNote =
@@ -101,8 +93,8 @@ function shownLines(found: readonly FileLines[], room: number): string {
       isEarly: index < maxOfFile,
     })),
   );
-  const [early, late] = [lines.filter(({ isEarly }) => isEarly), lines.filter(({ isEarly }) => !isEarly)];
-  const chosen = new Set([...early, ...late].slice(0, maxShown));
+  const earlyFirst = lines.toSorted((a, b) => Number(b.isEarly) - Number(a.isEarly));
+  const chosen = new Set(earlyFirst.slice(0, maxShown));
   const inOrder = lines.filter((one) => chosen.has(one)).map(({ line }) => line);
   const shown = fitting(inOrder, room, (line) => line.length + 1);
   const counts = `${count(total, 'line')} in ${count(found.length, 'file')}`;
@@ -116,4 +108,88 @@ function partOf(line: string, at: number): string {
   const start = Math.max(0, Math.min(at - maxLine / 4, bare.length - maxLine));
   const part = cutText(bare.slice(start), maxLine - 2);
   return `${start > 0 ? '…' : ''}${part}${start + part.length < bare.length ? '…' : ''}`;
+}
+
+/** The lines of one text. */
+interface LineMatches {
+  readonly total: number;
+  /** The first of them, each with its number, from 1, the line, and where in it the text is. */
+  readonly lines: readonly { readonly number: number; readonly line: string; readonly at: number }[];
+}
+
+interface FileLines extends LineMatches {
+  readonly name: string;
+}
+
+/** The program of the worker. It knows nothing but the texts that it gets. */
+const program = `
+  const { parentPort, workerData: pattern } = require('node:worker_threads');
+  parentPort.on('message', ({ text, max }) => {
+    const found = { total: 0, lines: [] };
+    text.split('\\n').forEach((line, index) => {
+      const match = pattern.exec(line);
+      if (match === null) return;
+      found.total += 1;
+      const start = Math.max(0, match.index - 300);
+      if (found.lines.length < max)
+        found.lines.push({ number: index + 1, line: line.slice(start, start + 700), at: match.index - start });
+    });
+    parentPort.postMessage(found);
+  });`;
+
+/** Finds the lines that have a text, in a worker that is ended once it has worked for too long. */
+function createLineSearch(query: string, isRegex: boolean, signal: AbortSignal) {
+  const workerData = isRegex ? regexOf(query) : literalOf(query);
+  const worker = new Worker(program, { eval: true, workerData, env: {}, execArgv: [] });
+  worker.unref();
+  const reason = new Error('The search takes too long.');
+  let limit = isRegex ? longestOfRegex : longest;
+  return {
+    /** Undefined once the time of the whole search is over. */
+    async lines(text: string, max: number): Promise<LineMatches | undefined> {
+      const begun = performance.now();
+      try {
+        const answer = (open: AbortSignal) => once(worker, 'message', { signal: open });
+        worker.postMessage({ text, max });
+        const [found] = await withTimeLimit({ limit, reason, signal }, answer);
+        limit = Math.max(0, limit - (performance.now() - begun));
+        return found;
+      } catch (error) {
+        if (error === reason) return undefined;
+        throw error;
+      }
+    },
+    end: () => void worker.terminate(),
+  };
+}
+
+/** @throws {FileProblemError} if no line can have it. */
+function literalOf(query: string): RegExp {
+  if (query.trim() === '') throw new FileProblemError('The query is empty. Give a text that the lines have.');
+  if (query.includes('\n'))
+    throw new FileProblemError('A query is a part of one line. Give one without a line end.');
+  return new RegExp(query.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), foldOf(query));
+}
+
+/** @throws {FileProblemError} if it is too long, or no regular expression. */
+function regexOf(source: string): RegExp {
+  if (source.length > maxQuery)
+    throw new FileProblemError(
+      `A regular expression has at most ${maxQuery} characters. Give a shorter one.`,
+    );
+  const fold = foldOf(source.replace(/\\./gs, ''));
+  for (const flags of [`${fold}u`, fold])
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Old forms are none with the flag `u`.
+    }
+  throw new FileProblemError(
+    'The query is no regular expression of JavaScript. Correct it, or search without "regex".',
+  );
+}
+
+/** If a query is all in lower case, case does not matter. */
+function foldOf(query: string): string {
+  return query === query.toLowerCase() ? 'i' : '';
 }

@@ -1,5 +1,5 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { commonEnds, type EditPlace, findPlaces, occurrencesOf, type TextEdit } from './editPlaces.ts';
+import { commonEnds, type EditPlace, findPlaces, type TextEdit } from './editPlaces.ts';
 import { FileProblemError } from './fileProblem.ts';
 
 /** A text after edits, and what was forgiven in them, each as a sentence. */
@@ -38,7 +38,8 @@ export function applyEdits(text: string, edits: readonly TextEdit[], isEverywher
     const plain = plainEnds(changed);
     const edit = { old: plainEnds(given.old), wanted: plainEnds(given.wanted) };
     const called = edits.length === 1 ? 'old_string' : `old_string of edit ${index + 1}`;
-    const places = (isEverywhere && everywhere(plain, edit)) || [placeOf(plain, edit, called)];
+    const all = isEverywhere ? everywhere(plain, edit) : [];
+    const places = all.length > 0 ? all : [placeOf(plain, edit, called)];
     for (const place of places)
       if (place.forgiven !== undefined) forgiven.add(`[old_string was found ${place.forgiven}.]`);
     changed = withPlaces(changed, places);
@@ -51,16 +52,19 @@ export function lineAt(plain: string, at: number): number {
   return plain.slice(0, at).split('\n').length;
 }
 
-/** All places of a text that need not be the only one; undefined if there is none. */
-function everywhere(plain: string, { old, wanted }: TextEdit): readonly EditPlace[] | undefined {
-  const starts = old === '' ? [] : occurrencesOf(plain, old, { most: maxPlaces + 1, step: old.length });
-  if (starts.length > maxPlaces)
+/** All places of a text that need not be the only one. */
+function everywhere(plain: string, { old, wanted }: TextEdit): readonly EditPlace[] {
+  const between = old === '' ? [] : plain.split(old).slice(0, -1);
+  if (between.length > maxPlaces)
     throw new FileProblemError(
       `old_string occurs more than ${maxPlaces.toLocaleString('en-US')} times, so nothing was changed. Make it longer.`,
     );
-  return starts.length === 0
-    ? undefined
-    : starts.map((start) => ({ start, end: start + old.length, wanted }));
+  let end = 0;
+  return between.map((text) => {
+    const start = end + text.length;
+    end = start + old.length;
+    return { start, end, wanted };
+  });
 }
 
 function placeOf(plain: string, edit: TextEdit, called: string): EditPlace {

@@ -5,12 +5,16 @@ import { filesOf, Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { reservedPart } from './reservedFiles.ts';
 
-/** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
-export interface WorkspaceFile {
+/** A file of the project, also one that is not there yet. */
+export interface ProjectFile {
   /** The absolute path, which leads over no link. */
   readonly path: string;
   /** The path below the folder of the workspace, with slashes, for people and models. */
   readonly name: string;
+}
+
+/** A path that the built-in tools may use. It was checked when it was found, and is checked again at each use. */
+export interface WorkspaceFile extends ProjectFile {
   readonly isThere: boolean;
 }
 
@@ -22,8 +26,6 @@ export interface WorkspacePlace extends WorkspaceFile {
   /** The path as a model may write it. */
   readonly given: string;
 }
-
-export type Workspace = ReturnType<typeof createWorkspace>;
 
 export interface WorkspaceOptions {
   readonly folders: readonly string[];
@@ -38,97 +40,150 @@ export interface WorkspaceOptions {
 const maxDepth = 30;
 /** For all that is done with the files below a folder, in ms. */
 const maxTime = 10_000;
+/** At most this many files of a name are named. */
+const maxNamed = 5;
 
 /** The folders of a project. All that it has rejects with a {@link FileProblemError} if there is none. */
-export function createWorkspace(options: WorkspaceOptions) {
-  let opened: Promise<readonly string[]> | undefined;
-  const folders = (): Promise<readonly string[]> => {
-    opened ??= projectFolders(options).catch((error) => {
-      // A folder may be there the next time.
-      opened = undefined;
+export class Workspace {
+  readonly #options: WorkspaceOptions;
+  #roots: readonly string[] | undefined;
+
+  constructor(options: WorkspaceOptions) {
+    this.#options = options;
+  }
+
+  /** The absolute paths of its folders, which lead over no link. */
+  async folders(): Promise<readonly string[]> {
+    // A folder may be there the next time.
+    this.#roots ??= await projectFolders(this.#options);
+    return this.#roots;
+  }
+
+  /**
+   * What a model means by a path: the file or folder as it is named, or else, if nothing is there, the one that is
+   * there under a name without what models add to paths. By default the first folder.
+   * @throws {FileProblemError} if the path leads out, or to a file that is not for models.
+   */
+  async find(path?: string): Promise<WorkspacePlace> {
+    const roots = await this.folders();
+    const given = path ?? roots[0] ?? '';
+    const meant = meantPaths(given, roots, this.#options.platform);
+    for (const each of [given, ...meant]) {
+      const place = await this.tryFindNamed(each);
+      if (place?.isThere) return place;
+    }
+    const asGiven = await this.#findNamed(given);
+    // A new file has the path as given if that begins in a folder that is there.
+    if (await isFound(join(asGiven.root, given.split('/')[0] ?? ''))) return asGiven;
+    return (await this.tryFindNamed(meant[0] ?? given)) ?? asGiven;
+  }
+
+  /** The file or folder exactly as it is named; undefined if it is not for models. */
+  async tryFindNamed(path: string): Promise<WorkspacePlace | undefined> {
+    try {
+      return await this.#findNamed(path);
+    } catch (error) {
+      if (error instanceof FileProblemError) return undefined;
       throw error;
-    });
-    return opened;
-  };
-  return {
-    /** The absolute paths of its folders, which lead over no link. */
-    folders,
-    /**
-     * What a model means by a path: the file or folder as it is named, or else, if nothing is there, the one that is
-     * there under a name without what models add to paths. By default the first folder.
-     * @throws {FileProblemError} if the path leads out, or to a file that is not for models.
-     */
-    async find(path?: string): Promise<WorkspacePlace> {
-      const roots = await folders();
-      return findMeant(path ?? roots[0] ?? '', { ...options, roots });
-    },
-    /** The files below a folder, those at the top first. What git ignores is passed over, and so is what is private. */
-    async *filesBelow(
-      folder: WorkspacePlace,
-      signal: AbortSignal,
-      left = new Omissions(),
-    ): AsyncGenerator<Pick<WorkspaceFile, 'name' | 'path'>> {
-      const roots = await folders();
-      const within = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime };
-      for await (const { name, path } of filesOf({ ...within, now: options.now, left, signal })) {
-        const refusal = await refusalOf(join(folder.path, name), path, { ...options, roots });
-        if (refusal !== undefined) continue;
-        yield { name: folder.name === '' ? name : `${folder.name}/${name}`, path };
-      }
-    },
-  };
+    }
+  }
+
+  /** The files below a folder, those at the top first. What git ignores is passed over, and so is what is private. */
+  async *filesBelow(
+    folder: WorkspacePlace,
+    signal: AbortSignal,
+    left = new Omissions(),
+  ): AsyncGenerator<ProjectFile> {
+    const within = { root: folder.path, isWanted: () => true, depth: maxDepth, time: maxTime };
+    for await (const { name, path } of filesOf({ ...within, now: this.#options.now, left, signal })) {
+      if ((await this.#refusalOf(join(folder.path, name), path)) !== undefined) continue;
+      yield { name: folder.name === '' ? name : `${folder.name}/${name}`, path };
+    }
+  }
+
+  /** Names the files of that name elsewhere: which of them is meant, the model says. */
+  async nothingAt({ name }: WorkspacePlace, signal: AbortSignal): Promise<FileProblemError> {
+    const others: string[] = [];
+    const sought = `/${basename(name)}`.toLowerCase();
+    for await (const file of this.filesBelow(await this.find(), signal)) {
+      if (`/${file.name}`.toLowerCase().endsWith(sought)) others.push(file.name);
+      if (others.length === maxNamed) break;
+    }
+    const hint =
+      others.length === 0 ? 'List the files, or search for a word of it.' : `There is ${others.join(', ')}.`;
+    return new FileProblemError(`There is no file or folder ${name}. ${hint}`);
+  }
+
+  async #findNamed(path: string): Promise<WorkspacePlace> {
+    const roots = await this.folders();
+    const named = await this.#absolutePath(path);
+    const real = await realPathOf(named);
+    const refusal = await this.#refusalOf(named, real);
+    if (refusal !== undefined) throw new FileProblemError(`${path} is ${refusal}`);
+    const root = rootOf(real, roots) ?? real;
+    const name = relative(root, real).replaceAll(sep, '/');
+    const found = await stat(real).catch(() => undefined);
+    const [isThere, isFolder] = [found !== undefined, found?.isDirectory() === true];
+    return { path: real, name, isThere, isFolder, root, given: root === roots[0] ? name || '.' : real };
+  }
+
+  /** A relative path is below the first folder that has it, or else below the first one. */
+  async #absolutePath(path: string): Promise<string> {
+    // A colon within a path of Windows leads to another stream of the file.
+    const isStream = this.#options.platform === 'win32' && path.slice(2).includes(':');
+    if (path === '' || path.includes('\0') || path.length > maxPath || isStream)
+      throw new FileProblemError('This is not the path of a file. Name a file of the workspace.');
+    if (isAbsolute(path)) return resolve(path);
+    const places = (await this.folders()).map((root) => join(root, path));
+    for (const place of places) if (await isFound(place)) return place;
+    return places[0] ?? path;
+  }
+
+  /** Why models neither see nor change what is at a path, of which `real` leads over no link; undefined if they do. */
+  async #refusalOf(named: string, real: string): Promise<string | undefined> {
+    const { findPrivacy } = this.#options;
+    const roots = await this.folders();
+    const root = rootOf(real, roots);
+    if (root === undefined)
+      return `outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`;
+    const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
+    const kept = [relative(root, real), ...within].map(reservedPart).find(Boolean);
+    if (kept !== undefined) return `not read or changed here, because nothing in ${kept} is.`;
+    const privacy = (await findPrivacy(named)) ?? (named === real ? undefined : await findPrivacy(real));
+    return privacy && `not read or changed here, because ${whyPrivate[privacy]}`;
+  }
 }
+
+const whyPrivate: Readonly<Record<Privacy, string>> = {
+  secret: 'its name says that it may hold a secret. The user can open it.',
+  excluded: 'the user excluded it (runner.exclude or .runnerignore).',
+};
 
 /** @throws {FileProblemError} if none of the folders is that of a project. */
 async function projectFolders({ folders, homes }: WorkspaceOptions): Promise<readonly string[]> {
-  if (folders.length === 0)
-    throw new FileProblemError(
-      'The built-in tools need a folder. Open that of a project, or start Runner in it.',
-    );
   const homeFolders = await Promise.all(homes.map((home) => realpath(home).catch(() => home)));
-  const checked = await Promise.allSettled(folders.map((folder) => projectFolder(folder, homeFolders)));
-  const roots = checked.flatMap((root) => (root.status === 'fulfilled' ? root.value : []));
-  const [problem] = checked.flatMap((root) => (root.status === 'rejected' ? [root.reason] : []));
-  if (roots.length === 0) throw problem;
-  return roots;
+  const found = await Promise.all(folders.map((folder) => projectFolder(folder, homeFolders)));
+  const roots = found.filter((root) => typeof root === 'string');
+  if (roots.length > 0) return roots;
+  const none = 'The built-in tools need a folder. Open that of a project, or start Runner in it.';
+  throw found[0] ?? new FileProblemError(none);
 }
 
-async function projectFolder(folder: string, homes: readonly string[]): Promise<string> {
+async function projectFolder(folder: string, homes: readonly string[]): Promise<string | FileProblemError> {
   const root = await realpath(folder).catch(() => undefined);
-  if (root === undefined) throw new FileProblemError(`The folder ${folder} of the workspace does not exist.`);
-  const isHome = homes.some((home) => isWithin(home, root));
-  const kept = reservedPart(root);
-  if (!isHome && root !== parse(root).root && kept === undefined) return root;
-  const why = homes.includes(root) ? ': it is your home folder' : ': it holds more than a project';
-  const where = isHome || kept === undefined ? `${root}${why}` : kept;
-  throw new FileProblemError(
+  if (root === undefined)
+    return new FileProblemError(`The folder ${folder} of the workspace does not exist.`);
+  const isLarge = root === parse(root).root || homes.some((home) => isWithin(home, root));
+  const why = homes.includes(root) ? 'it is your home folder' : 'it holds more than a project';
+  const where = isLarge ? `${root}: ${why}` : reservedPart(root);
+  if (where === undefined) return root;
+  return new FileProblemError(
     `The built-in tools do not work in ${where}. Start Runner in the folder of a project.`,
   );
 }
 
-interface FindOptions extends Pick<WorkspaceOptions, 'platform' | 'findPrivacy'> {
-  readonly roots: readonly string[];
-}
-
-async function findMeant(path: string, options: FindOptions): Promise<WorkspacePlace> {
-  const places = await Promise.all(
-    [path, ...meantPaths(path, options)].map((each) =>
-      findPlace(each, options).catch((error: unknown) => {
-        if (error instanceof FileProblemError) return error;
-        throw error;
-      }),
-    ),
-  );
-  const [asGiven, toMake] = places;
-  const found = places.find((place) => 'isThere' in place && place.isThere) ?? asGiven;
-  if (found === undefined || found instanceof Error) throw found;
-  if (found.isThere || toMake === undefined || toMake instanceof Error) return found;
-  // A new file has the path as given if that begins in a folder that is there.
-  return (await isFound(join(found.root, path.split('/')[0] ?? ''))) ? found : toMake;
-}
-
 /** A path without what models put around it. A new file has the first; the others are only meant if they are there. */
-function meantPaths(path: string, { roots, platform }: FindOptions): readonly string[] {
+function meantPaths(path: string, roots: readonly string[], platform: NodeJS.Platform): readonly string[] {
   const unquoted = path
     .trim()
     .replace(/^(["'`])(.*)\1$/s, '$2')
@@ -143,55 +198,14 @@ function meantPaths(path: string, { roots, platform }: FindOptions): readonly st
   return [bare, slashed, ...unnumbered, ...unnumbered.map((each) => each.replace(/^\/+(?=.)/, ''))];
 }
 
-async function findPlace(path: string, options: FindOptions): Promise<WorkspacePlace> {
-  const named = await namedPath(path, options);
-  const { real, isThere } = await realPathOf(named);
-  const refusal = await refusalOf(named, real, options);
-  if (refusal !== undefined) throw new FileProblemError(`${path} is ${refusal}`);
-  const root = rootOf(real, options) ?? real;
-  const name = relative(root, real).replaceAll(sep, '/');
-  const isFolder = isThere && (await stat(real)).isDirectory();
-  return { path: real, name, isThere, isFolder, root, given: root === options.roots[0] ? name || '.' : real };
-}
-
-/** Why models neither see nor change what is at a path, of which `real` leads over no link; undefined if they do. */
-async function refusalOf(named: string, real: string, options: FindOptions): Promise<string | undefined> {
-  const { roots, findPrivacy } = options;
-  const root = rootOf(real, options);
-  if (root === undefined)
-    return `outside of the workspace. Only files in ${roots.join(' and ')} are read and changed here.`;
-  const within = roots.filter((folder) => isWithin(named, folder)).map((folder) => relative(folder, named));
-  const kept = [relative(root, real), ...within].map(reservedPart).find(Boolean);
-  if (kept !== undefined) return `not read or changed here, because nothing in ${kept} is.`;
-  const privacy = (await findPrivacy(named)) ?? (named === real ? undefined : await findPrivacy(real));
-  return privacy && `not read or changed here, because ${whyPrivate[privacy]}`;
-}
-
-const whyPrivate: Readonly<Record<Privacy, string>> = {
-  secret: 'its name says that it may hold a secret. The user can open it.',
-  excluded: 'the user excluded it (runner.exclude or .runnerignore).',
-};
-
-function rootOf(real: string, { roots }: FindOptions): string | undefined {
+function rootOf(real: string, roots: readonly string[]): string | undefined {
   return roots.find((folder) => isWithin(real, folder));
 }
 
-/** An absolute path. A relative one is below the first folder that has it, or else below the first one. */
-async function namedPath(path: string, { roots, platform }: FindOptions): Promise<string> {
-  // A colon within a path of Windows leads to another stream of the file.
-  const isStream = platform === 'win32' && path.slice(2).includes(':');
-  if (path === '' || path.includes('\0') || path.length > maxPath || isStream)
-    throw new FileProblemError('This is not the path of a file. Name a file of the workspace.');
-  if (isAbsolute(path)) return resolve(path);
-  const places = roots.map((root) => join(root, path));
-  for (const place of places) if (await isFound(place)) return place;
-  return places[0] ?? path;
-}
-
 /** Follows links, also those of the folders above a file that does not exist yet. */
-async function realPathOf(path: string): Promise<{ readonly real: string; readonly isThere: boolean }> {
+async function realPathOf(path: string): Promise<string> {
   try {
-    return { real: await realpath(path), isThere: true };
+    return await realpath(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR')
@@ -200,8 +214,7 @@ async function realPathOf(path: string): Promise<{ readonly real: string; readon
       throw new FileProblemError(`${path} cannot be reached (${code ?? 'unknown error'}).`);
     if (await isFound(path))
       throw new FileProblemError(`${basename(path)} is a link to a file that does not exist.`);
-    const above = await realPathOf(dirname(path));
-    return { real: join(above.real, basename(path)), isThere: false };
+    return join(await realPathOf(dirname(path)), basename(path));
   }
 }
 
