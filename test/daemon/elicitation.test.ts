@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { CancellationTokenSource } from 'vscode-languageserver/node';
-import { RunningCalls } from '../../daemon/tools/elicitation/elicitation.ts';
+import { answerElicitation } from '../../daemon/tools/elicitation/elicitation.ts';
 import { checkValue, fieldsOf } from '../../daemon/tools/elicitation/form.ts';
 import { type ChatResult, chatRequest } from '../../protocol/messages/chat.ts';
 import {
