@@ -119,7 +119,8 @@ export class LibraryIndexer {
       if (slug !== null) this.#served.set(slug, path);
       if (cascades) this.#drafts.add(folderOf(path));
     }
-    this.#links.recall((await index.summary()).warnings);
+    this.#links.recall();
+    this.#reports.recall((await index.summary()).warnings);
     this.#indexId = indexId;
     this.#reading = reading;
     this.#isComplete = isComplete;
@@ -402,10 +403,10 @@ export class LibraryIndexer {
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
     const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
-    const report = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
-    if (report === undefined) return;
-    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
-    this.#reports.addWarnings(report.added);
+    const linkWarnings = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
+    if (linkWarnings === undefined) return;
+    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings });
+    this.#reports.setLinkWarnings(linkWarnings);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { pageParameters } from '../base/pageParameters.ts';
-import { fieldsOf, type SearchMode, searchFields, searchModes } from '../meaning/librarySearch.ts';
+import { oneOf, pageParameters } from '../base/parameters.ts';
+import { fieldsOf, searchFields, searchModes } from '../meaning/librarySearch.ts';
 import type { DocumentFilter, SearchPage } from '../search/documentIndex.ts';
 import { defineTool, ToolError } from './tool.ts';
 
@@ -28,12 +28,10 @@ export const searchDocs = defineTool({
         Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
       ),
       mode: Type.Optional(
-        Type.Unsafe<SearchMode>({
-          type: 'string',
-          enum: [...searchModes],
-          description:
-            'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
-        }),
+        oneOf(
+          searchModes,
+          'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
+        ),
       ),
       ...pageParameters({ usual: usualLimit, max: 50 }),
     },
@@ -51,11 +49,7 @@ export const searchDocs = defineTool({
         ),
         address: Type.String({ description: 'Where the document or the section is: cite it.' }),
         tags: Type.Array(Type.Object({ slug: Type.String(), title: Type.String() })),
-        matched: Type.Unsafe<SearchMode>({
-          type: 'string',
-          enum: ['text', 'meaning', 'both'],
-          description: 'What found it: its words, its meaning, or both.',
-        }),
+        matched: oneOf(searchModes, 'What found it: its words, its meaning, or both.'),
         missing: Type.Optional(
           Type.Array(Type.String(), { description: 'The words of the query that it does not have.' }),
         ),

@@ -12,59 +12,51 @@ import { collectionAddress } from '../reading/documentList.ts';
 import type { Services } from '../services.ts';
 
 /** What programs of the public web look for beside the pages. It names nothing but what is public. */
-export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebox {
+export const publicRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
   const sitemaps = new WeakMap<PublicLibrary, Map<number, string>>();
-  return async (app) => {
-    app.addHook('onSend', async (_request, reply) => {
-      reply.header('vary', 'Cookie, Origin');
-    });
-    app.get(
-      '/sitemap.xml',
-      { schema: { hide: true, querystring: Type.Object({ part }) } },
-      async (request, reply) => {
-        const library = await admit(request, reply);
-        const text = library.collections.length > 0 ? sitemapOf(library, request.query.part) : undefined;
-        if (text === undefined) throw nothingHere();
-        return sendText(request, reply, { text, mediaType: 'application/xml', authorization });
-      },
-    );
-    app.get('/opensearch.xml', { schema: { hide: true } }, async (request, reply) => {
-      await admit(request, reply);
-      const mediaType = 'application/opensearchdescription+xml';
-      return sendText(request, reply, { text: openSearch(site.title, href), mediaType, authorization });
-    });
-    // Robots look for it at the root of the host alone.
-    if (path === '')
-      app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) => {
-        const { collections } = await readPublic();
-        reply.header('cache-control', 'no-cache').type('text/plain; charset=utf-8');
-        return reply.send(
-          collections.length > 0 ? `${openRobots}\nSitemap: ${href}/sitemap.xml\n` : closedRobots,
-        );
-      });
-  };
-
   /** Each file is made once, until the library changes. */
-  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
+  const sitemapOf = (library: PublicLibrary, number = 0): string | undefined => {
     const files = sitemaps.get(library) ?? new Map<number, string>();
     sitemaps.set(library, files);
     const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
     // A number that leads nowhere is not kept, because anyone can ask for any.
     if (text !== undefined) files.set(number, text);
     return text;
-  }
-
+  };
   /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> => {
     const library = await readPublic();
     if (await owner.isSignedIn(request)) authorization.countOwnerRequest(reply);
     else if (library.collections.length > 0) authorization.countVisit(request, reply);
     else throw nothingHere();
     return library;
-  }
-}
+  };
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('vary', 'Cookie, Origin');
+  });
+  app.get('/sitemap.xml', { schema: { querystring: Type.Object({ part }) } }, async (request, reply) => {
+    const library = await admit(request, reply);
+    const text = library.collections.length > 0 ? sitemapOf(library, request.query.part) : undefined;
+    if (text === undefined) throw nothingHere();
+    return sendText(request, reply, { text, mediaType: 'application/xml', authorization });
+  });
+  app.get('/opensearch.xml', async (request, reply) => {
+    await admit(request, reply);
+    const mediaType = 'application/opensearchdescription+xml';
+    return sendText(request, reply, { text: openSearch(site.title, href), mediaType, authorization });
+  });
+  // Robots look for it at the root of the host alone.
+  if (path === '')
+    app.get('/robots.txt', async (_request, reply) => {
+      const { collections } = await readPublic();
+      reply.header('cache-control', 'no-cache').type('text/plain; charset=utf-8');
+      return reply.send(
+        collections.length > 0 ? `${openRobots}\nSitemap: ${href}/sitemap.xml\n` : closedRobots,
+      );
+    });
+};
 
 const part = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
 

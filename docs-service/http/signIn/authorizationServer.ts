@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { AccessStores } from '../../auth/accessStores.ts';
 import { PasswordCheck } from '../../auth/passwords.ts';
 import { createTokenIssuer } from '../../auth/tokenIssuer.ts';
-import { createAuthorizeRoutes } from './authorizeRoutes.ts';
+import { authorizeRoutes } from './authorizeRoutes.ts';
 import { type OwnerSessions, openOwnerSessions } from './ownerSessions.ts';
-import { createRegisterRoute } from './registerRoute.ts';
-import { createSignInRoutes } from './signInRoutes.ts';
+import { registerRoute } from './registerRoute.ts';
+import { signInRoutes } from './signInRoutes.ts';
 import type { SignInServices } from './signInServices.ts';
-import { createTokenRoutes } from './tokenRoutes.ts';
+import { tokenRoutes } from './tokenRoutes.ts';
 
 /** What the service needs to be the authorization server itself. */
 export interface SignInOptions extends Pick<SignInServices, 'documents' | 'takesRegistrations' | 'dataHint'> {
@@ -38,9 +38,9 @@ export async function addAuthorizationServer(
     issuer: createTokenIssuer({ signIns, tokens, now }),
     passwords: new PasswordCheck({ owners, now, limit: passwordLimit }),
   };
-  await app.register(createSignInRoutes(services));
-  await app.register(createAuthorizeRoutes(services));
-  await app.register(createTokenRoutes(services));
-  if (takesRegistrations) await app.register(createRegisterRoute(services));
+  await app.register(signInRoutes, services);
+  await app.register(authorizeRoutes, services);
+  await app.register(tokenRoutes, services);
+  if (takesRegistrations) await app.register(registerRoute, services);
   return services.sessions;
 }

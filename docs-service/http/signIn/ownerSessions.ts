@@ -6,18 +6,10 @@ import { Parameters } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../hosts.ts';
-import { HttpProblem } from '../problems.ts';
+import { HttpProblem, noPage } from '../problems.ts';
 
 /** The browsers in which the owner is signed in. */
-export interface OwnerSessions extends OwnerSession {
-  /** @param epoch of the owner whose password was right */
-  signIn(reply: FastifyReply, epoch: number): Promise<void>;
-  /** The checks that a form must pass. */
-  readonly formGuards: readonly preHandlerHookHandler[];
-  /** The token in a form of the answer, only for this browser and this session. */
-  formToken(reply: FastifyReply): string;
-  signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-}
+export type OwnerSessions = Awaited<ReturnType<typeof openOwnerSessions>>;
 
 /** Milliseconds that a browser stays signed in. */
 const lifetime = 7 * 86_400_000;
@@ -32,7 +24,7 @@ export async function openOwnerSessions(
   baseUrl: BaseUrl,
   owners: OwnerStore,
   now: () => number,
-): Promise<OwnerSessions> {
+) {
   const { name, options } = cookiesOf(baseUrl);
   const cookieName = name('session');
   const sessionOf = ({ cookies }: FastifyRequest) => hashSecret(cookies[cookieName] ?? '');
@@ -50,26 +42,33 @@ export async function openOwnerSessions(
     const secret = cookies[cookieName];
     return secret !== undefined && owners.hasSession(hashSecret(secret), now());
   };
+  /** The checks that a form must pass. */
+  const formGuards: preHandlerHookHandler[] = [
+    async (request) => checkSource(request, baseUrl),
+    app.csrfProtection,
+  ];
   return {
     isSignedIn,
-    formGuards: [async (request) => checkSource(request, baseUrl), app.csrfProtection],
-    async requireOwner(request, reply) {
+    async requireOwner(request: FastifyRequest, reply: FastifyReply) {
       if (await isSignedIn(request)) return;
       const to = encodeURIComponent(request.url);
       await reply.header('cache-control', 'no-store').redirect(`${baseUrl.path}/sign-in?to=${to}`, 303);
     },
-    formToken: (reply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
-    async signIn(reply, epoch) {
+    formGuards,
+    /** The token in a form of the answer, only for this browser and this session. */
+    formToken: (reply: FastifyReply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
+    /** @param epoch of the owner whose password was right */
+    async signIn(reply: FastifyReply, epoch: number) {
       const { text, hash } = createSecret('rdocs_session');
       await owners.addSession({ hash, expires: now() + lifetime, epoch }, now());
       reply.setCookie(cookieName, text, { ...options, maxAge: lifetime / 1_000 });
     },
-    async signOut({ cookies }, reply) {
+    async signOut({ cookies }: FastifyRequest, reply: FastifyReply) {
       const secret = cookies[cookieName];
       if (secret !== undefined) await owners.removeSession(hashSecret(secret));
       reply.clearCookie(cookieName, options);
     },
-  };
+  } satisfies OwnerSession & Record<string, unknown>;
 }
 
 /** A form of this service must be posted from the address of its page, whatever else runs on this machine. */
@@ -105,5 +104,5 @@ export interface OwnerSession {
 /** Where another server signs people in, there are no sessions. */
 export const noOwner: OwnerSession = {
   isSignedIn: () => Promise.resolve(false),
-  requireOwner: () => Promise.reject(new HttpProblem(404, 'There is no page at this address.')),
+  requireOwner: () => Promise.reject(noPage()),
 };

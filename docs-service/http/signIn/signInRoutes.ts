@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 import type { PasswordAnswer } from '../../auth/passwords.ts';
@@ -11,10 +11,8 @@ import type { SignInServices } from './signInServices.ts';
 import { meOf } from './tokenRoutes.ts';
 
 /** The owner's password opens the pages for people and the consent page. */
-export function createSignInRoutes(services: SignInServices): FastifyPluginAsync {
+export async function signInRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
   const { baseUrl, site, owners, sessions, passwords, dataHint } = services;
-  const hidden = { schema: { hide: true } };
-
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
     const owner = await owners.read();
     const hasPassword = owner.password !== null;
@@ -22,32 +20,29 @@ export function createSignInRoutes(services: SignInServices): FastifyPluginAsync
     const me = meOf(owner, baseUrl);
     return sendPage(reply, signInPage({ site, csrf, to, error, hasPassword, me, dataHint }));
   };
-
-  return async (app) => {
-    readForms(app);
-    answerPageErrors(app, site);
-    app.get('/sign-in', hidden, async (request, reply) => {
-      const to = localPath(new Parameters(queryOf(request), 16_384).tryGet('to'), baseUrl);
-      if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
-      return sendForm(reply, to);
-    });
-    const guarded = { ...hidden, preHandler: [...sessions.formGuards] };
-    app.post('/sign-in', guarded, async (request, reply) => {
-      const form = formOf(request.body);
-      const to = localPath(form.tryGet('to'), baseUrl);
-      const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
-      if (answer.kind !== 'right') return sendForm(refuse(reply, answer.kind), to, sentences[answer.kind]);
-      await sessions.signIn(reply, answer.epoch);
-      return reply.header('cache-control', 'no-store').redirect(to, 303);
-    });
-    app.get('/sign-out', hidden, async (_request, reply) =>
-      sendPage(reply, signOutPage({ site, csrf: sessions.formToken(reply) })),
-    );
-    app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
-      await sessions.signOut(request, reply);
-      return sendPage(reply, signedOutPage(site));
-    });
-  };
+  readForms(app);
+  answerPageErrors(app, site);
+  app.get('/sign-in', async (request, reply) => {
+    const to = localPath(new Parameters(queryOf(request), 16_384).tryGet('to'), baseUrl);
+    if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
+    return sendForm(reply, to);
+  });
+  const guarded = { preHandler: sessions.formGuards };
+  app.post('/sign-in', guarded, async (request, reply) => {
+    const form = formOf(request.body);
+    const to = localPath(form.tryGet('to'), baseUrl);
+    const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
+    if (answer.kind !== 'right') return sendForm(refuse(reply, answer.kind), to, sentences[answer.kind]);
+    await sessions.signIn(reply, answer.epoch);
+    return reply.header('cache-control', 'no-store').redirect(to, 303);
+  });
+  app.get('/sign-out', async (_request, reply) =>
+    sendPage(reply, signOutPage({ site, csrf: sessions.formToken(reply) })),
+  );
+  app.post('/sign-out', guarded, async (request, reply) => {
+    await sessions.signOut(request, reply);
+    return sendPage(reply, signedOutPage(site));
+  });
 }
 
 type Refusal = Exclude<PasswordAnswer['kind'], 'right'>;
