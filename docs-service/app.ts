@@ -20,9 +20,10 @@ import { answerError, answerErrors } from './http/problems.ts';
 import { readingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
 import type { Services } from './http/services.ts';
-import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
+import { addAuthorizationServer } from './http/signIn/authorizationServer.ts';
 import { resourceMetadata, serverMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
+import type { SignInOptions } from './http/signIn/signInServices.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
 import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
 import { createAliases, createWholeIndex } from './library/wholeIndex.ts';
@@ -99,7 +100,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (isServer) await app.register(serverMetadata, { ...signIn, baseUrl });
   const addRoutes = async (service: FastifyInstance) => {
     const { renditions } = options;
-    const shared = { baseUrl, site, authorization, now, passwordLimit: limits.authFailures };
+    const shared = { baseUrl, site, authorization, now, limits };
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     const readPublic = createPublicLibrary(index);
     const publicSearch = new PublicSearch({
@@ -134,28 +135,10 @@ function corsOptions(origins: readonly string[]) {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST'],
     strictPreflight: false,
-    allowedHeaders: [
-      'Authorization',
-      'Content-Type',
-      'If-Match',
-      'If-None-Match',
-      'Range',
-      'Mcp-Session-Id',
-      'Mcp-Protocol-Version',
-      'Mcp-Method',
-      'Mcp-Name',
-      'Last-Event-ID',
-    ],
-    exposedHeaders: [
-      'ETag',
-      'Link',
-      'X-Total-Count',
-      'WWW-Authenticate',
-      'RateLimit',
-      'Retry-After',
-      'Content-Range',
-      'Mcp-Session-Id',
-    ],
+    allowedHeaders:
+      'Authorization, Content-Type, If-Match, If-None-Match, Range, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+    exposedHeaders:
+      'ETag, Link, X-Total-Count, WWW-Authenticate, RateLimit, Retry-After, Content-Range, Mcp-Session-Id',
     maxAge: 600,
   };
 }

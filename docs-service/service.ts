@@ -26,7 +26,7 @@ import { createRenditions, type Renditions } from './formats/renditions.ts';
 import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import { readLogo } from './http/pages.ts';
-import type { SignInOptions } from './http/signIn/authorizationServer.ts';
+import type { SignInOptions } from './http/signIn/signInServices.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';

@@ -5,6 +5,7 @@ import { folderAt, inTreeOrder, readFolders } from '../library/folders.ts';
 import { readAllDocuments } from '../library/wholeIndex.ts';
 import { fieldsOf, type LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex, DocumentPage, ListQuery } from '../search/documentIndex.ts';
+import { isOfKind } from '../search/documentRecord.ts';
 import { type LibraryAnswer, pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
 import { documentToView } from './documentView.ts';
@@ -69,14 +70,10 @@ function searched(found: Awaited<ReturnType<LibrarySearch['search']>>, baseUrl: 
 
 async function listedInTree(
   index: DocumentIndex,
-  { type, tag, folder = '', changedSince, drafts, limit, offset }: ListQuery,
+  { folder = '', changedSince, drafts, limit, offset, ...filter }: ListQuery,
 ): Promise<DocumentPage> {
   const found = (await readAllDocuments(index)).filter(
-    (one) =>
-      one.path.startsWith(folder) &&
-      (drafts || !one.draft) &&
-      (type === undefined || one.type === type) &&
-      (tag === undefined || one.tags.some(({ slug }) => slug === tag)),
+    (one) => one.path.startsWith(folder) && (drafts || !one.draft) && isOfKind(one, filter),
   );
   const changed =
     changedSince === undefined ? undefined : await index.changedAt(found.map(({ slug }) => slug));

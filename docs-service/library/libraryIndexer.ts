@@ -129,11 +129,12 @@ export class LibraryIndexer {
 
   /** Files whose documents the index has lost, or has in an older version, are indexed again. */
   #forget(paths: readonly string[]): void {
-    for (const path of paths) {
-      const file = this.#known.get(path);
-      if (file !== undefined) this.#known.put({ ...file, ...unread });
-    }
+    this.#readLater(paths.flatMap((path) => this.#known.get(path) ?? []));
     if (paths.length > 0) this.#options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
+  }
+
+  #readLater(files: readonly IndexedFile[]): void {
+    for (const file of files) this.#known.put({ ...file, ...unread });
   }
 
   /**
@@ -169,7 +170,7 @@ export class LibraryIndexer {
     if (await this.#readCascades(scan)) scan = await this.#scan();
     this.#tree.look(scan);
     if (this.#tree.reading !== this.#reading) {
-      for (const file of [...this.#known.files()]) this.#known.put({ ...file, ...unread });
+      this.#readLater([...this.#known.files()]);
       if (!isOther && folders !== undefined) scan = await this.#scan();
       this.#reading = this.#tree.reading;
     }
@@ -235,7 +236,7 @@ export class LibraryIndexer {
       else this.#drafts.delete(folder);
     }
     const below = others.flatMap((folder) => this.#known.filesBelow(folder));
-    for (const file of below) this.#known.put({ ...file, ...unread });
+    this.#readLater(below);
     return below.length > 0;
   }
 

@@ -15,29 +15,26 @@ export const searchDocs = defineTool({
     'A question in words is fine: any of the words finds a document, in any of their forms. ' +
     'The query also takes "phrases in quotes", -excluded words and prefix*. ' +
     'Read what you find with get_doc_markdown, and cite its address.',
-  input: Type.Object(
-    {
-      query: Type.String({
-        minLength: 1,
-        maxLength: 1_000,
-        description:
-          'A question or words. What is in "quotes" must occur as it is written; -word excludes; prefix*.',
-      }),
-      type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
-      tag: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
+  input: {
+    query: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description:
+        'A question or words. What is in "quotes" must occur as it is written; -word excludes; prefix*.',
+    }),
+    type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
+    tag: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
+    ),
+    mode: Type.Optional(
+      oneOf(
+        searchModes,
+        'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
       ),
-      mode: Type.Optional(
-        oneOf(
-          searchModes,
-          'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
-        ),
-      ),
-      ...pageParameters({ usual: usualLimit, max: 50 }),
-    },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({
+    ),
+    ...pageParameters({ usual: usualLimit, max: 50 }),
+  },
+  output: {
     results: Type.Array(
       Type.Object({
         slug: Type.String({ description: 'Names the document for get_doc_markdown.' }),
@@ -60,7 +57,7 @@ export const searchDocs = defineTool({
     limit: Type.Integer(),
     offset: Type.Integer(),
     notice: Type.Optional(Type.String({ description: 'What to know about this answer.' })),
-  }),
+  },
   async call({ query, type, tag, mode, limit = usualLimit, offset = 0 }, library) {
     const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
     const { search, drafts } = library;

@@ -6,7 +6,6 @@ import t, { type Test } from 'tap';
 import { createCalledWorker } from '../../docs-service/base/calledWorker.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { sectionsOf } from '../../docs-service/content/sections.ts';
-import { compactVector } from '../../docs-service/meaning/compactVector.ts';
 import {
   createEmbeddings,
   type Embeddings,
@@ -20,7 +19,7 @@ import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import type { VectorStore } from '../../docs-service/meaning/vectorStore.ts';
-import { VectorTable } from '../../docs-service/meaning/vectorTable.ts';
+import { compactVector, VectorTable } from '../../docs-service/meaning/vectorTable.ts';
 import type { DocumentIndex } from '../../docs-service/search/documentIndex.ts';
 import { runDocs, serveDocs } from '../support/docsProcess.ts';
 import { documentOf } from '../support/documents.ts';

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { cutText } from '../../../protocol/base/text.ts';
+import { piecesOf } from '../../base/database.ts';
 import { escapeXml, visibleText } from '../../formats/markdown/xmlText.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import { tryInstant } from '../../search/documentRecord.ts';
@@ -15,15 +16,12 @@ import type { Services } from '../services.ts';
 export const publicRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
-  const sitemaps = new WeakMap<PublicLibrary, Map<number, string>>();
   /** Each file is made once, until the library changes. */
-  const sitemapOf = (library: PublicLibrary, number = 0): string | undefined => {
-    const files = sitemaps.get(library) ?? new Map<number, string>();
+  const sitemaps = new WeakMap<PublicLibrary, readonly string[]>();
+  const sitemapOf = (library: PublicLibrary, part = 0): string | undefined => {
+    const files = sitemaps.get(library) ?? sitemapFiles(library, href);
     sitemaps.set(library, files);
-    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
-    // A number that leads nowhere is not kept, because anyone can ask for any.
-    if (text !== undefined) files.set(number, text);
-    return text;
+    return files[part];
   };
   /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> => {
@@ -106,28 +104,27 @@ const maxDescription = 1_024;
 const maxAddresses = 50_000;
 
 /**
- * The public pages for search engines (sitemaps.org). If there are too many for a file, it names parts.
- * Undefined if there is no such part.
+ * The public pages for search engines (sitemaps.org), and after that its parts: if there are too many pages for one
+ * file, the first names the others.
  * @param href the address of the service, without a final slash
- * @param part counted from 1; the whole, or the list of parts, if it is left out
  */
-export function sitemap(library: PublicLibrary, href: string, part?: number): string | undefined {
-  const all = addressesOf(library, href);
-  const parts = Math.ceil(all.length / maxAddresses);
-  if (part === undefined && parts > 1)
-    return file(
-      'sitemapindex',
-      Array.from({ length: parts }, (_, at) =>
-        item('sitemap', { address: `${href}/sitemap.xml?part=${at + 1}`, date: null }),
-      ),
-    );
-  const first = ((part ?? 1) - 1) * maxAddresses;
-  if (first >= all.length) return undefined;
-  const shown = all.slice(first, first + maxAddresses);
-  return file(
-    'urlset',
-    shown.map((address) => item('url', address)),
+export function sitemapFiles(library: PublicLibrary, href: string): readonly string[] {
+  const parts = piecesOf(addressesOf(library, href), maxAddresses).map((addresses) =>
+    file(
+      'urlset',
+      addresses.map((address) => item('url', address)),
+    ),
   );
+  const names = parts.map((_, at) => ({ address: `${href}/sitemap.xml?part=${at + 1}`, date: null }));
+  const [only = ''] = parts;
+  const first =
+    parts.length === 1
+      ? only
+      : file(
+          'sitemapindex',
+          names.map((name) => item('sitemap', name)),
+        );
+  return [first, ...parts];
 }
 
 interface Address {

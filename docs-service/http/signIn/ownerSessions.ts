@@ -8,13 +8,12 @@ import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../hosts.ts';
 import { HttpProblem, noPage } from '../problems.ts';
 
-/** The browsers in which the owner is signed in. */
-export type OwnerSessions = Awaited<ReturnType<typeof openOwnerSessions>>;
-
 /** Milliseconds that a browser stays signed in. */
 const lifetime = 7 * 86_400_000;
 
 /**
+ * The browsers in which the owner is signed in.
+ *
  * Cookies that no script can read, that other sites send only with a link, and that, with https and without a path, no
  * other host can set (RFC 6265bis, `__Host-`). Cookies ignore ports, so on loopback every program is the same site.
  * Therefore forms also carry a token, in the field `csrf`, which depends on the session's secret.

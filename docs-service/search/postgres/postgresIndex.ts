@@ -47,23 +47,18 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
   };
   const reading = async <T>(work: (database: IndexDatabase, state: typeof latest) => Promise<T>) => {
     await prepare();
-    return inTransaction(
-      pool,
-      { begin: beginReading, isReading: true, Unavailable: IndexUnavailableError },
-      async (client, [, found]) => {
-        const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
-        if (meta.get('version') !== schemaVersion)
-          throw new IndexUnavailableError(
-            'Another version of the program uses this index. Restart this one.',
-          );
-        const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
-        if (latest.indexId !== state.indexId || latest.changes !== state.changes)
-          latest = { ...state, kept: new Map() };
-        const value = await work(toIndexDatabase(client), latest);
-        changes.onState(state);
-        return value;
-      },
-    ).catch(forgetIfMissing);
+    const options = { beginReading, Unavailable: IndexUnavailableError };
+    return inTransaction(pool, options, async (client, [, found]) => {
+      const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
+      if (meta.get('version') !== schemaVersion)
+        throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
+      const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+      if (latest.indexId !== state.indexId || latest.changes !== state.changes)
+        latest = { ...state, kept: new Map() };
+      const value = await work(toIndexDatabase(client), latest);
+      changes.onState(state);
+      return value;
+    }).catch(forgetIfMissing);
   };
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
