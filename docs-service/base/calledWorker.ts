@@ -100,7 +100,9 @@ export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
   };
 }
 
-/** In the worker: answers each call as `call` does, or with what `describe` makes of its error, and ends after `close`. */
+/**
+ * In the worker: answers each call as `call` does, or with what `describe` makes of its error, and ends after `close`.
+ */
 export function answerCalls(
   port: MessagePort,
   call: (

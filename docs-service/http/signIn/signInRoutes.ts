@@ -4,14 +4,33 @@ import { Parameters } from '../../auth/oauthRequest.ts';
 import type { PasswordAnswer } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
+import { authorizeRoutes } from './authorizeRoutes.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
+import type { OwnerSession } from './ownerSessions.ts';
+import { registerRoute } from './registerRoute.ts';
 import { answerPageErrors, sendPage } from './signInErrors.ts';
 import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
-import type { SignInServices } from './signInServices.ts';
-import { meOf } from './tokenRoutes.ts';
+import { type AuthorizationServerOptions, openSignIn, type SignInServices } from './signInServices.ts';
+import { meOf, tokenRoutes } from './tokenRoutes.ts';
+
+/**
+ * Makes the service the authorization server of its owner: for IndieAuth (living standard of 11 July 2024) and for MCP
+ * (2025-11-25 and 2026-07-28), which use the same documents and the same flow.
+ */
+export async function addAuthorizationServer(
+  app: FastifyInstance,
+  options: AuthorizationServerOptions,
+): Promise<OwnerSession> {
+  const services = await openSignIn(app, options);
+  await app.register(signInRoutes, services);
+  await app.register(authorizeRoutes, services);
+  await app.register(tokenRoutes, services);
+  if (services.takesRegistrations) await app.register(registerRoute, services);
+  return services.sessions;
+}
 
 /** The owner's password opens the pages for people and the consent page. */
-export async function signInRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
+async function signInRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
   const { baseUrl, site, owners, sessions, passwords, dataHint } = services;
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
     const owner = await owners.read();
