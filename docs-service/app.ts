@@ -4,25 +4,26 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Grant } from './auth/accessToken.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
 import type { Renditions } from './formats/renditions.ts';
-import { createAliasRoute } from './http/aliasRoute.ts';
+import { aliasRoute } from './http/aliasRoute.ts';
 import { createAnswers } from './http/answers.ts';
-import { createApiRoutes } from './http/apiRoutes.ts';
+import { apiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
 import { checkHosts } from './http/hosts.ts';
 import { createLookups } from './http/lookups.ts';
 import { mountLibrary } from './http/mcp/mcpRoute.ts';
 import { refuseOtherMethods } from './http/methods.ts';
-import { createLlmsRoute } from './http/open/llmsRoute.ts';
-import { createPublicRoutes } from './http/open/publicRoutes.ts';
-import { createOpenRoutes, createStatusRoutes } from './http/openRoutes.ts';
+import { llmsRoute } from './http/open/llmsRoute.ts';
+import { publicRoutes } from './http/open/publicRoutes.ts';
+import { openRoutes, statusRoutes } from './http/openRoutes.ts';
 import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
-import { createReadingRoutes } from './http/reading/readingRoutes.ts';
+import { readingRoutes } from './http/reading/readingRoutes.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
 import type { Services } from './http/services.ts';
-import { addAuthorizationServer, type SignInOptions } from './http/signIn/authorizationServer.ts';
-import { createResourceMetadata, createServerMetadata } from './http/signIn/metadataRoutes.ts';
+import { resourceMetadata, serverMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
+import { addAuthorizationServer } from './http/signIn/signInRoutes.ts';
+import type { SignInOptions } from './http/signIn/signInServices.ts';
 import { createPublicLibrary } from './library/publicLibrary.ts';
 import { PublicSearch, type PublicSearchOptions } from './library/publicSearch.ts';
 import { createAliases, createWholeIndex } from './library/wholeIndex.ts';
@@ -95,12 +96,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const issuer = isServer ? baseUrl.href : signIn.issuer;
   const site: Site = { title: 'runner-docs', ...options.look, root: baseUrl.path, hasSignIn: isServer };
   const authorization = await authorizeBearers(app, { ...options, issuer });
-  await app.register(createResourceMetadata({ baseUrl, issuer, site }));
-  if (isServer)
-    await app.register(createServerMetadata({ baseUrl, takesRegistrations: signIn.takesRegistrations }));
+  await app.register(resourceMetadata, { baseUrl, issuer, site });
+  if (isServer) await app.register(serverMetadata, { ...signIn, baseUrl });
   const addRoutes = async (service: FastifyInstance) => {
     const { renditions } = options;
-    const shared = { baseUrl, site, authorization, now, passwordLimit: limits.authFailures };
+    const shared = { baseUrl, site, authorization, now, limits };
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     const readPublic = createPublicLibrary(index);
     const publicSearch = new PublicSearch({
@@ -115,16 +115,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       findAlias,
       sendAnswer: createAnswers(search),
     };
-    await service.register(createReadingRoutes(services), { prefix: '/read' });
-    await service.register(createPublicRoutes(services));
-    await service.register(createLlmsRoute(services));
-    await service.register(createApiRoutes(services), { prefix: '/api/v1' });
+    await service.register(readingRoutes, { ...services, prefix: '/read' });
+    await service.register(publicRoutes, services);
+    await service.register(llmsRoute, services);
+    await service.register(apiRoutes, { ...services, prefix: '/api/v1' });
     mountLibrary(service, { ...options, ...services });
-    await service.register(
-      createStatusRoutes(index, authorization, options.hasFailed ?? (() => false), options.meaning),
-    );
-    await service.register(createOpenRoutes(services));
-    await service.register(createAliasRoute(services));
+    await service.register(statusRoutes, { ...options, index, authorization });
+    await service.register(openRoutes, services);
+    await service.register(aliasRoute, services);
   };
   // Only well-known documents have places outside of the path.
   await app.register(addRoutes, { prefix: baseUrl.path });
@@ -137,28 +135,10 @@ function corsOptions(origins: readonly string[]) {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST'],
     strictPreflight: false,
-    allowedHeaders: [
-      'Authorization',
-      'Content-Type',
-      'If-Match',
-      'If-None-Match',
-      'Range',
-      'Mcp-Session-Id',
-      'Mcp-Protocol-Version',
-      'Mcp-Method',
-      'Mcp-Name',
-      'Last-Event-ID',
-    ],
-    exposedHeaders: [
-      'ETag',
-      'Link',
-      'X-Total-Count',
-      'WWW-Authenticate',
-      'RateLimit',
-      'Retry-After',
-      'Content-Range',
-      'Mcp-Session-Id',
-    ],
+    allowedHeaders:
+      'Authorization, Content-Type, If-Match, If-None-Match, Range, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+    exposedHeaders:
+      'ETag, Link, X-Total-Count, WWW-Authenticate, RateLimit, Retry-After, Content-Range, Mcp-Session-Id',
     maxAge: 600,
   };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ProgramContext } from './cli/command.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
-import { Library } from './library/library.ts';
+import { Library, type LibraryOptions } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
 import { WriterElection } from './library/writerElection.ts';
 import { createMeaning, type Meaning } from './meaning/meaning.ts';
@@ -46,11 +46,10 @@ export function createLibraryMeaning(
   return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }
 
-interface FollowOptions extends Omit<LibraryIndexerOptions, 'index' | 'slugs'> {
+interface FollowOptions
+  extends Omit<LibraryIndexerOptions, 'index' | 'slugs'>,
+    Pick<LibraryOptions, 'rescan' | 'onError'> {
   readonly stores: Stores;
-  /** Seconds between two scans of the whole folder. */
-  readonly rescan: number;
-  readonly onError: (error: Error) => void;
 }
 
 /** Keeps the index in step with the files, as soon as no other instance or process does. */

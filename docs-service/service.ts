@@ -26,7 +26,7 @@ import { createRenditions, type Renditions } from './formats/renditions.ts';
 import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import { readLogo } from './http/pages.ts';
-import type { SignInOptions } from './http/signIn/authorizationServer.ts';
+import type { SignInOptions } from './http/signIn/signInServices.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
 import type { WriterElection } from './library/writerElection.ts';
@@ -92,7 +92,10 @@ async function start(config: ServeConfig, context: ProgramContext, onClose: OnCl
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
   const parts = { config, context, stores, folder, logger, baseUrl };
   const turn = createLoggedTurn(parts);
-  const meaning = createLibraryMeaning({ config, stores, isWriter: () => turn.isWriter, log }, context);
+  const meaning = createLibraryMeaning(
+    { config, stores, isWriter: () => turn.library !== undefined, log },
+    context,
+  );
   onClose(() => meaning?.close());
   const renderWorker = join(context.parts, 'renderWorker.cjs');
   const program = await readFile(renderWorker);
@@ -104,7 +107,7 @@ async function start(config: ServeConfig, context: ProgramContext, onClose: OnCl
   const app = await buildApp({
     index: stores.index,
     meaning,
-    hasFailed: () => turn.hasFailed,
+    hasFailed: () => turn.library?.hasFailed === true,
     renditions,
     publicIndex: {
       open: () => openIndexFile('public.db', { places: config, parts: context.parts, log }),
@@ -207,7 +210,7 @@ async function startRenditions(
     texts,
     now: context.now,
     cache,
-    unchangedFiles: () => turn.unchangedFiles,
+    unchangedFiles: () => turn.library?.unchangedFiles,
     version: render.rendering,
     fonts: { folders: fonts, fingerprint: fontsFingerprint(fonts) },
     addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
@@ -234,7 +237,7 @@ function createLoggedTurn({ config, context, stores, folder, logger }: Parts): W
 
 function followLibrary(turn: WriterElection, { stores, logger }: Parts, onClose: OnClose): Promise<void> {
   onClose(() => turn.close());
-  const rescan = () => turn.lookAtAll();
+  const rescan = () => turn.library?.lookAtAll();
   process.on('SIGHUP', rescan);
   onClose(() => process.off('SIGHUP', rescan));
   return turn.start().then(async () => {

@@ -7,7 +7,7 @@ import { createMarkdownRenditions } from './formats/renditions.ts';
 import { createWholeIndex, untilWhole } from './library/wholeIndex.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
-import { createListChangeNotifier, createMcpServer } from './mcp/mcpServer.ts';
+import { createMcpServer, followChanges } from './mcp/mcpServer.ts';
 import { createStdioConnection } from './mcp/stdioConnection.ts';
 import { createLibrarySearch } from './meaning/librarySearch.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
@@ -74,7 +74,7 @@ async function openLibrary(config: LibraryConfig, folder: ContentFolder, context
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
   const { future } = config;
   const turn = createWriterElection({ folder, stores, rescan, now, future, onError, onLoss: log });
-  const isWriter = () => turn.isWriter;
+  const isWriter = () => turn.library !== undefined;
   const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
   const renditions = createMarkdownRenditions({ renderer: texts, now });
   const search = createLibrarySearch(index, meaning);
@@ -94,18 +94,15 @@ async function openLibrary(config: LibraryConfig, folder: ContentFolder, context
 
 /** Notifies a client of 2025-11-25 once it is initialized, and one of 2026-07-28 once it listens. */
 function notifyOfChanges(server: Server, era: 'legacy' | 'modern', index: Promise<DocumentIndex>): void {
-  const notifier = createListChangeNotifier(() => {
+  const notify = () => {
     if (server.transport !== undefined) void server.sendResourceListChanged().catch(() => undefined);
-  });
-  let subscription: { dispose(): void } | undefined;
+  };
+  let following: { dispose(): void } | undefined;
   const follow = async () => {
     const known = await index.catch(() => undefined);
-    subscription = known?.onDidChange(notifier.onDidChange);
+    following = known && followChanges(known, notify);
   };
-  server.onclose = () => {
-    subscription?.dispose();
-    notifier.dispose();
-  };
+  server.onclose = () => following?.dispose();
   if (era === 'modern') void follow();
   else server.oninitialized = () => void follow();
 }

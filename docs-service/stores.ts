@@ -2,14 +2,15 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { makePrivate } from '../protocol/base/platform/privateFile.ts';
-import { type AccessStores, createAccessStores } from './auth/accessStores.ts';
+import { type AccessStores, createAccessStores, createPostgresAccess } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { openDataFolder, tryLock } from './base/dataFolder.ts';
+import type { OptionValues } from './base/options.ts';
 import { type Database, isCorruption, openDatabase } from './base/sqliteDatabase.ts';
 import type { ProgramContext } from './cli/command.ts';
 import type { DocumentIndex, IndexWriter, WriterLease } from './search/documentIndex.ts';
 import { createSqliteIndex } from './search/sqlite/sqliteIndex.ts';
-import type { StorePlaces } from './serveConfig.ts';
+import { parseStorePlaces, type StorePlaces, type storeOptions } from './serveConfig.ts';
 
 /** The index and the access stores, whichever engine keeps them. */
 export interface Stores {
@@ -39,7 +40,6 @@ export async function openAccess({ data, database }: StorePlaces): Promise<Acces
 }
 
 async function openPostgresAccess(pool: Pool, close: () => Promise<void>): Promise<AccessStores> {
-  const { createPostgresAccess } = await import('./auth/postgresAccess.ts');
   try {
     return { ...createAccessStores(await createPostgresAccess(pool)), close };
   } catch (error) {
@@ -107,11 +107,13 @@ async function openPostgres(url: string, log: (message: string) => void): Promis
   return { index, access, tryBecomeWriter: index.tryBecomeWriter, close: access.close };
 }
 
-/** Runs a command on tokens, clients and the owner, even while the service runs. */
+/** Runs a command on tokens, clients and the owner, even while the service runs. Throws UsageError. */
 export async function withAccess<Result>(
-  places: StorePlaces,
+  values: OptionValues<typeof storeOptions>,
+  { env }: Pick<ProgramContext, 'env'>,
   work: (access: AccessStores) => Promise<Result>,
 ): Promise<Result> {
+  const places = parseStorePlaces(values, env);
   if (places.database === undefined) await openDataFolder(places.data);
   const access = await openAccess(places);
   try {

@@ -4,7 +4,7 @@ import { LruCache } from '../base/lruCache.ts';
 import { RateLimiter } from '../base/rateLimiter.ts';
 import { parseClientId } from './clientId.ts';
 import type { GuardedFetch } from './guardedFetch.ts';
-import { GuardedFetchError } from './guardedFetchError.ts';
+import { busy, invalid, refused } from './guardedFetchError.ts';
 import { type OAuthClient, tryClientName } from './oauthClient.ts';
 import { redirectUriProblem } from './redirectUri.ts';
 
@@ -37,7 +37,7 @@ export function createClientDocuments({ fetch, now, isLoopback }: ClientDocument
   const asked = new RateLimiter(perMinute, now);
   const ask = async (id: string, url: URL, requester: Requester): Promise<OAuthClient> => {
     if (!asked.take(`${requester} ${url.hostname}`).isAllowed)
-      throw new GuardedFetchError('busy', `${url.hostname} was asked too often. Try again in a minute.`);
+      throw busy(`${url.hostname} was asked too often. Try again in a minute.`);
     const { content, cacheControl } = await fetch[requester](url);
     const client = parseClientDocument(id, content);
     const from = now();
@@ -60,10 +60,7 @@ export function createClientDocuments({ fetch, now, isLoopback }: ClientDocument
 /** Nothing is fetched from it, because anything may listen there. Its redirects stay on its own origin. */
 function findLocal(id: string, isLoopback: boolean): OAuthClient {
   if (isLoopback) return { id, name: null, uri: null, redirectUris: [], source: 'document' };
-  throw new GuardedFetchError(
-    'refused',
-    'A client with an address on its own machine can only sign in to a service on that machine.',
-  );
+  throw refused('A client with an address on its own machine can only sign in to a service on that machine.');
 }
 
 /** How long a document is valid according to its Cache-Control, in milliseconds. */
@@ -133,8 +130,4 @@ function readRedirects(id: string, list: unknown): readonly string[] {
 function resolveRedirect(id: string, text: string): string {
   const isRelative = !URL.canParse(text) && URL.canParse(text, id);
   return isRelative ? new URL(text, id).href : text;
-}
-
-function invalid(message: string): GuardedFetchError {
-  return new GuardedFetchError('invalid', message);
 }

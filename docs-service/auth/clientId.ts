@@ -1,4 +1,4 @@
-import { GuardedFetchError } from './guardedFetchError.ts';
+import { refused } from './guardedFetchError.ts';
 import { isLoopbackName } from './redirectUri.ts';
 
 /** Whether the text can be a `client_id` at all. */
@@ -33,8 +33,4 @@ export function parseClientId(text: string): { readonly url: URL; readonly isLoo
   if (isLoopbackName(url.hostname)) return { url, isLoopback: true };
   if (url.protocol === 'http:') throw refused('The identifier of a client must begin with https://.');
   return { url, isLoopback: false };
-}
-
-function refused(message: string): GuardedFetchError {
-  return new GuardedFetchError('refused', message);
 }

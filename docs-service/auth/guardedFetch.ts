@@ -9,7 +9,7 @@ import {
   type LookUpAddresses,
 } from '../../protocol/base/publicHosts.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { GuardedFetchError } from './guardedFetchError.ts';
+import { busy, GuardedFetchError, invalid, refused, unreachable } from './guardedFetchError.ts';
 import { TurnQueue, type TurnQueueOptions } from './turnQueue.ts';
 
 /**
@@ -44,12 +44,11 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const queue = new TurnQueue(bounds);
   return async (address) => {
     const problem = hostProblem(address);
-    if (problem !== undefined) throw new GuardedFetchError('refused', problem);
+    if (problem !== undefined) throw refused(problem);
     const signal = AbortSignal.timeout(deadline);
     try {
       const leave = await queue.tryEnter(address.hostname, signal);
-      if (leave === undefined)
-        throw new GuardedFetchError('busy', 'Too many sign-ins are in progress. Try again in a moment.');
+      if (leave === undefined) throw busy('Too many sign-ins are in progress. Try again in a moment.');
       try {
         const found = await orAborted(resolve(address.hostname, signal), signal);
         return await fetchFrom(address, checkAddresses(address.hostname, found), signal, options);
@@ -63,13 +62,9 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 }
 
 function checkAddresses(hostname: string, addresses: readonly string[]): readonly string[] {
-  if (addresses.length === 0)
-    throw new GuardedFetchError('unreachable', `There is no server named ${hostname}.`);
+  if (addresses.length === 0) throw unreachable(`There is no server named ${hostname}.`);
   if (arePublic(addresses)) return addresses;
-  throw new GuardedFetchError(
-    'refused',
-    `${hostname} is not on the public network, so nothing is fetched from it.`,
-  );
+  throw refused(`${hostname} is not on the public network, so nothing is fetched from it.`);
 }
 
 /** One connection, only to the checked addresses, for this one request. No proxy is used. */
@@ -108,7 +103,6 @@ async function fetchFrom(
 }
 
 function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseData): void {
-  const invalid = (message: string) => new GuardedFetchError('invalid', message);
   if (statusCode >= 300 && statusCode < 400)
     throw invalid(`${host} redirects to another address. The document must be at the address itself.`);
   if (statusCode !== 200)
@@ -122,14 +116,14 @@ function checkAnswer(host: string, { statusCode, headers }: Dispatcher.ResponseD
 }
 
 function tooLarge(host: string): GuardedFetchError {
-  return new GuardedFetchError('invalid', `${host} answers with more than ${maxBytes / 1024} KiB.`);
+  return invalid(`${host} answers with more than ${maxBytes / 1024} KiB.`);
 }
 
 function parseJson(host: string, body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw new GuardedFetchError('invalid', `${host} answers with something that is not valid JSON.`);
+    throw invalid(`${host} answers with something that is not valid JSON.`);
   }
 }
 
@@ -138,10 +132,10 @@ function toGuardedFetchError(host: string, error: unknown, signal: AbortSignal):
   if (error instanceof GuardedFetchError) return error;
   if (error instanceof TooLargeError) return tooLarge(host);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (signal.aborted) return new GuardedFetchError('unreachable', `${host} has not answered in time.`);
+  if (signal.aborted) return unreachable(`${host} has not answered in time.`);
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SIGNATURE/.test(code))
-    return new GuardedFetchError('unreachable', `${host} has no trusted certificate for its name.`);
-  return new GuardedFetchError('unreachable', `${host} cannot be reached, or does not speak HTTPS.`);
+    return unreachable(`${host} has no trusted certificate for its name.`);
+  return unreachable(`${host} cannot be reached, or does not speak HTTPS.`);
 }
 
 /**

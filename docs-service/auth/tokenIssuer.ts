@@ -31,8 +31,6 @@ const refreshLifetime = 30 * 86_400_000;
  */
 const refreshGraceTime = 30 * 60_000;
 
-export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
-
 /** Issues codes to clients that the owner allowed, and tokens for codes. Only the hashes of secrets are kept. */
 export function createTokenIssuer(options: TokenIssuerOptions) {
   const { signIns, tokens, now } = options;

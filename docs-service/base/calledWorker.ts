@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 
-export interface WorkerRequest {
+interface WorkerRequest {
   readonly id: number;
   readonly method: string;
   readonly parameters: readonly unknown[];
@@ -18,16 +18,6 @@ export interface WorkerAnswer<Note> {
 export interface WorkerFailure {
   readonly kind: 'unavailable' | 'query' | 'unexpected';
   readonly message: string;
-}
-
-/** A worker with methods. After it dies, it is restarted, by the next call at the latest. */
-export interface CalledWorker<Methods extends MethodsOf<Methods>> {
-  call<Name extends keyof Methods & string>(
-    name: Name,
-    ...parameters: Parameters<Methods[Name]>
-  ): Promise<Awaited<ReturnType<Methods[Name]>>>;
-  /** Lets the calls in progress finish: the worker also has a method `close`. */
-  close(): Promise<void>;
 }
 
 type MethodsOf<Methods> = { readonly [Name in keyof Methods]: (...parameters: never) => unknown };
@@ -48,9 +38,10 @@ type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (e
 /** In ms. */
 const shortLife = 1_000;
 
+/** A worker with methods. After it dies, it is restarted, by the next call at the latest. */
 export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
   options: CalledWorkerOptions<Note>,
-): CalledWorker<Methods> {
+) {
   const { program, data, name, onNote, toError, log } = options;
   // Each worker has calls of its own, so that the end of one is no answer to what the next one is asked.
   let running: { readonly worker: Worker; readonly waiting: Map<number, Waiting> } | undefined;
@@ -90,12 +81,16 @@ export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
     });
   };
   return {
-    async call(method, ...parameters) {
+    async call<Name extends keyof Methods & string>(
+      method: Name,
+      ...parameters: Parameters<Methods[Name]>
+    ): Promise<Awaited<ReturnType<Methods[Name]>>> {
       if (isClosed) throw unavailable(`The worker of the ${name} is closed.`);
       // The worker answers with what the method returns.
       return (await ask(method, parameters)) as never;
     },
-    async close() {
+    /** Lets the calls in progress finish: the worker also has a method `close`. */
+    async close(): Promise<void> {
       const worker = isClosed ? undefined : running?.worker;
       isClosed = true;
       if (!worker) return;
@@ -103,4 +98,22 @@ export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
       await Promise.allSettled([ask('close', []), ended]);
     },
   };
+}
+
+/**
+ * In the worker: answers each call as `call` does, or with what `describe` makes of its error, and ends after `close`.
+ */
+export function answerCalls(
+  port: MessagePort,
+  call: (
+    method: string,
+    parameters: readonly unknown[],
+  ) => Promise<Pick<WorkerAnswer<unknown>, 'note' | 'value'>>,
+  describe: (error: unknown) => WorkerFailure,
+): void {
+  port.on('message', async ({ id, method, parameters }: WorkerRequest) => {
+    const answer = await call(method, parameters).catch((error) => ({ error: describe(error) }));
+    port.postMessage({ id, ...answer } satisfies WorkerAnswer<unknown>);
+    if (method === 'close') port.close();
+  });
 }

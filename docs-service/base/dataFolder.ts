@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isOpenToOthers, makePrivate } from '../../protocol/base/platform/privateFile.ts';
-import { type Database, isBusy, isCorruption, openDatabase } from './sqliteDatabase.ts';
+import { type Database, isBusy, openDatabase } from './sqliteDatabase.ts';
 
 /** The files of this program, by which it recognizes its own folder. */
 const ownFile = /^(access|index)\.db|^serve\.|^index\.lock|^renditions$/;
@@ -60,18 +60,12 @@ export async function lockDataFolder(folder: string): Promise<Lock> {
 
 /** An SQLite lock on its own file, which the system releases when its owner dies; undefined if it is taken. */
 export async function tryLock(file: string): Promise<Lock | undefined> {
-  let database: Database | undefined;
+  const prepare = (database: Database) => database.exec('BEGIN EXCLUSIVE');
   try {
-    database = await openDatabase(file, { wait: 0, journal: 'delete' });
-    database.exec('BEGIN EXCLUSIVE');
+    const held = await openDatabase(file, { wait: 0, journal: 'delete', isCache: true, prepare });
+    return { release: async () => held.close() };
   } catch (error) {
-    database?.close();
     if (isBusy(error)) return undefined;
-    if (!isCorruption(error)) throw error;
-    // The file is empty, so a new one does as well.
-    await rm(file, { force: true });
-    return tryLock(file);
+    throw error;
   }
-  const held = database;
-  return { release: async () => held.close() };
 }

@@ -32,16 +32,14 @@ const names: Readonly<Record<number, string>> = {
   60: 'error: ',
 };
 
+/** What pino writes, as JSON. */
+interface LogLine {
+  readonly level?: number;
+  readonly msg?: string;
+  readonly err?: { readonly stack?: string };
+}
+
 function lineToSentence(line: string): string {
-  // pino writes only JSON.
-  const {
-    level = 30,
-    msg = '',
-    err,
-  } = JSON.parse(line) as {
-    readonly level?: number;
-    readonly msg?: string;
-    readonly err?: { readonly stack?: string };
-  };
+  const { level = 30, msg = '', err } = JSON.parse(line) as LogLine;
   return `${names[level] ?? ''}${showLine(msg)}${err?.stack === undefined ? '' : `\n${err.stack}`}\n`;
 }

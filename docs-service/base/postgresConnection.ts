@@ -43,11 +43,9 @@ export async function endConnection(client: pg.Client): Promise<void> {
 /** The kind of error with which a store reports that its database is down. */
 type Unavailable = new (message: string, options: ErrorOptions) => UnavailableError;
 
-export interface TransactionOptions {
-  /** The statement that begins the transaction. */
-  readonly begin?: string;
-  /** Nothing is written, so that the result does not wait for the end of the transaction. */
-  readonly isReading?: boolean;
+interface TransactionOptions {
+  /** Begins a transaction in which nothing is written, so that the result does not wait for its end. */
+  readonly beginReading?: string;
   /** Thrown while the database is down. */
   readonly Unavailable: Unavailable;
 }
@@ -55,7 +53,7 @@ export interface TransactionOptions {
 /** Runs work on one connection, in a transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
-  { begin = 'BEGIN', isReading = false, Unavailable }: TransactionOptions,
+  { beginReading, Unavailable }: TransactionOptions,
   work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
 ): Promise<T> {
   const fail = toUnavailable(Unavailable);
@@ -70,9 +68,9 @@ export async function inTransaction<T>(
   };
   const end = (statement: string) => client.query(statement).catch(onError).finally(release);
   try {
-    const begun = await client.query(begin);
+    const begun = await client.query(beginReading ?? 'BEGIN');
     const result = await work(client, [begun].flat());
-    if (isReading) void end('COMMIT');
+    if (beginReading !== undefined) void end('COMMIT');
     else await client.query('COMMIT').then(release);
     return result;
   } catch (error) {

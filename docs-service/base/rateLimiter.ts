@@ -1,8 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LruCache } from './lruCache.ts';
 
-export type Allowance = ReturnType<RateLimiter['take']>;
-
 /** Milliseconds in which a bucket fills from empty. */
 const period = 60_000;
 /** Callers that are counted at once. */

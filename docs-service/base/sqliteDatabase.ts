@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { thisPlatform } from '../../protocol/base/platform/folder.ts';
 
@@ -20,15 +21,34 @@ export interface DatabaseOptions {
   readonly journal?: 'wal' | 'delete';
   /** For a large file: pages of 8 KiB, and unused pages can be released. */
   readonly isLarge?: boolean;
+  /** Whether everything in it can be made again, so that a damaged file is replaced with an empty one. */
+  readonly isCache?: boolean;
+  /** What must succeed before anybody gets it. */
+  readonly prepare?: (database: Database) => unknown;
 }
 
 /**
  * Opens or creates the file. Several processes may have it open. It uses `node:sqlite` if Node has it without a
  * warning, and libsql otherwise.
  */
-export async function openDatabase(
+export async function openDatabase(file: string, options: DatabaseOptions = {}): Promise<Database> {
+  try {
+    return await open(file, options);
+  } catch (error) {
+    if (!options.isCache || !isCorruption(error)) throw error;
+    removeDatabase(file);
+    return open(file, options);
+  }
+}
+
+/** Deletes the file, and the files that SQLite keeps beside it. */
+export function removeDatabase(file: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
+}
+
+async function open(
   file: string,
-  { wait = 5_000, journal = 'wal', isLarge = false }: DatabaseOptions = {},
+  { wait = 5_000, journal = 'wal', isLarge = false, prepare }: DatabaseOptions,
 ): Promise<Database> {
   const isBuiltIn = Number(process.versions.node.split('.')[0]) >= 24;
   const engine = isBuiltIn ? openBuiltIn(file) : await openLibsql(file);
@@ -39,11 +59,13 @@ export async function openDatabase(
     if (journal === 'wal') await switchToWal(engine, wait);
     engine.exec('PRAGMA synchronous = NORMAL');
     engine.exec('PRAGMA foreign_keys = ON');
+    const database = engineToDatabase(engine);
+    await prepare?.(database);
+    return database;
   } catch (error) {
     engine.close();
     throw error;
   }
-  return engineToDatabase(engine);
 }
 
 /** A file that runs the statements of both engines. Each is prepared once. */

@@ -4,18 +4,12 @@ import { isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
 /** In bytes. */
 const maxFileBytes = 8_192;
 
-/** The token with which this service authenticates at another server, from its file. */
-interface TokenFile {
-  readonly text: string;
-  /** Other users of this machine may read the file. */
-  readonly isOpenToOthers: boolean;
-}
-
 /**
- * Throws with a sentence that names the file, and contains nothing from it.
+ * The token with which this service authenticates at another server, from its file, and whether other users of this
+ * machine may read the file. Throws with a sentence that names the file, and contains nothing from it.
  * @param flag that names the file, such as `--introspection-token-file`
  */
-export async function readTokenFile(flag: string, path: string): Promise<TokenFile> {
+export async function readTokenFile(flag: string, path: string) {
   // A pipe must not make the service wait until somebody writes into it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw new Error(`${flag} ${path} cannot be read.`, { cause });
@@ -27,7 +21,7 @@ export async function readTokenFile(flag: string, path: string): Promise<TokenFi
   }
 }
 
-async function read(file: FileHandle, name: string): Promise<TokenFile> {
+async function read(file: FileHandle, name: string) {
   const found = await file.stat();
   if (!found.isFile()) throw new Error(`${name} is not a regular file.`);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(maxFileBytes + 1), 0, maxFileBytes + 1, 0);

@@ -7,14 +7,18 @@ import {
   UsageError,
   unknownVariables,
 } from '../base/options.ts';
-import { backupCommand } from '../commands/backup.ts';
 import { clientAddCommand, clientListCommand, clientRemoveCommand } from '../commands/client.ts';
 import { connectCommand } from '../commands/connect.ts';
 import { doctorCommand } from '../commands/doctor.ts';
 import { indexCommand } from '../commands/indexCommand.ts';
 import { ownerSetPasswordCommand, ownerSetProfileCommand } from '../commands/owner.ts';
 import { mcpCommand, serveCommand } from '../commands/serve.ts';
-import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from '../commands/token.ts';
+import {
+  backupCommand,
+  tokenCreateCommand,
+  tokenListCommand,
+  tokenRevokeCommand,
+} from '../commands/token.ts';
 import type { Command, ProgramContext } from './command.ts';
 
 /** The whole program except its process. Returns the exit code: 2 for a wrong command line, 1 for a failure. */

@@ -7,7 +7,7 @@ import { redirectUriProblem } from '../auth/redirectUri.ts';
 import { UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
-import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
+import { storeOptions } from '../serveConfig.ts';
 import { withAccess } from '../stores.ts';
 
 export const clientAddCommand = defineCommand({
@@ -20,11 +20,10 @@ export const clientAddCommand = defineCommand({
     'redirect-uri': { multiple: true, value: 'URL', help: 'the address that its answers go to (repeatable)' },
     name: { value: 'NAME', help: 'its name on the consent page' },
   },
-  async run({ values }, { env, now, note }) {
+  async run({ values }, context) {
     const client = parseClient(values['client-id'], values['redirect-uri'], values.name);
-    const places = parseStorePlaces(values, env);
-    await withAccess(places, ({ clients }) => addTo(clients, client, now()));
-    note(`${client.id} is known now. Sign in with it again.\n`);
+    await withAccess(values, context, ({ clients }) => addTo(clients, client, context.now()));
+    context.note(`${client.id} is known now. Sign in with it again.\n`);
     return 0;
   },
 });
@@ -34,16 +33,15 @@ export const clientListCommand = defineCommand({
   summary: 'Lists the clients that were added or have registered themselves.',
   words: 0,
   options: storeOptions,
-  async run({ values }, { env, print }) {
-    const places = parseStorePlaces(values, env);
-    const clients = await withAccess(places, (access) => access.clients.list());
+  async run({ values }, context) {
+    const clients = await withAccess(values, context, (access) => access.clients.list());
     const rows = clients.map(({ id, source, name, redirectUris }) => [
       id,
       source === 'operator' ? 'added' : 'registered',
       showLine(name ?? ''),
       redirectUris.join(' '),
     ]);
-    if (rows.length > 0) print(table(['ID', 'HOW', 'NAME', 'REDIRECTS'], rows));
+    if (rows.length > 0) context.print(table(['ID', 'HOW', 'NAME', 'REDIRECTS'], rows));
     return 0;
   },
 });
@@ -53,12 +51,11 @@ export const clientRemoveCommand = defineCommand({
   summary: 'Removes a client, and ends everything that the owner allowed it.',
   words: 1,
   options: storeOptions,
-  async run({ values, words: [id = ''] }, { env, note }) {
-    const places = parseStorePlaces(values, env);
-    const isRemoved = await withAccess(places, ({ clients }) => clients.remove(id));
+  async run({ values, words: [id = ''] }, context) {
+    const isRemoved = await withAccess(values, context, ({ clients }) => clients.remove(id));
     if (!isRemoved)
       throw new Error(`there is no client "${id}". "runner-docs client list" and "token list" show them.`);
-    note(`The client ${id} is removed.\n`);
+    context.note(`The client ${id} is removed.\n`);
     return 0;
   },
 });

@@ -16,18 +16,20 @@ export const ownerSetPasswordCommand = defineCommand({
     ...storeOptions,
     me: { value: 'URL', help: "the owner's own page (default: the address of the service)" },
   },
-  async run({ values }, { env, note, readLine }) {
-    const places = parseStorePlaces(values, env);
+  async run({ values }, context) {
+    const { data, database } = parseStorePlaces(values, context.env);
     const me = values.me === undefined ? {} : { me: parseProfileUrl('me', values.me) };
     // Some editors and shells put a byte order mark first.
-    const password = (await readLine('Password (at least 12 characters): '))?.replace(/^\ufeff/, '');
+    const password = (await context.readLine('Password (at least 12 characters): '))?.replace(/^\ufeff/, '');
     if (password === undefined || password === '')
       throw new UsageError('the password is read from standard input, which was empty.');
     checkPassword(password);
     const hash = await hashPassword(password);
-    await withAccess(places, ({ owners }) => owners.setPassword({ password: hash, ...me }));
-    const place = places.database === undefined ? places.data : 'the database';
-    note(`The password is set in ${place}. Browsers and apps that were signed in must sign in again.\n`);
+    await withAccess(values, context, ({ owners }) => owners.setPassword({ password: hash, ...me }));
+    const place = database === undefined ? data : 'the database';
+    context.note(
+      `The password is set in ${place}. Browsers and apps that were signed in must sign in again.\n`,
+    );
     return 0;
   },
 });
@@ -43,7 +45,7 @@ export const ownerSetProfileCommand = defineCommand({
     photo: { value: 'URL', help: 'the address of a picture' },
     email: { value: 'ADDRESS', help: 'for clients with the scope email as well' },
   },
-  async run({ values }, { env, note }) {
+  async run({ values }, context) {
     const { name, url, photo, email } = values;
     const profile = withoutUndefined<Profile>({
       name: name?.slice(0, 200),
@@ -51,9 +53,8 @@ export const ownerSetProfileCommand = defineCommand({
       photo: photo === undefined ? undefined : parsePage('photo', photo),
       email: email === undefined ? undefined : parseEmail(email),
     });
-    const places = parseStorePlaces(values, env);
-    await withAccess(places, ({ owners }) => owners.setProfile(profile));
-    note('The profile is set.\n');
+    await withAccess(values, context, ({ owners }) => owners.setProfile(profile));
+    context.note('The profile is set.\n');
     return 0;
   },
 });

@@ -1,8 +1,12 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { makePrivate } from '../../protocol/base/platform/privateFile.ts';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { createToken, isScope, type Scope, scopes } from '../auth/accessToken.ts';
 import { parseProfileUrl } from '../auth/profileUrl.ts';
 import type { ListedGrant } from '../auth/tokenStore.ts';
 import { parseDuration, UsageError } from '../base/options.ts';
+import { openDatabase } from '../base/sqliteDatabase.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';
 import { parseStorePlaces, storeOptions } from '../serveConfig.ts';
@@ -19,18 +23,18 @@ export const tokenCreateCommand = defineCommand({
     name: { value: 'NAME', help: 'what "token list" calls it, such as laptop' },
     me: { value: 'URL', help: 'whose token it is' },
   },
-  async run({ values }, { env, now, print }) {
+  async run({ values }, context) {
     const token = createToken(
       withoutUndefined({
         scopes: parseScopes(values.scope ?? 'read'),
         lifetime: parseDuration('expires', values.expires ?? '90d'),
-        now: now(),
+        now: context.now(),
         name: values.name === undefined ? undefined : parseName(values.name),
         me: values.me === undefined ? undefined : parseProfileUrl('me', values.me),
       }),
     );
-    await withAccess(parseStorePlaces(values, env), ({ tokens }) => tokens.add(token));
-    print(`${token.token}\n`);
+    await withAccess(values, context, ({ tokens }) => tokens.add(token));
+    context.print(`${token.token}\n`);
     return 0;
   },
 });
@@ -41,10 +45,9 @@ export const tokenListCommand = defineCommand({
     'Lists the tokens, and the clients that were allowed: id, name, scopes, whose, and when each was made, expires and was last used.',
   words: 0,
   options: storeOptions,
-  async run({ values }, { env, print }) {
-    const places = parseStorePlaces(values, env);
-    const grants = await withAccess(places, ({ tokens }) => tokens.list());
-    if (grants.length > 0) print(grantTable(grants));
+  async run({ values }, context) {
+    const grants = await withAccess(values, context, ({ tokens }) => tokens.list());
+    if (grants.length > 0) context.print(grantTable(grants));
     return 0;
   },
 });
@@ -55,12 +58,39 @@ export const tokenRevokeCommand = defineCommand({
     "Ends a token, or a client's whole access. It stops working within a second, even while the service runs.",
   words: 1,
   options: storeOptions,
-  async run({ values, words: [id = ''] }, { env, note }) {
-    const places = parseStorePlaces(values, env);
-    const isRevoked = await withAccess(places, ({ tokens }) => tokens.revoke(id));
+  async run({ values, words: [id = ''] }, context) {
+    const isRevoked = await withAccess(values, context, ({ tokens }) => tokens.revoke(id));
     if (!isRevoked)
       throw new Error(`there is no token with the id "${id}". "runner-docs token list" shows the ids.`);
-    note(`The token ${id} is revoked.\n`);
+    context.note(`The token ${id} is revoked.\n`);
+    return 0;
+  },
+});
+
+export const backupCommand = defineCommand({
+  usage: 'backup FILE',
+  summary: 'Copies access.db (tokens) to FILE, even while the service runs. The index is only a cache.',
+  words: 1,
+  options: storeOptions,
+  async run({ values, words: [file = ''] }, { env, note }) {
+    const { data, database } = parseStorePlaces(values, env);
+    if (database !== undefined) throw new Error('PostgreSQL keeps the tokens. Back it up with pg_dump.');
+    const source = join(data, 'access.db');
+    const target = resolve(file);
+    if (!(await exists(source))) throw new Error(`there is no ${source}: no token was created yet.`);
+    if (await exists(target)) throw new Error(`${target} exists already. Choose another name.`);
+    const access = await openDatabase(source);
+    try {
+      access.prepare('VACUUM INTO ?').run(target);
+    } catch (cause) {
+      throw new Error(`${target} cannot be written: ${(cause as Error).message}.`, { cause });
+    } finally {
+      access.close();
+    }
+    await makePrivate(target);
+    note(
+      `${target} has the tokens of ${data}. To restore it, stop the service, delete access.db, access.db-wal and access.db-shm there, and put the backup in place as access.db.\n`,
+    );
     return 0;
   },
 });
@@ -92,4 +122,8 @@ function grantTable(grants: readonly ListedGrant[]): string {
 
 function minute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }

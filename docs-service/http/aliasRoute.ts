@@ -1,19 +1,15 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readingPath } from './documentView.ts';
 import type { Services } from './services.ts';
 
+type AliasRequest = FastifyRequest<{ Params: { '*': string } }>;
+
 /** Where nothing else is, the addresses that documents had in other programs lead to them. */
-export function createAliasRoute(services: Services): FastifyPluginAsync {
-  return async (app) => {
-    app.get<{ Params: { '*': string } }>(
-      '/*',
-      { config: { isFallback: true }, schema: { hide: true } },
-      async (request, reply) => {
-        const leads = await tryLeadToAlias(services, request, reply);
-        return leads ? reply : reply.callNotFound();
-      },
-    );
-  };
+export async function aliasRoute(app: FastifyInstance, services: Services): Promise<void> {
+  app.get('/*', { config: { isFallback: true } }, async (request: AliasRequest, reply) => {
+    const leads = await tryLeadToAlias(services, request, reply);
+    return leads ? reply : reply.callNotFound();
+  });
 }
 
 /**
@@ -22,7 +18,7 @@ export function createAliasRoute(services: Services): FastifyPluginAsync {
  */
 export async function tryLeadToAlias(
   { findAlias, readPublic, owner, authorization, site }: Services,
-  request: FastifyRequest<{ Params: { '*': string } }>,
+  request: AliasRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
   const isOwner = await owner.isSignedIn(request);

@@ -22,21 +22,19 @@ const cacheSize = 16_000_000;
 /** In characters. Many clients and proxies do not accept a longer field. */
 const maxLinkLength = 4_096;
 
-/** Sends answers that are cached until something in the library changes. */
-export type SendAnswer = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: {
-    /** The parameters, with their defaults, and whatever else the answer depends on. */
-    readonly key: readonly unknown[];
-    readonly make: () => Promise<LibraryAnswer>;
-  },
-) => Promise<FastifyReply>;
+interface AnswerSource {
+  /** The parameters, with their defaults, and whatever else the answer depends on. */
+  readonly key: readonly unknown[];
+  readonly make: () => Promise<LibraryAnswer>;
+}
 
-export function createAnswers(index: Pick<DocumentIndex, 'generation'>): SendAnswer {
+export type SendAnswer = ReturnType<typeof createAnswers>;
+
+/** Sends answers that are cached until something in the library changes. */
+export function createAnswers(index: Pick<DocumentIndex, 'generation'>) {
   const answers = new LruCache<ReadyAnswer>(cacheSize);
   let generation = index.generation;
-  return async (request, reply, { key, make }) => {
+  return async (request: FastifyRequest, reply: FastifyReply, { key, make }: AnswerSource) => {
     if (generation !== index.generation) {
       answers.clear();
       generation = index.generation;

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Paper } from '../formats/renderJob.ts';
 import { seesDrafts } from './authorization.ts';
-import { createCollectionRoutes } from './collectionRoutes.ts';
+import { collectionRoutes } from './collectionRoutes.ts';
 import { createEtag, revalidate } from './conditional.ts';
 import { documentToView } from './documentView.ts';
-import { createListRoute } from './listRoute.ts';
+import { sendList } from './listRoute.ts';
 import { HttpProblem } from './problems.ts';
 import {
   json,
@@ -21,116 +21,145 @@ import { sendRendition } from './sendRendition.ts';
 import type { Services } from './services.ts';
 
 /** The routes under `/api/v1`, which need a token. */
-export function createApiRoutes(services: Services): FastifyPluginAsyncTypebox {
+export const apiRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   const { renditions, authorization, lookups, baseUrl } = services;
-  return async (app) => {
-    app.addHook('onRequest', authorization.requireReader);
-    await app.register(createCollectionRoutes(services));
-    await app.register(createPictureRoute(services));
+  app.addHook('onRequest', authorization.requireReader);
+  await collectionRoutes(app, services);
 
-    app.get(
-      '/docs',
-      {
-        schema: {
-          operationId: 'listDocs',
-          tags: ['Documents'],
-          summary: 'List documents',
-          description:
-            'Newest first, then those without a date by title; with `order=tree`, as in the sidebar; with `q`, the most relevant first.',
-          querystring: listQuerySchema,
-          response: reads(json('DocumentList', 'A page of documents'), 400),
-        },
+  app.get(
+    '/docs/:slug/files/*',
+    {
+      schema: {
+        operationId: 'getDocFile',
+        tags: ['Documents'],
+        summary: 'A picture that a document shows',
+        description: 'Other files have no address. The type is that of the bytes, and an SVG is sanitised.',
+        params: pictureParameters,
+        response: reads(picture, 308, 404, 422),
       },
-      createListRoute(services),
-    );
+    },
+    async (request, reply) => {
+      const { slug, '*': path } = request.params;
+      const document = await lookups.document(slug, seesDrafts(request));
+      const found = await renditions.picture(document, path);
+      const message = `The document "${document.slug}" shows no picture at this path. Its Markdown has the addresses of those that it shows.`;
+      if (found === undefined) throw new HttpProblem(404, message);
+      return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
+    },
+  );
 
+  app.get(
+    '/docs',
+    {
+      schema: {
+        operationId: 'listDocs',
+        tags: ['Documents'],
+        summary: 'List documents',
+        description:
+          'Newest first, then those without a date by title; with `order=tree`, as in the sidebar; with `q`, the most relevant first.',
+        querystring: listQuerySchema,
+        response: reads(json('DocumentList', 'A page of documents'), 400),
+      },
+    },
+    (request, reply) => sendList(services, request, reply),
+  );
+
+  app.get(
+    '/docs/:slug',
+    {
+      schema: {
+        operationId: 'getDoc',
+        tags: ['Documents'],
+        summary: 'The metadata of a document',
+        params: slugParameter,
+        response: reads(json('Document', 'The metadata'), 308, 404),
+      },
+    },
+    async (request, reply) => {
+      const document = await lookups.metadata(request.params.slug, seesDrafts(request));
+      const view = documentToView(document, baseUrl);
+      return revalidate(request, reply, createEtag(JSON.stringify(view))) ? reply.send(null) : view;
+    },
+  );
+
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenApi',
+        tags: ['Service'],
+        summary: 'This description',
+        response: { 200: openApiAnswer, ...problemResponses(401, 403, 429) },
+      },
+    },
+    async (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()),
+  );
+
+  app.get(
+    '/docs/:slug.pdf',
+    {
+      schema: {
+        operationId: 'getDocPdf',
+        tags: ['Documents'],
+        summary: 'A document as PDF',
+        params: slugParameter,
+        querystring: paperQuery,
+        response: saves('application/pdf', 308, 400),
+      },
+    },
+    (request, reply) => sendPdf(services, request, reply, seesDrafts(request)),
+  );
+
+  for (const [ending, format, operationId, summary] of [
+    ['md', 'markdown', 'getDocMarkdown', 'A document as Markdown'],
+    ['html', 'html', 'getDocHtml', 'A document as a page of HTML, with its pictures inside'],
+  ] as const)
     app.get(
-      '/docs/:slug',
+      `/docs/:slug.${ending}`,
       {
         schema: {
-          operationId: 'getDoc',
+          operationId,
           tags: ['Documents'],
-          summary: 'The metadata of a document',
+          summary,
           params: slugParameter,
-          response: reads(json('Document', 'The metadata'), 308, 404),
-        },
-      },
-      async (request, reply) => {
-        const document = await lookups.metadata(request.params.slug, seesDrafts(request));
-        const view = documentToView(document, baseUrl);
-        return revalidate(request, reply, createEtag(JSON.stringify(view))) ? reply.send(null) : view;
-      },
-    );
-
-    app.get(
-      '/openapi.json',
-      {
-        schema: {
-          operationId: 'getOpenApi',
-          tags: ['Service'],
-          summary: 'This description',
-          response: { 200: openApiAnswer, ...problemResponses(401, 403, 429) },
-        },
-      },
-      async (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()),
-    );
-
-    app.get(
-      '/docs/:slug.pdf',
-      {
-        schema: {
-          operationId: 'getDocPdf',
-          tags: ['Documents'],
-          summary: 'A document as PDF',
-          params: slugParameter,
-          querystring: paperQuery,
-          response: saves('application/pdf', 308, 400),
+          response: reads(file(`text/${format}`), 308, 404, 422),
         },
       },
       async (request, reply) => {
         const document = await lookups.document(request.params.slug, seesDrafts(request));
-        const pdf = await renditions.pdf(document, request.query.paper ?? 'a4');
-        return sendRendition(request, reply, pdf, { authorization, fileName: `${document.slug}.pdf` });
+        return sendRendition(request, reply, await renditions[format](document), { authorization });
       },
     );
 
-    for (const [ending, format, operationId, summary] of [
-      ['md', 'markdown', 'getDocMarkdown', 'A document as Markdown'],
-      ['html', 'html', 'getDocHtml', 'A document as a page of HTML, with its pictures inside'],
-    ] as const)
-      app.get(
-        `/docs/:slug.${ending}`,
-        {
-          schema: {
-            operationId,
-            tags: ['Documents'],
-            summary,
-            params: slugParameter,
-            response: reads(file(`text/${format}`), 308, 404, 422),
-          },
+  for (const ending of ['epub', 'pdf'] as const)
+    app.get(
+      `/collections/:name.${ending}`,
+      {
+        schema: {
+          operationId: ending === 'pdf' ? 'getCollectionPdf' : 'getCollectionEpub',
+          tags: ['Collections'],
+          summary: ending === 'pdf' ? 'A collection as one PDF' : 'A collection as EPUB',
+          params: nameParameter,
+          ...(ending === 'pdf' ? { querystring: paperQuery } : {}),
+          response: ending === 'pdf' ? saves('application/pdf', 400) : saves('application/epub+zip'),
         },
-        async (request, reply) => {
-          const document = await lookups.document(request.params.slug, seesDrafts(request));
-          return sendRendition(request, reply, await renditions[format](document), { authorization });
-        },
-      );
+      },
+      (request, reply) => sendBook(services, request, reply, ending),
+    );
+};
 
-    for (const ending of ['epub', 'pdf'] as const)
-      app.get(
-        `/collections/:name.${ending}`,
-        {
-          schema: {
-            operationId: ending === 'pdf' ? 'getCollectionPdf' : 'getCollectionEpub',
-            tags: ['Collections'],
-            summary: ending === 'pdf' ? 'A collection as one PDF' : 'A collection as EPUB',
-            params: nameParameter,
-            ...(ending === 'pdf' ? { querystring: paperQuery } : {}),
-            response: ending === 'pdf' ? saves('application/pdf', 400) : saves('application/epub+zip'),
-          },
-        },
-        (request, reply) => sendBook(services, request, reply, ending),
-      );
-  };
+/** @param drafts whether the reader sees them */
+export async function sendPdf(
+  { lookups, renditions, authorization }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  drafts: boolean,
+): Promise<FastifyReply> {
+  const { slug } = request.params as { readonly slug: string };
+  const { paper = 'a4' } = request.query as { readonly paper?: Paper };
+  const document = await lookups.document(slug, drafts);
+  const fileName = `${document.slug}.pdf`;
+  return sendRendition(request, reply, await renditions.pdf(document, paper), { authorization, fileName });
 }
 
 /** Answers with all documents of a collection in one file. */
@@ -164,33 +193,6 @@ function saves(mediaType: string, ...problems: readonly number[]) {
 function file(mediaType: string, description = 'The file') {
   const schema = mediaType.startsWith('text/') ? Type.String() : Type.String({ format: 'binary' });
   return { description, content: { [mediaType]: { schema } } };
-}
-
-/** The pictures that a document shows, for programs that show its Markdown. */
-function createPictureRoute({ renditions, authorization, lookups }: Services): FastifyPluginAsyncTypebox {
-  return async (app) => {
-    app.get(
-      '/docs/:slug/files/*',
-      {
-        schema: {
-          operationId: 'getDocFile',
-          tags: ['Documents'],
-          summary: 'A picture that a document shows',
-          description: 'Other files have no address. The type is that of the bytes, and an SVG is sanitised.',
-          params: pictureParameters,
-          response: reads(picture, 308, 404, 422),
-        },
-      },
-      async (request, reply) => {
-        const { slug, '*': path } = request.params;
-        const document = await lookups.document(slug, seesDrafts(request));
-        const found = await renditions.picture(document, path);
-        const message = `The document "${document.slug}" shows no picture at this path. Its Markdown has the addresses of those that it shows.`;
-        if (found === undefined) throw new HttpProblem(404, message);
-        return sendRendition(request, reply.headers(pictureHeaders), found, { authorization });
-      },
-    );
-  };
 }
 
 /** A picture that is opened alone runs and loads nothing. */

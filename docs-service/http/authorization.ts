@@ -64,23 +64,19 @@ export async function authorizeBearers(
 export class Authorization {
   readonly #app: FastifyInstance;
   readonly #options: AuthorizationOptions;
-  readonly #requests: RateLimiter;
-  readonly #renders: RateLimiter;
-  readonly #failures: RateLimiter;
-  readonly #signIns: RateLimiter;
-  readonly #visits: RateLimiter;
+  readonly #limiters: Readonly<Record<keyof Limits | 'signIns' | 'visits', RateLimiter>>;
   readonly #downloads = new OpenCount(downloadBounds);
   readonly #visitorDownloads = new OpenCount(visitorBounds);
 
   constructor(app: FastifyInstance, options: AuthorizationOptions) {
-    const { limits, now } = options;
+    const { requests, renders, authFailures } = options.limits;
+    const limiter = (limit: number) => new RateLimiter(limit, options.now);
     this.#app = app;
     this.#options = options;
-    this.#requests = new RateLimiter(limits.requests, now);
-    this.#renders = new RateLimiter(limits.renders, now);
-    this.#failures = new RateLimiter(limits.authFailures, now);
-    this.#signIns = new RateLimiter(limits.requests, now);
-    this.#visits = new RateLimiter(limits.requests, now);
+    this.#limiters = {
+      ...{ requests: limiter(requests), signIns: limiter(requests), visits: limiter(requests) },
+      ...{ renders: limiter(renders), authFailures: limiter(authFailures) },
+    };
   }
 
   /** Lets a request with any valid token pass, and counts it. A hook. Throws HttpProblem. */
@@ -101,7 +97,7 @@ export class Authorization {
         headers: challenge(request, this.#options.baseUrl, { error: 'invalid_token' }),
       });
     }
-    count(this.#requests, grant.id, 'requests', reply);
+    count(this.#limiters.requests, grant.id, 'requests', reply);
   };
 
   /** Lets a request with a token for the scope `read` pass, and counts it. A hook. Throws HttpProblem. */
@@ -131,17 +127,17 @@ export class Authorization {
 
   /** Counts a request of the owner in a browser. Throws HttpProblem if there were too many. */
   countOwnerRequest(reply: FastifyReply): void {
-    count(this.#requests, owner, 'requests', reply);
+    count(this.#limiters.requests, owner, 'requests', reply);
   }
 
   /** Counts a request of a stranger, by address. Throws HttpProblem if there were too many. */
   countVisit(request: FastifyRequest, reply: FastifyReply): void {
     request.visitor = callerOf(request.ip);
-    count(this.#visits, request.visitor, 'requests', reply);
+    count(this.#limiters.visits, request.visitor, 'requests', reply);
   }
 
   countRender(request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#renders, request.grant?.id ?? owner, 'renders', reply);
+    count(this.#limiters.renders, request.grant?.id ?? owner, 'renders', reply);
   }
 
   /** Counts a download until its answer is closed. Throws HttpProblem if there are too many. */
@@ -153,8 +149,8 @@ export class Authorization {
 
   /** Counts a request of a client without a token, each kind separately. Throws HttpProblem if there were too many. */
   countSignIn(what: 'authorize' | 'token' | 'revoke', address: string): void {
-    const { isAllowed, resetAfter } = this.#signIns.take(`${what} ${callerOf(address)}`);
-    if (!isAllowed) throw tooMany(`More than ${this.#signIns.limit} requests a minute.`, resetAfter);
+    const { isAllowed, resetAfter } = this.#limiters.signIns.take(`${what} ${callerOf(address)}`);
+    if (!isAllowed) throw tooMany(`More than ${this.#limiters.signIns.limit} requests a minute.`, resetAfter);
   }
 
   /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
@@ -180,7 +176,7 @@ export class Authorization {
 
   /** After some wrong tokens, guesses from this address get no answer. */
   #countFailure({ ip }: FastifyRequest): void {
-    const { isAllowed, resetAfter } = this.#failures.take(callerOf(ip));
+    const { isAllowed, resetAfter } = this.#limiters.authFailures.take(callerOf(ip));
     if (!isAllowed)
       throw tooMany('Too many wrong tokens came from this address. A good one still works.', resetAfter);
   }

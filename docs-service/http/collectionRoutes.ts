@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { pageParameters } from '../base/pageParameters.ts';
-import { findCollection, type LibraryCollection } from '../library/libraryCollections.ts';
+import type { BaseUrl } from '../base/baseUrl.ts';
+import { pageParameters } from '../base/parameters.ts';
+import { type LibraryCollection, openCollection } from '../library/libraryCollections.ts';
 import { newestDate } from '../search/documentRecord.ts';
 import { pageLinks } from './answers.ts';
 import { seesDrafts } from './authorization.ts';
@@ -10,106 +11,99 @@ import { json, nameParameter, reads, usualLimit } from './schemas.ts';
 import type { Services } from './services.ts';
 
 /** Collections, tags and types as JSON. */
-export function createCollectionRoutes({
-  index,
-  baseUrl,
-  lookups,
-  sendAnswer,
-}: Services): FastifyPluginAsyncTypebox {
-  return async (app) => {
+export const collectionRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
+  const { index, baseUrl, lookups, sendAnswer } = services;
+
+  app.get(
+    '/collections',
+    {
+      schema: {
+        operationId: 'listCollections',
+        tags: ['Collections'],
+        summary: 'List collections',
+        description: 'In the order of their names.',
+        querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
+        response: reads(json('CollectionList', 'A page of collections'), 400),
+      },
+    },
+    (request, reply) => {
+      const { limit = usualLimit, offset = 0 } = request.query;
+      return sendAnswer(request, reply, {
+        key: [limit, offset],
+        make: async () => {
+          const definitions = await index.collections();
+          const items: CollectionView[] = [];
+          for (const definition of definitions.slice(offset, offset + limit))
+            items.push(toView(await openCollection(index, definition), baseUrl));
+          const total = definitions.length;
+          const address = `${baseUrl.href}/api/v1/collections`;
+          const link = pageLinks({ address, filters: {}, limit, offset, total });
+          return { body: { items, total, limit, offset }, page: { total, link } };
+        },
+      });
+    },
+  );
+
+  app.get(
+    '/collections/:name',
+    {
+      schema: {
+        operationId: 'getCollection',
+        tags: ['Collections'],
+        summary: 'A collection with its documents',
+        description: 'The documents are in the order of the collection, without drafts.',
+        params: nameParameter,
+        response: reads(json('CollectionDetail', 'The collection'), 404),
+      },
+    },
+    (request, reply) => {
+      const { name } = request.params;
+      return sendAnswer(request, reply, {
+        key: [name],
+        make: async () => {
+          const collection = await lookups.collection(name);
+          const documents = collection.documents.map((document) => documentToView(document, baseUrl));
+          return { body: { ...toView(collection, baseUrl), documents } };
+        },
+      });
+    },
+  );
+
+  for (const [path, kind, operationId, summary] of [
+    ['/tags', 'tag', 'listTags', 'List tags'],
+    ['/types', 'type', 'listTypes', 'List types'],
+  ] as const)
     app.get(
-      '/collections',
+      path,
       {
         schema: {
-          operationId: 'listCollections',
-          tags: ['Collections'],
-          summary: 'List collections',
-          description: 'In the order of their names.',
-          querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
-          response: reads(json('CollectionList', 'A page of collections'), 400),
+          operationId,
+          tags: ['Tags and types'],
+          summary,
+          description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
+          response: reads(json('TermList', 'All that documents have')),
         },
       },
-      async (request, reply) => {
-        const { limit = usualLimit, offset = 0 } = request.query;
+      (request, reply) => {
+        const drafts = seesDrafts(request);
         return sendAnswer(request, reply, {
-          key: [limit, offset],
-          make: async () => {
-            const definitions = await index.collections();
-            const items: CollectionView[] = [];
-            for (const { name } of definitions.slice(offset, offset + limit)) {
-              const collection = await findCollection(index, name);
-              if (collection !== undefined) items.push(toView(collection));
-            }
-            const total = definitions.length;
-            const address = `${baseUrl.href}/api/v1/collections`;
-            const link = pageLinks({ address, filters: {}, limit, offset, total });
-            return { body: { items, total, limit, offset }, page: { total, link } };
-          },
+          key: [drafts],
+          make: async () => ({ body: { items: await index.terms(kind, { drafts }) } }),
         });
       },
     );
+};
 
-    app.get(
-      '/collections/:name',
-      {
-        schema: {
-          operationId: 'getCollection',
-          tags: ['Collections'],
-          summary: 'A collection with its documents',
-          description: 'The documents are in the order of the collection, without drafts.',
-          params: nameParameter,
-          response: reads(json('CollectionDetail', 'The collection'), 404),
-        },
-      },
-      async (request, reply) => {
-        const { name } = request.params;
-        return sendAnswer(request, reply, {
-          key: [name],
-          make: async () => {
-            const collection = await lookups.collection(name);
-            const documents = collection.documents.map((document) => documentToView(document, baseUrl));
-            return { body: { ...toView(collection), documents } };
-          },
-        });
-      },
-    );
-
-    for (const [path, kind, operationId, summary] of [
-      ['/tags', 'tag', 'listTags', 'List tags'],
-      ['/types', 'type', 'listTypes', 'List types'],
-    ] as const)
-      app.get(
-        path,
-        {
-          schema: {
-            operationId,
-            tags: ['Tags and types'],
-            summary,
-            description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
-            response: reads(json('TermList', 'All that documents have')),
-          },
-        },
-        async (request, reply) => {
-          const drafts = seesDrafts(request);
-          return sendAnswer(request, reply, {
-            key: [drafts],
-            make: async () => ({ body: { items: await index.terms(kind, { drafts }) } }),
-          });
-        },
-      );
+function toView({ definition, documents }: LibraryCollection, { href }: BaseUrl): CollectionView {
+  const self = `${href}/api/v1/collections/${encodeURIComponent(definition.name)}`;
+  const authors = new Set(documents.flatMap((document) => document.authors));
+  return {
+    name: definition.name,
+    title: definition.title,
+    count: documents.length,
+    author: definition.author ?? ([...authors].join(', ') || null),
+    lang: definition.lang ?? documents[0]?.lang ?? null,
+    updated: newestDate(documents),
+    links: { self, epub: `${self}.epub`, pdf: `${self}.pdf` },
   };
-
-  function toView({ definition, documents }: LibraryCollection): CollectionView {
-    const self = `${baseUrl.href}/api/v1/collections/${encodeURIComponent(definition.name)}`;
-    const authors = new Set(documents.flatMap((document) => document.authors));
-    return {
-      name: definition.name,
-      title: definition.title,
-      count: documents.length,
-      author: definition.author ?? ([...authors].join(', ') || null),
-      lang: definition.lang ?? documents[0]?.lang ?? null,
-      updated: newestDate(documents),
-      links: { self, epub: `${self}.epub`, pdf: `${self}.pdf` },
-    };
-  }
 }

@@ -3,19 +3,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { boundConnections, type ConnectionBounds } from './connections.ts';
 
-/** The socket of the service. It exists before the routes, because they contain its address. */
-export interface Listener {
-  readonly port: number;
-  /** From now on, requests are answered; before that, they get "try again". */
-  serve(handler: RequestListener): void;
-  /**
-   * Accepts no more requests, and resolves when those in progress are answered, or after `within` milliseconds. It
-   * may be called again without harm.
-   */
-  close(within: number): Promise<void>;
-}
-
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly bounds: ListenerBounds;
@@ -27,7 +15,8 @@ export interface ListenerBounds extends ConnectionBounds {
   readonly requestTime: number;
 }
 
-export async function listen({ host, port, bounds }: ListenerOptions): Promise<Listener> {
+/** Opens the socket of the service. It exists before the routes, because they contain its address. */
+export async function listen({ host, port, bounds }: ListenerOptions) {
   let handler: RequestListener = (_request, response) => {
     const body = problemBody(503, 'The service is starting. Try again in a moment.');
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' }).end(body);
@@ -50,10 +39,15 @@ export async function listen({ host, port, bounds }: ListenerOptions): Promise<L
   });
   return {
     port: (server.address() as AddressInfo).port,
-    serve(next) {
+    /** From now on, requests are answered; before that, they get "try again". */
+    serve(next: RequestListener): void {
       handler = next;
     },
-    close: (within) => closeServer(server, within),
+    /**
+     * Accepts no more requests, and resolves when those in progress are answered, or after `within` milliseconds. It
+     * may be called again without harm.
+     */
+    close: (within: number) => closeServer(server, within),
   };
 }
 

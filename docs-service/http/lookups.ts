@@ -40,7 +40,7 @@ export function createLookups(index: DocumentIndex, findAlias: FindAlias) {
       return visible(slug, document, drafts);
     },
     async collection(name: string): Promise<LibraryCollection> {
-      const collection = isSlug(name) ? await findCollection(index, name) : undefined;
+      const collection = await findCollection(index, name);
       if (collection !== undefined) return collection;
       const names = (await index.collections()).map((one) => one.name);
       throw new HttpProblem(404, noSuchCollection(name, names));

@@ -39,7 +39,6 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
       app.route({
         url,
         method: all.filter((method) => !known.methods.has(method)),
-        schema: { hide: true },
         // Before the body is read, because it is not needed.
         onRequest: async (request, reply) => {
           await known.guard?.(request, reply);

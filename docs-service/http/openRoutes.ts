@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { countWarnings } from '../content/document.ts';
 import type { Meaning } from '../meaning/meaning.ts';
-import type { DocumentIndex } from '../search/documentIndex.ts';
 import { pictureHeaders } from './apiRoutes.ts';
-import type { Authorization } from './authorization.ts';
 import { createEtag, revalidate } from './conditional.ts';
 import { iconOf, page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
@@ -18,32 +16,29 @@ import { metadataPath } from './signIn/metadataRoutes.ts';
  * Public pages that show nothing from the library. If the service is the authorization server, its address identifies
  * the owner, so the front page says where clients sign in (IndieAuth, 4.1).
  */
-export function createOpenRoutes(services: Services): FastifyPluginAsync {
+export async function openRoutes(app: FastifyInstance, services: Services): Promise<void> {
   const { baseUrl, site, issuer, readPublic } = services;
   const isServer = issuer === baseUrl.href;
   const link = `<${baseUrl.href}${metadataPath}>; rel="indieauth-metadata"`;
-  return async (app) => {
-    let reference: string | undefined;
-    const front = { schema: { hide: true }, prefixTrailingSlash: 'slash' } as const;
-    for (const path of site.root === '' ? ['/'] : ['', '/'])
-      app.get(path, front, async (_request, reply) => {
-        // It identifies the owner also while the index is down.
-        const { collections } = await readPublic().catch(() => ({ collections: [] }));
-        const html = frontPage(site, isServer, collections.length > 0);
-        return sendPage(isServer ? reply.header('link', link) : reply, html);
-      });
-    app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-      reference ??= createReferencePage(app.swagger(), services);
-      return sendPage(reply, reference);
+  for (const path of site.root === '' ? ['/'] : ['', '/'])
+    app.get(path, { prefixTrailingSlash: 'slash' }, async (_request, reply) => {
+      // It identifies the owner also while the index is down.
+      const { collections } = await readPublic().catch(() => ({ collections: [] }));
+      const html = frontPage(site, isServer, collections.length > 0);
+      return sendPage(isServer ? reply.header('link', link) : reply, html);
     });
-    const icon = iconOf(site);
-    const etag = createEtag(icon.bytes);
-    app.get('/favicon.ico', { schema: { hide: true } }, async (request, reply) => {
-      const isKnown = revalidate(request, reply.headers(pictureHeaders), etag);
-      reply.header('cache-control', 'public, max-age=86400');
-      return isKnown ? reply.send() : reply.type(icon.type).send(icon.bytes);
-    });
-  };
+  let reference: string | undefined;
+  app.get('/docs', async (_request, reply) => {
+    reference ??= createReferencePage(app.swagger(), services);
+    return sendPage(reply, reference);
+  });
+  const icon = iconOf(site);
+  const etag = createEtag(icon.bytes);
+  app.get('/favicon.ico', async (request, reply) => {
+    const isKnown = revalidate(request, reply.headers(pictureHeaders), etag);
+    reply.header('cache-control', 'public, max-age=86400');
+    return isKnown ? reply.send() : reply.type(icon.type).send(icon.bytes);
+  });
 }
 
 function sendPage(reply: FastifyReply, html: string): FastifyReply {
@@ -89,66 +84,66 @@ export async function inTime<Answer>(work: Promise<Answer>): Promise<Answer | un
 
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
 
+interface StatusOptions extends Pick<Services, 'index' | 'authorization'> {
+  /** Whether the index could not be made at the last try. */
+  readonly hasFailed?: (() => boolean) | undefined;
+  readonly meaning?: Meaning | undefined;
+}
+
 /**
  * For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. Figures
  * are for those who may read, and for the machine itself: strangers would see what happens to documents that are not
  * public. Behind a proxy on the same machine, strangers come from there, too.
  */
-export function createStatusRoutes(
-  index: DocumentIndex,
-  authorization: Pick<Authorization, 'hasReader'>,
-  hasFailed: () => boolean,
-  meaning: Meaning | undefined,
-): FastifyPluginAsyncTypebox {
-  return async (app) => {
-    app.get(
-      '/healthz',
-      {
-        schema: {
-          operationId: 'getHealth',
-          tags: ['Service'],
-          summary: 'Whether the process runs',
-          security: [],
-          response: { 200: json('Health', 'The process runs') },
+export const statusRoutes: FastifyPluginAsyncTypebox<StatusOptions> = async (app, options) => {
+  const { index, authorization, hasFailed, meaning } = options;
+  app.get(
+    '/healthz',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['Service'],
+        summary: 'Whether the process runs',
+        security: [],
+        response: { 200: json('Health', 'The process runs') },
+      },
+    },
+    async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' as const }),
+  );
+  app.get(
+    '/readyz',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['Service'],
+        summary: 'Whether the library can be read',
+        description:
+          '503 until the first index is complete, and while the database is down. With figures for a token, and for the machine itself.',
+        security: [],
+        response: {
+          200: json('Readiness', 'The library can be read'),
+          503: json('Readiness', 'The library cannot be read yet, or not now'),
         },
       },
-      async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' as const }),
-    );
-    app.get(
-      '/readyz',
-      {
-        schema: {
-          operationId: 'getReadiness',
-          tags: ['Service'],
-          summary: 'Whether the library can be read',
-          description:
-            '503 until the first index is complete, and while the database is down. With figures for a token, and for the machine itself.',
-          security: [],
-          response: {
-            200: json('Readiness', 'The library can be read'),
-            503: json('Readiness', 'The library cannot be read yet, or not now'),
-          },
-        },
-      },
-      async (request, reply) => {
-        reply.header('cache-control', 'no-store');
-        const summary = await inTime(index.summary());
-        const isInside = isOwnMachine(request) || (await inTime(authorization.hasReader(request))) === true;
-        const figures = {
-          documents: summary?.documents ?? 0,
-          problems: summary?.problems.length ?? 0,
-          warnings: countWarnings(summary?.warnings ?? []),
-          ...meaning?.progress,
-        };
-        const status = summary?.isComplete ? 'ready' : 'unavailable';
-        const body = isInside ? figures : { status };
-        if (summary?.isComplete) return reply.send(body);
-        const answer = isInside && hasFailed() ? { ...body, reason } : body;
-        return reply.code(503).header('retry-after', '5').send(answer);
-      },
-    );
-  };
-}
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      const summary = await inTime(index.summary());
+      const isInside = isOwnMachine(request) || (await inTime(authorization.hasReader(request))) === true;
+      const figures = {
+        documents: summary?.documents ?? 0,
+        problems: summary?.problems.length ?? 0,
+        warnings: countWarnings(summary?.warnings ?? []),
+        ...meaning?.progress,
+      };
+      const status = summary?.isComplete ? 'ready' : 'unavailable';
+      const body = isInside ? figures : { status };
+      if (summary?.isComplete) return reply.send(body);
+      const answer = isInside && hasFailed?.() ? { ...body, reason } : body;
+      return reply.code(503).header('retry-after', '5').send(answer);
+    },
+  );
+};
 
 function isOwnMachine({ socket, headers }: FastifyRequest): boolean {
   const address = (socket.remoteAddress ?? '').replace('::ffff:', '');

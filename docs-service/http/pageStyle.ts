@@ -17,7 +17,6 @@ main { max-width: 76rem; margin: 0 auto; padding: clamp(1.75rem, 5vw, 3.5rem) 1.
 main:focus { outline: none; }
 main > :not(.shelf, .reader, .with-tree) { max-width: 46rem; margin-inline: auto; }
 .lead { font-size: 1.15em; line-height: 1.55; color: var(--quiet); }
-.bottom { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem 2.5rem; color: var(--quiet); font-size: .88em; }
 input, select, button, .button { font: inherit; color: inherit; }
 input[type=search], input[type=password] { width: 100%; min-height: 2.75rem; padding: .45rem .9rem; background: var(--raised); border: 1px solid var(--edge); border-radius: 8px; }
 input::placeholder { color: var(--quiet); opacity: 1; }
@@ -187,7 +186,7 @@ body:has(.reader .text > .table) :is(main, .bar) { max-width: 92rem; }
 }
 @media (forced-colors: active) { button.main, .chip, .badge, mark { border: 1px solid; } }
 @media print {
-  .top, .path, .tree, .skip, .bottom, .copy, .whole, .contents, .around, .formats, .pager, .search, .filters { display: none; }
+  .top, .path, .tree, .skip, .copy, .whole, .contents, .around, .formats, .pager, .search, .filters { display: none; }
   main { padding: 0; max-width: none; }
   main > :not(.shelf, .reader), .reader > *, .reader > article > header, .reader .text > * { max-width: none; }
   .reader, .reader:has(.contents) { display: block; }

@@ -116,7 +116,7 @@ export function pageHeaders({
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `style-src '${(styleHash ??= hashOf(pageStyle))}'`,
+      `style-src '${hashOf(pageStyle)}'`,
       ...(isReading ? [`script-src '${hashOf(readingScript)}'`] : []),
       "img-src 'self' data:",
       ...(isReading ? ["connect-src 'self'"] : []),
@@ -128,8 +128,6 @@ export function pageHeaders({
     'referrer-policy': 'same-origin',
   } as const;
 }
-
-let styleHash: string | undefined;
 
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;

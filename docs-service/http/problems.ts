@@ -65,14 +65,18 @@ function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
     instance: reply.request.url.split('?', 1)[0]?.slice(0, 2_048) ?? '',
     errors,
   };
-  // These headers were meant for the answer that could not be given.
-  for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
-  return reply
+  return withoutAnswer(reply)
     .code(status)
     .headers({ 'cache-control': 'no-store', ...headers })
     .type('application/problem+json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(body);
+}
+
+/** Removes the headers that were meant for the answer that could not be given. */
+export function withoutAnswer(reply: FastifyReply): FastifyReply {
+  for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
+  return reply;
 }
 
 /** In characters, without the query. */
@@ -147,6 +151,10 @@ function problemOf(error: FastifyError | HttpProblem): HttpProblem {
   if (status >= 400 && status < 500)
     return new HttpProblem(status, error.message.replace(/(?<![.!?])$/, '.'), { cause: error });
   return new HttpProblem(500, 'The service has failed. Its log has more.', { cause: error });
+}
+
+export function noPage(): HttpProblem {
+  return new HttpProblem(404, 'There is no page at this address.');
 }
 
 export function unavailable(detail: string, cause?: unknown): HttpProblem {

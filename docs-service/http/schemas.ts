@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { pageParameters } from '../base/pageParameters.ts';
+import { oneOf, pageParameters } from '../base/parameters.ts';
 import type { Paper } from '../formats/renderJob.ts';
-import { type SearchMode, searchFields, searchModes } from '../meaning/librarySearch.ts';
+import { searchFields, searchModes } from '../meaning/librarySearch.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */
@@ -19,13 +19,11 @@ const tagSchema = Type.Object(
   { $id: 'Tag', description: 'A tag of a document.' },
 );
 
-/** One list of words, because generated clients make a type of each branch of a union. */
-const matchedSchema = Type.Unsafe<'text' | 'meaning' | 'both'>({
-  $id: 'Matched',
-  type: 'string',
-  enum: [...searchModes],
-  description: 'In a search: whether the words of the text were found, its meaning, or both.',
-});
+const matchedSchema = oneOf(
+  searchModes,
+  'In a search: whether the words of the text were found, its meaning, or both.',
+  { $id: 'Matched' },
+);
 
 export const documentSchema = Type.Object(
   {
@@ -132,20 +130,16 @@ export const listQuerySchema = Type.Object({
     }),
   ),
   mode: Type.Optional(
-    Type.Unsafe<SearchMode>({
-      type: 'string',
-      enum: ['text', 'meaning', 'both'],
-      description:
-        'With `q`: whether documents are found by their text, by their meaning or by both, which is the default where the service embeds documents. While it cannot, the header `Search-Mode` of the answer is `text`.',
-    }),
+    oneOf(
+      searchModes,
+      'With `q`: whether documents are found by their text, by their meaning or by both, which is the default where the service embeds documents. While it cannot, the header `Search-Mode` of the answer is `text`.',
+    ),
   ),
   order: Type.Optional(
-    Type.Unsafe<'tree'>({
-      type: 'string',
-      enum: ['tree'],
-      description:
-        'The order of the sidebar, with hidden documents at the end, in place of the newest first. A search with `q` has its own order.',
-    }),
+    oneOf(
+      ['tree'],
+      'The order of the sidebar, with hidden documents at the end, in place of the newest first. A search with `q` has its own order.',
+    ),
   ),
   ...pageParameters({ usual: usualLimit, max: 100 }),
 });
@@ -154,14 +148,7 @@ export type ListParameters = Static<typeof listQuerySchema>;
 
 /** The size of the pages, A4 by default. */
 export const paperQuery = Type.Object({
-  paper: Type.Optional(
-    Type.Unsafe<Paper>({
-      type: 'string',
-      enum: ['a4', 'letter'],
-      default: 'a4',
-      description: 'The size of the pages.',
-    }),
-  ),
+  paper: Type.Optional(oneOf<Paper>(['a4', 'letter'], 'The size of the pages.', { default: 'a4' })),
 });
 
 export const slugParameter = Type.Object({ slug: Type.String({ description: 'The slug of the document.' }) });
@@ -276,6 +263,8 @@ export async function describeRoutes(
 ): Promise<void> {
   for (const schema of schemas) app.addSchema(schema);
   await app.register(swagger, {
+    // The pages for people have none.
+    hideUntagged: true,
     openapi: {
       openapi: '3.1.0',
       info: {

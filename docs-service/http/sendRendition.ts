@@ -24,7 +24,7 @@ export async function sendRendition(
 ): Promise<FastifyReply> {
   const { fileName, around } = options;
   if (revalidate(request, reply, rendition.etag)) return reply.send();
-  const { size, part } = await openContent(request, reply, { ...options, rendition });
+  const { size, part } = await openContent(request, reply, rendition, options);
   reply.type(rendition.mediaType);
   if (fileName !== undefined)
     reply.headers({ 'content-disposition': disposition(fileName), 'accept-ranges': 'bytes' });
@@ -41,26 +41,23 @@ export async function sendRendition(
   return reply.send(Readable.from(request.method === 'HEAD' ? [] : joined(before, asked, after)));
 }
 
-interface Content {
-  /** In bytes. */
-  readonly size: number;
-  readonly part: (range: ByteRange) => Part;
-}
-
-type Part = Uint8Array | AsyncIterable<Uint8Array>;
-
 /** In bytes. What has more is read from its file while it is sent, so that slow clients need no memory. */
 const readSize = 262_144;
 /** In bytes. More is written piece by piece, so that the service sees whether the client takes them. */
 const writeSize = 65_536;
 
+/** The size of the bytes, and what returns a part of them. */
 async function openContent(
   request: FastifyRequest,
   reply: FastifyReply,
-  { rendition, authorization, fileName }: RenditionReplyOptions & { readonly rendition: Rendition },
-): Promise<Content> {
-  const countRender = fileName === undefined ? undefined : () => authorization.countRender(request, reply);
-  const read = () => renditionBytes(request, rendition, countRender);
+  rendition: Rendition,
+  { authorization, fileName }: RenditionReplyOptions,
+) {
+  const read = async () => {
+    const cached = await rendition.cached();
+    if (cached === undefined && fileName !== undefined) authorization.countRender(request, reply);
+    return cached ?? render(request, rendition);
+  };
   const isLarge = (size = 0) => size > readSize;
   const bytes = isLarge(rendition.cachedSize()) ? undefined : await read();
   if (bytes !== undefined && !isLarge(bytes.length)) return contentOf(bytes);
@@ -69,11 +66,11 @@ async function openContent(
   // The cache cannot keep it, or has just deleted it.
   if (file === undefined) return contentOf(bytes ?? (await read()));
   whenClosed(reply, () => void file.close());
-  return { size: (await file.stat()).size, part: (range) => readPieces(file, range) };
+  return { size: (await file.stat()).size, part: (range: ByteRange) => readPieces(file, range) };
 }
 
-function contentOf(bytes: Uint8Array): Content {
-  return { size: bytes.length, part: ({ first, last }) => bytes.subarray(first, last + 1) };
+function contentOf(bytes: Uint8Array) {
+  return { size: bytes.length, part: ({ first, last }: ByteRange) => bytes.subarray(first, last + 1) };
 }
 
 async function* readPieces(file: FileHandle, { first, last }: ByteRange): AsyncIterable<Uint8Array> {
@@ -86,7 +83,11 @@ async function* readPieces(file: FileHandle, { first, last }: ByteRange): AsyncI
   }
 }
 
-async function* joined(before: Uint8Array, part: Part, after: Uint8Array): AsyncIterable<Uint8Array> {
+async function* joined(
+  before: Uint8Array,
+  part: Uint8Array | AsyncIterable<Uint8Array>,
+  after: Uint8Array,
+): AsyncIterable<Uint8Array> {
   yield* slices(before);
   if (part instanceof Uint8Array) yield* slices(part);
   else for await (const piece of part) yield* slices(piece);
@@ -97,15 +98,8 @@ function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += writeSize) yield bytes.subarray(at, at + writeSize);
 }
 
-/** From the cache, or else from a rendering. If the client has gone, nobody reads it, so its rendering ends too. */
-async function renditionBytes(
-  request: FastifyRequest,
-  rendition: Rendition,
-  countRender?: () => void,
-): Promise<Uint8Array> {
-  const cached = await rendition.cached();
-  if (cached !== undefined) return cached;
-  countRender?.();
+/** If the client has gone, nobody reads it, so its rendering ends too. */
+async function render(request: FastifyRequest, rendition: Rendition): Promise<Uint8Array> {
   const gone = new AbortController();
   const giveUp = () => gone.abort();
   request.raw.socket.once('close', giveUp);

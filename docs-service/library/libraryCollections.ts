@@ -30,12 +30,18 @@ export async function findCollection(
   name: string,
 ): Promise<LibraryCollection | undefined> {
   const definition = (await index.collections()).find((one) => one.name === name);
-  if (definition === undefined) return undefined;
-  return { definition, documents: (await documentsOf(index, definition)).filter(({ draft }) => !draft) };
+  return definition && openCollection(index, definition);
 }
 
-/** With drafts, in the order of the collection. */
-export async function documentsOf(
+export async function openCollection(
+  index: DocumentIndex,
+  definition: CollectionDefinition,
+): Promise<LibraryCollection> {
+  const documents = await documentsOf(index, definition);
+  return { definition, documents: documents.filter(({ draft }) => !draft) };
+}
+
+async function documentsOf(
   index: DocumentIndex,
   { docs, order }: CollectionDefinition,
 ): Promise<readonly LocatedMetadata[]> {

@@ -119,7 +119,8 @@ export class LibraryIndexer {
       if (slug !== null) this.#served.set(slug, path);
       if (cascades) this.#drafts.add(folderOf(path));
     }
-    this.#links.recall((await index.summary()).warnings);
+    this.#links.recall();
+    this.#reports.recall((await index.summary()).warnings);
     this.#indexId = indexId;
     this.#reading = reading;
     this.#isComplete = isComplete;
@@ -128,11 +129,12 @@ export class LibraryIndexer {
 
   /** Files whose documents the index has lost, or has in an older version, are indexed again. */
   #forget(paths: readonly string[]): void {
-    for (const path of paths) {
-      const file = this.#known.get(path);
-      if (file !== undefined) this.#known.put({ ...file, ...unread });
-    }
+    this.#readLater(paths.flatMap((path) => this.#known.get(path) ?? []));
     if (paths.length > 0) this.#options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
+  }
+
+  #readLater(files: readonly IndexedFile[]): void {
+    for (const file of files) this.#known.put({ ...file, ...unread });
   }
 
   /**
@@ -168,7 +170,7 @@ export class LibraryIndexer {
     if (await this.#readCascades(scan)) scan = await this.#scan();
     this.#tree.look(scan);
     if (this.#tree.reading !== this.#reading) {
-      for (const file of [...this.#known.files()]) this.#known.put({ ...file, ...unread });
+      this.#readLater([...this.#known.files()]);
       if (!isOther && folders !== undefined) scan = await this.#scan();
       this.#reading = this.#tree.reading;
     }
@@ -234,7 +236,7 @@ export class LibraryIndexer {
       else this.#drafts.delete(folder);
     }
     const below = others.flatMap((folder) => this.#known.filesBelow(folder));
-    for (const file of below) this.#known.put({ ...file, ...unread });
+    this.#readLater(below);
     return below.length > 0;
   }
 
@@ -402,10 +404,10 @@ export class LibraryIndexer {
 
   async #applyLinks(signal?: AbortSignal): Promise<void> {
     const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
-    const report = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
-    if (report === undefined) return;
-    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings: report.warnings });
-    this.#reports.addWarnings(report.added);
+    const linkWarnings = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
+    if (linkWarnings === undefined) return;
+    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings });
+    this.#reports.setLinkWarnings(linkWarnings);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */

@@ -1,5 +1,5 @@
 import type { ContentFolder } from '../content/contentFolder.ts';
-import { type ContentWarning, keyOf } from '../content/document.ts';
+import type { ContentWarning } from '../content/document.ts';
 import { checkLinks } from '../content/linkCheck.ts';
 import { addressKey } from '../content/linkTree.ts';
 import type { FolderScan } from './folderScan.ts';
@@ -10,7 +10,6 @@ import { OtherFiles } from './otherFiles.ts';
 export class LibraryLinks {
   readonly #folder: ContentFolder;
   readonly #others: OtherFiles;
-  #said: ReadonlySet<string> = new Set();
   #mayHaveChanged = true;
 
   constructor(folder: ContentFolder) {
@@ -18,9 +17,7 @@ export class LibraryLinks {
     this.#others = new OtherFiles(folder);
   }
 
-  /** Starts again, with the warnings that the index has. */
-  recall(warnings: readonly ContentWarning[]): void {
-    this.#said = new Set(warnings.map(keyOf));
+  recall(): void {
     this.#mayHaveChanged = true;
   }
 
@@ -30,7 +27,7 @@ export class LibraryLinks {
   }
 
   /**
-   * Undefined if nothing has changed since the last report.
+   * All warnings that depend on other files; undefined if nothing has changed since the last report.
    * @param gone paths of files that were documents once
    * @param given warnings that are found elsewhere
    */
@@ -39,7 +36,7 @@ export class LibraryLinks {
     gone: Iterable<string>,
     given: readonly ContentWarning[],
     signal?: AbortSignal,
-  ) {
+  ): Promise<readonly ContentWarning[] | undefined> {
     if (!this.#mayHaveChanged) return undefined;
     const library = {
       roots: this.#folder,
@@ -56,11 +53,8 @@ export class LibraryLinks {
       ...this.#others.warnings(known, gone),
       ...(await checkLinks(library, signal)),
     ];
-    const before = this.#said;
-    this.#said = new Set(warnings.map(keyOf));
     this.#mayHaveChanged = false;
-    // A warning that only moved to another line is not new.
-    return { warnings, added: warnings.filter((warning) => !before.has(keyOf(warning))) };
+    return warnings;
   }
 }
 

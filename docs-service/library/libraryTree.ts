@@ -66,14 +66,13 @@ export class LibraryTree {
     this.#scanned = new Set([...scan.values()].flatMap((one) => one?.files.map(({ path }) => path) ?? []));
     if (this.#marks.isVault)
       for (const [folder, listing] of scan)
-        for (const name of listing?.others ?? [])
-          this.#others.set(name.toLowerCase(), folder === '' ? name : `${folder}/${name}`);
+        for (const name of listing?.others ?? []) this.#others.set(name.toLowerCase(), join(folder, name));
   }
 
   #lookAtLists(scan: FolderScan): void {
     for (const [folder, listing] of scan)
       for (const name of listNames) {
-        const path = folder === '' ? name : `${folder}/${name}`;
+        const path = join(folder, name);
         const bytes = listing?.others.includes(name) ? this.#folder.readNow(path) : undefined;
         if (bytes === undefined) this.#lists.delete(path);
         else this.#lists.set(path, new TextDecoder().decode(bytes));

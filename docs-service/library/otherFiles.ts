@@ -5,7 +5,7 @@ import { type ContentFolder, documentEnding } from '../content/contentFolder.ts'
 import type { ContentWarning, WarningKind } from '../content/document.ts';
 import type { OmissionReason } from '../content/servedFiles.ts';
 import type { FolderScan } from './folderScan.ts';
-import type { KnownFiles } from './knownFiles.ts';
+import { folderOf, type KnownFiles } from './knownFiles.ts';
 
 /** The files of the content folder that are no documents, by their names: links and pictures may lead to them. */
 export class OtherFiles {
@@ -39,7 +39,7 @@ export class OtherFiles {
     const parts = path.split('/');
     if (parts.some((name) => name.startsWith('.') || name === 'node_modules')) return true;
     for (let at = path; at !== '.'; at = dirname(at))
-      if (this.#names.get(parentOf(at))?.has(basename(at))) return true;
+      if (this.#names.get(folderOf(at))?.has(basename(at))) return true;
     return false;
   }
 
@@ -93,7 +93,7 @@ export class OtherFiles {
 
   #reasonFor(path: string): OmissionReason | undefined {
     for (let at = path; at !== '.'; at = dirname(at)) {
-      const why = this.#leftOut.get(parentOf(at))?.get(basename(at));
+      const why = this.#leftOut.get(folderOf(at))?.get(basename(at));
       if (why !== undefined) return why;
     }
     return undefined;
@@ -150,9 +150,4 @@ const generators: readonly (readonly [file: RegExp, docs: string])[] = [
 
 function warningOf(kind: WarningKind, [path]: readonly string[], message: string): readonly ContentWarning[] {
   return path === undefined ? [] : [{ path, kind, line: 1, message }];
-}
-
-function parentOf(path: string): string {
-  const folder = dirname(path);
-  return folder === '.' ? '' : folder;
 }

@@ -3,7 +3,7 @@ import type { CollectionDefinition } from '../content/collectionFile.ts';
 import type { DocumentIndex, IndexedFile, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
 import type { KnownFiles } from './knownFiles.ts';
-import { documentsOf, findCollection, hiddenOf, type LibraryCollection } from './libraryCollections.ts';
+import { hiddenOf, type LibraryCollection, openCollection } from './libraryCollections.ts';
 import { untilChange } from './wholeIndex.ts';
 
 /** What strangers may read: the collections with `public: true` and their documents, never a draft. */
@@ -41,24 +41,26 @@ export async function publicPaths(
   collections: readonly CollectionDefinition[],
 ): Promise<ReadonlySet<string>> {
   const paths = new Set<string>();
-  for (const definition of collections.filter((one) => one.public)) {
-    const documents = [...(await documentsOf(index, definition)), ...(await hiddenOf(index, definition))];
-    for (const { path, draft } of documents) if (!draft) paths.add(path);
-  }
+  for await (const { all } of publicCollections(index, collections))
+    for (const { path } of all) paths.add(path);
   return paths;
+}
+
+/** Each with everything that its readers may read, hidden documents included. */
+async function* publicCollections(index: DocumentIndex, definitions: readonly CollectionDefinition[]) {
+  for (const definition of definitions.filter((one) => one.public)) {
+    const collection = await openCollection(index, definition);
+    yield { collection, all: [...collection.documents, ...(await hiddenOf(index, definition))] };
+  }
 }
 
 async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
   const collections: LibraryCollection[] = [];
-  for (const definition of await index.collections()) {
-    if (!definition.public) continue;
-    const collection = await findCollection(index, definition.name);
-    // The collection may have changed in between.
-    if (collection?.definition.public) collections.push(collection);
-  }
   const all = new Map<string, LocatedMetadata>();
-  for (const { documents, definition } of collections)
-    for (const one of [...documents, ...(await hiddenOf(index, definition))]) all.set(one.slug, one);
+  for await (const found of publicCollections(index, await index.collections())) {
+    collections.push(found.collection);
+    for (const one of found.all) all.set(one.slug, one);
+  }
   const documents = inOrder(
     [...all.values()].filter(({ hidden }) => !hidden),
     '-date',

@@ -123,7 +123,7 @@ export class PublicSearch {
       for (const piece of piecesOf(missing, pieceLength))
         if (await isCurrent()) await this.#put(library, await this.#read(piece));
       if (!(await isCurrent())) continue;
-      await this.#change(async () => ({ value: undefined, changes: { isComplete: true } }));
+      await this.#change((_stamps, apply) => apply({ isComplete: true }));
       this.#indexed = library;
     }
   }
@@ -140,20 +140,20 @@ export class PublicSearch {
 
   /** Takes out what is no longer public, or is no longer as it was indexed. Returns what is public and missing. */
   #withdraw({ bySlug, documents }: PublicLibrary): Promise<readonly LocatedMetadata[]> {
-    return this.#change(async (stamps) => {
+    return this.#change(async (stamps, apply) => {
       const remove = [...stamps].flatMap(([slug, stamp]) => {
         const current = bySlug.get(slug);
         return current && this.#stampOf(current) === stamp ? [] : [slug];
       });
       for (const slug of remove) stamps.delete(slug);
-      const missing = documents.filter(({ slug }) => !stamps.has(slug));
-      return { value: missing, changes: remove.length > 0 && { remove, removeFiles: remove } };
+      if (remove.length > 0) await apply({ remove, removeFiles: remove });
+      return documents.filter(({ slug }) => !stamps.has(slug));
     });
   }
 
   /** Takes those in that are still public, and are as they were read. */
   #put(library: PublicLibrary, documents: readonly Document[]): Promise<void> {
-    return this.#change(async (stamps) => {
+    return this.#change(async (stamps, apply) => {
       const isSame = (await this.#options.readPublic()) === library;
       const put = documents.filter((document) => {
         const current = isSame ? library.bySlug.get(document.slug) : undefined;
@@ -161,14 +161,12 @@ export class PublicSearch {
       });
       const putFiles = put.map((document) => fileOf(document.slug, this.#stampOf(document)));
       for (const { path, look } of putFiles) stamps.set(path, look);
-      return { value: undefined, changes: put.length > 0 && { put, putFiles } };
+      if (put.length > 0) await apply({ put, putFiles });
     });
   }
 
   #change<Value>(
-    work: (
-      stamps: Map<string, string>,
-    ) => Promise<{ readonly value: Value; readonly changes: IndexChanges | false }>,
+    work: (stamps: Map<string, string>, apply: (changes: IndexChanges) => Promise<void>) => Promise<Value>,
   ): Promise<Value> {
     return this.#changes.run('', async () => {
       const index = this.#open();
@@ -177,9 +175,8 @@ export class PublicSearch {
           const { indexId, files } = await index.files();
           this.#content = { indexId, stamps: new Map(files.map(({ path, look }) => [path, look])) };
         }
-        const { value, changes } = await work(this.#content.stamps);
-        if (changes) await index.apply({ indexId: this.#content.indexId, ...changes });
-        return value;
+        const { indexId, stamps } = this.#content;
+        return await work(stamps, (changes) => index.apply({ indexId, ...changes }));
       } catch (error) {
         this.#forget();
         throw error;

@@ -26,11 +26,18 @@ export class Reports {
   readonly #fileProblems = new Map<string, string>();
   /** The keys of the reported problems of collections and folders. */
   #collectionProblems: ReadonlySet<string> = new Set();
+  /** The keys of the reported warnings that depend on other files. */
+  #linkWarnings: ReadonlySet<string> = new Set();
   /** The warnings of this sync that were not there before. */
   #newWarnings: ContentWarning[] = [];
 
   constructor(listeners: ReportListeners) {
     this.#listeners = listeners;
+  }
+
+  /** Starts again, with the warnings that the index has. */
+  recall(warnings: readonly ContentWarning[]): void {
+    this.#linkWarnings = new Set(warnings.map(keyOf));
   }
 
   setFileProblem(path: string, message: string | null): void {
@@ -51,13 +58,14 @@ export class Reports {
   /** The warnings about a file. One that only moved to another line is not new. */
   addFileWarnings({ path, warnings }: IndexedFile, before: IndexedFile | undefined): void {
     const known = new Set(before?.warnings.map(({ message }) => message));
-    this.addWarnings(
-      warnings.filter(({ message }) => !known.has(message)).map((warning) => ({ path, ...warning })),
-    );
+    const added = warnings.filter(({ message }) => !known.has(message));
+    this.#newWarnings.push(...added.map((warning) => ({ path, ...warning })));
   }
 
-  addWarnings(warnings: readonly ContentWarning[]): void {
-    this.#newWarnings.push(...warnings);
+  setLinkWarnings(warnings: readonly ContentWarning[]): void {
+    const before = this.#linkWarnings;
+    this.recall(warnings);
+    this.#newWarnings.push(...warnings.filter((warning) => !before.has(keyOf(warning))));
   }
 
   /**

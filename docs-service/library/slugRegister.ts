@@ -34,8 +34,11 @@ export class SlugRegister {
   readonly #gone = new Map<string, SlugRecord>();
   /** Their paths by slug. */
   readonly #gonePaths = new Map<string, string>();
-  /** Counted when the first new file needs a slug, because a restart seldom brings one. */
-  #forms: Forms | undefined;
+  /**
+   * How many files that are there have a short or a long form. Counted when the first new file needs a slug, because a
+   * restart seldom brings one.
+   */
+  #forms: Map<string, number> | undefined;
   /** Slugs of files that have disappeared since the last `settle`: a new file may be the same one, moved. */
   readonly #left = new Set<string>();
   /** Slugs that must be written or, if undefined, removed. */
@@ -128,8 +131,7 @@ export class SlugRegister {
   /** No document has it, and it leads to none. */
   #isFree(slug: string, isNamed: (slug: string) => boolean): boolean {
     this.#forms ??= this.#countForms();
-    const { short, long } = this.#forms;
-    return !isNamed(slug) && !this.#paths.has(slug) && !short.has(slug) && !long.has(slug);
+    return !isNamed(slug) && !this.#paths.has(slug) && !this.#forms.has(slug);
   }
 
   #firstFree(
@@ -177,24 +179,18 @@ export class SlugRegister {
     this.#changed.set(record.slug, undefined);
   }
 
-  #countForms(): Forms {
-    const forms = { short: new Map<string, number>(), long: new Map<string, number>() };
+  #countForms(): Map<string, number> {
+    const forms = new Map<string, number>();
     for (const path of this.#slugs.keys()) count(forms, path, 1);
     return forms;
   }
 }
 
-/** How many files that are there have this short or this long form. */
-interface Forms {
-  readonly short: Map<string, number>;
-  readonly long: Map<string, number>;
-}
-
-function count(forms: Forms, path: string, change: 1 | -1): void {
-  const slugs = pathSlugs(path);
-  for (const kind of ['short', 'long'] as const) {
-    const number = (forms[kind].get(slugs[kind]) ?? 0) + change;
-    if (number > 0) forms[kind].set(slugs[kind], number);
-    else forms[kind].delete(slugs[kind]);
+function count(forms: Map<string, number>, path: string, change: 1 | -1): void {
+  const { short, long } = pathSlugs(path);
+  for (const form of [short, long]) {
+    const number = (forms.get(form) ?? 0) + change;
+    if (number > 0) forms.set(form, number);
+    else forms.delete(form);
   }
 }

@@ -73,16 +73,16 @@ export function untilChange<Value>(
   };
 }
 
-/** Finds the document that had an address in another program, of those that a reader may see. */
-export type FindAlias = (
-  address: string,
-  isVisible: (document: LocatedMetadata) => boolean,
-) => Promise<LocatedMetadata | undefined>;
+export type FindAlias = ReturnType<typeof createAliases>;
 
-/** Of several documents with one address, the first by path has it. */
-export function createAliases(index: DocumentIndex): FindAlias {
+/**
+ * Finds the document that had an address in another program, of those that a reader may see. Of several documents with
+ * one address, the first by path has it.
+ */
+export function createAliases(index: DocumentIndex) {
   const read = untilChange(index, async () => holdersOf(await readAllDocuments(index)));
-  return async (address, isVisible) => (await read()).get(addressKey(address))?.find(isVisible);
+  return async (address: string, isVisible: (document: LocatedMetadata) => boolean) =>
+    (await read()).get(addressKey(address))?.find(isVisible);
 }
 
 function holdersOf(documents: readonly LocatedMetadata[]): ReadonlyMap<string, readonly LocatedMetadata[]> {

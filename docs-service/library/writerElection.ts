@@ -32,21 +32,9 @@ export class WriterElection {
     });
   }
 
-  lookAtAll(): void {
-    void this.#library?.lookAtAll();
-  }
-
-  /** The same object as long as no file has changed; undefined while this instance does not watch them. */
-  get unchangedFiles(): object | undefined {
-    return this.#library?.unchangedFiles;
-  }
-
-  get isWriter(): boolean {
-    return this.#library !== undefined;
-  }
-
-  get hasFailed(): boolean {
-    return this.#library?.hasFailed ?? false;
+  /** Undefined while another instance is the writer. */
+  get library(): Library | undefined {
+    return this.#library;
   }
 
   async close(): Promise<void> {

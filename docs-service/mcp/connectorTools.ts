@@ -16,11 +16,10 @@ const search = defineTool({
   description:
     'Finds documents of this library, the most relevant first. A question in words is fine. ' +
     'Read what you find with fetch.',
-  input: Type.Object(
-    { query: Type.String({ minLength: 1, maxLength: 1_000, description: 'What to look for.' }) },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({
+  input: {
+    query: Type.String({ minLength: 1, maxLength: 1_000, description: 'What to look for.' }),
+  },
+  output: {
     results: Type.Array(
       Type.Object({
         id: Type.String({ description: 'Names the document for fetch.' }),
@@ -29,7 +28,7 @@ const search = defineTool({
         text: Type.String({ description: 'An excerpt in Markdown.' }),
       }),
     ),
-  }),
+  },
   async call({ query }, { search: find, drafts, addressOf }) {
     const { items } = await find.search({ text: query, drafts, limit: maxResults, offset: 0 });
     const results = items.map(async ({ document: { slug, title }, snippet, section }) => ({
@@ -46,11 +45,10 @@ const fetchDocument = defineTool({
   name: 'fetch',
   title: 'Read a document',
   description: 'Returns a document of this library as Markdown, by an id that search has returned.',
-  input: Type.Object(
-    { id: Type.String({ minLength: 1, maxLength: maxReference, description: 'The id of the document.' }) },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({
+  input: {
+    id: Type.String({ minLength: 1, maxLength: maxReference, description: 'The id of the document.' }),
+  },
+  output: {
     id: Type.String(),
     title: Type.String(),
     text: Type.String({ description: 'The document, without front matter.' }),
@@ -61,7 +59,7 @@ const fetchDocument = defineTool({
       tags: Type.Array(Type.String()),
       isCut: Type.Optional(Type.Boolean({ description: 'The text is only the beginning.' })),
     }),
-  }),
+  },
   async call({ id }, library, signal) {
     const document = await library.read(id);
     if (document === undefined) throw new ToolError(await unknownDocument(library, id));

@@ -14,40 +14,37 @@ export const getDocMarkdown = defineTool({
   description:
     'Returns a document of this library as Markdown: all of it, one section, or page by page. ' +
     'A long text comes in pages that end between blocks: if the answer has nextOffset, call again with it as offset.',
-  input: Type.Object(
-    {
-      slug: Type.String({
-        minLength: 1,
-        maxLength: maxReference,
+  input: {
+    slug: Type.String({
+      minLength: 1,
+      maxLength: maxReference,
+      description:
+        'The slug of the document, as search_docs returns it. Its address or the path of its file works as well.',
+    }),
+    section: Type.Optional(
+      Type.String({
+        maxLength: 500,
         description:
-          'The slug of the document, as search_docs returns it. Its address or the path of its file works as well.',
+          'A heading, by its text or its id, such as the section of a result: only this section, with its subsections.',
       }),
-      section: Type.Optional(
-        Type.String({
-          maxLength: 500,
-          description:
-            'A heading, by its text or its id, such as the section of a result: only this section, with its subsections.',
-        }),
-      ),
-      offset: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          default: 0,
-          description: 'Where the page begins, in characters (UTF-16) of the document or the section.',
-        }),
-      ),
-      maxChars: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 100_000,
-          default: usualPage,
-          description: 'How many characters (UTF-16) the page may have, at most 100,000.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({
+    ),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: 0,
+        description: 'Where the page begins, in characters (UTF-16) of the document or the section.',
+      }),
+    ),
+    maxChars: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        default: usualPage,
+        description: 'How many characters (UTF-16) the page may have, at most 100,000.',
+      }),
+    ),
+  },
+  output: {
     slug: Type.String(),
     title: Type.String(),
     address: Type.String({ description: 'Where the document or the section is: cite it.' }),
@@ -55,7 +52,7 @@ export const getDocMarkdown = defineTool({
     offset: Type.Integer({ description: 'Where the page begins.' }),
     totalChars: Type.Integer({ description: 'Characters of all pages together.' }),
     nextOffset: Type.Optional(Type.Integer({ description: 'The offset of the next page, if there is one.' })),
-  }),
+  },
   async call({ slug: name, section, offset = 0, maxChars = usualPage }, library, signal) {
     const document = await library.read(name);
     if (document === undefined) throw new ToolError(await unknownDocument(library, name));

@@ -5,7 +5,7 @@ import { resolveLink, tryDecode } from '../content/links.ts';
 import { isSlug, pathSlugs } from '../content/slug.ts';
 import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
 import type { Renditions } from '../formats/renditions.ts';
-import { documentsOf, findCollection } from '../library/libraryCollections.ts';
+import { findCollection, openCollection } from '../library/libraryCollections.ts';
 import { untilChange } from '../library/wholeIndex.ts';
 import type { LibrarySearch } from '../meaning/librarySearch.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
@@ -64,7 +64,7 @@ export function createMcpLibrary({
       const document = await readNamed(index, name, drafts);
       return document?.draft && !drafts ? undefined : document;
     },
-    collection: async (name: string) => (isSlug(name) ? findCollection(index, name) : undefined),
+    collection: (name: string) => findCollection(index, name),
     /** In the order of their names, with the numbers of their documents without drafts. */
     countedCollections: counted,
   });
@@ -97,7 +97,7 @@ async function countCollections(index: DocumentIndex) {
     const { name, title, docs } = definition;
     const documents =
       'length' in docs || 'folder' in docs
-        ? (await documentsOf(index, definition)).filter(({ draft }) => !draft).length
+        ? (await openCollection(index, definition)).documents.length
         : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
     counted.push({ name, title, documents });
   }

@@ -1,4 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
+import type { DocumentIndex } from '../search/documentIndex.ts';
 import { createMcpFailures, type McpContext, mendSentErrors } from './mcpErrors.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import type { McpProtocol } from './mcpProtocol.ts';
@@ -71,16 +72,19 @@ const cacheHints = {
 /** Milliseconds between two notifications: while a library is indexed, it changes all the time. */
 const pause = 1_000;
 
-/** Calls `notify` soon after a change, once for several changes. */
-export function createListChangeNotifier(notify: () => void): { onDidChange(): void; dispose(): void } {
+/** Calls `notify` soon after a change of the library, once for several changes. */
+export function followChanges(index: Pick<DocumentIndex, 'onDidChange'>, notify: () => void) {
   let timer: NodeJS.Timeout | undefined;
+  const subscription = index.onDidChange(() => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      notify();
+    }, pause).unref();
+  });
   return {
-    onDidChange() {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        notify();
-      }, pause).unref();
+    dispose(): void {
+      subscription.dispose();
+      clearTimeout(timer);
     },
-    dispose: () => clearTimeout(timer),
   };
 }

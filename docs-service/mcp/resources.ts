@@ -144,18 +144,15 @@ async function tryReadResource(
   return { text: hasTitle ? markdown : `# ${oneLine(title)}\n\n${markdown}`, mimeType };
 }
 
-/** Completions for the names of resources: slugs of documents, or names of collections. */
+/** Slugs of documents, or names of collections: one more than is shown, to find out whether there are more. */
 async function completeResource(
   library: McpLibrary,
   { kind, name }: ResourceName,
 ): Promise<readonly string[]> {
-  if (kind === 'doc') return library.index.slugsFrom(name, maxCompletions);
+  if (kind === 'doc') return library.index.slugsFrom(name, maxSuggestions + 1);
   const names = (await library.index.collections()).map((one) => one.name);
-  return names.filter((one) => one.startsWith(name)).slice(0, maxCompletions);
+  return names.filter((one) => one.startsWith(name)).slice(0, maxSuggestions + 1);
 }
-
-/** One more than is shown, to find out whether there are more. */
-const maxCompletions = 101;
 
 function resourceUri(kind: ResourceName['kind'], name: string): string {
   return `docs://${kind}/${encodeURIComponent(name)}`;

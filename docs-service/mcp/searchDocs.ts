@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { pageParameters } from '../base/pageParameters.ts';
-import { fieldsOf, type SearchMode, searchFields, searchModes } from '../meaning/librarySearch.ts';
+import { oneOf, pageParameters } from '../base/parameters.ts';
+import { fieldsOf, searchFields, searchModes } from '../meaning/librarySearch.ts';
 import type { DocumentFilter, SearchPage } from '../search/documentIndex.ts';
 import { defineTool, ToolError } from './tool.ts';
 
@@ -15,31 +15,26 @@ export const searchDocs = defineTool({
     'A question in words is fine: any of the words finds a document, in any of their forms. ' +
     'The query also takes "phrases in quotes", -excluded words and prefix*. ' +
     'Read what you find with get_doc_markdown, and cite its address.',
-  input: Type.Object(
-    {
-      query: Type.String({
-        minLength: 1,
-        maxLength: 1_000,
-        description:
-          'A question or words. What is in "quotes" must occur as it is written; -word excludes; prefix*.',
-      }),
-      type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
-      tag: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
+  input: {
+    query: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description:
+        'A question or words. What is in "quotes" must occur as it is written; -word excludes; prefix*.',
+    }),
+    type: Type.Optional(Type.String({ maxLength: 100, description: 'Only documents of this type.' })),
+    tag: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only documents with the tag of this slug.' }),
+    ),
+    mode: Type.Optional(
+      oneOf(
+        searchModes,
+        'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
       ),
-      mode: Type.Optional(
-        Type.Unsafe<SearchMode>({
-          type: 'string',
-          enum: [...searchModes],
-          description:
-            'What finds documents: their words, their meaning (then ask in a sentence), or both (default, where it is on).',
-        }),
-      ),
-      ...pageParameters({ usual: usualLimit, max: 50 }),
-    },
-    { additionalProperties: false },
-  ),
-  output: Type.Object({
+    ),
+    ...pageParameters({ usual: usualLimit, max: 50 }),
+  },
+  output: {
     results: Type.Array(
       Type.Object({
         slug: Type.String({ description: 'Names the document for get_doc_markdown.' }),
@@ -51,11 +46,7 @@ export const searchDocs = defineTool({
         ),
         address: Type.String({ description: 'Where the document or the section is: cite it.' }),
         tags: Type.Array(Type.Object({ slug: Type.String(), title: Type.String() })),
-        matched: Type.Unsafe<SearchMode>({
-          type: 'string',
-          enum: ['text', 'meaning', 'both'],
-          description: 'What found it: its words, its meaning, or both.',
-        }),
+        matched: oneOf(searchModes, 'What found it: its words, its meaning, or both.'),
         missing: Type.Optional(
           Type.Array(Type.String(), { description: 'The words of the query that it does not have.' }),
         ),
@@ -66,7 +57,7 @@ export const searchDocs = defineTool({
     limit: Type.Integer(),
     offset: Type.Integer(),
     notice: Type.Optional(Type.String({ description: 'What to know about this answer.' })),
-  }),
+  },
   async call({ query, type, tag, mode, limit = usualLimit, offset = 0 }, library) {
     const filter = withoutUndefined<Pick<DocumentFilter, 'type' | 'tag'>>({ type, tag });
     const { search, drafts } = library;

@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { expectationOf } from '../../protocol/base/expectation.ts';
 import { isRecord } from '../../protocol/base/json.ts';
@@ -16,11 +16,16 @@ export interface DocsTool<Input extends TObject = TObject, Output extends TObjec
   call(args: Static<Input>, library: McpLibrary, signal: AbortSignal): Promise<Static<Output>>;
 }
 
-/** Derives the types of a tool's arguments and result from its schemas. */
-export function defineTool<Input extends TObject, Output extends TObject>(
-  tool: DocsTool<Input, Output>,
-): DocsTool<Input, Output> {
-  return tool;
+/** Derives the types of a tool's arguments and result from the schemas of their properties. */
+export function defineTool<Input extends TProperties, Output extends TProperties>({
+  input,
+  output,
+  ...tool
+}: Omit<DocsTool<TObject<Input>, TObject<Output>>, 'input' | 'output'> & {
+  readonly input: Input;
+  readonly output: Output;
+}): DocsTool<TObject<Input>, TObject<Output>> {
+  return { ...tool, input: Type.Object(input, { additionalProperties: false }), output: Type.Object(output) };
 }
 
 /** A model's mistake, with a sentence that says what to do instead. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../protocol/base/errorText.ts';
-import { type CalledWorker, createCalledWorker } from '../base/calledWorker.ts';
+import { createCalledWorker } from '../base/calledWorker.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { EmbeddingsOptions } from './embeddings.ts';
 import type { MeaningDocument, MeaningIndex } from './meaningIndex.ts';
@@ -146,7 +146,7 @@ export function createMeaning(options: MeaningOptions) {
 
 async function embedWhatIsNew(
   index: DocumentIndex,
-  thread: CalledWorker<MeaningMethods>,
+  thread: ReturnType<typeof createCalledWorker<MeaningMethods, MeaningNote>>,
   signal: AbortSignal,
   report: (progress: EmbeddingProgress) => void,
 ): Promise<void> {

@@ -2,10 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
 import { embeddedText, sectionHash, sectionsOf } from '../content/sections.ts';
-import { type CompactVector, compactVector } from './compactVector.ts';
 import { type Embeddings, EmbeddingsError, maxTexts, tooLate } from './embeddings.ts';
 import type { StoredDocument, VectorStore } from './vectorStore.ts';
-import { type NearSection, VectorTable } from './vectorTable.ts';
+import { type CompactVector, compactVector, type NearSection, VectorTable } from './vectorTable.ts';
 
 /** A document of the index, by what shows whether it has changed. */
 export interface MeaningDocument {
@@ -14,7 +13,7 @@ export interface MeaningDocument {
   readonly isDraft: boolean;
 }
 
-export type EmbeddedDocument = Pick<Document, 'slug' | 'title' | 'body' | 'contentHash' | 'draft'>;
+type EmbeddedDocument = Pick<Document, 'slug' | 'title' | 'body' | 'contentHash' | 'draft'>;
 
 interface MeaningIndexOptions {
   readonly store: VectorStore;

@@ -1,7 +1,7 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../protocol/base/errorText.ts';
 import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import type { WorkerAnswer, WorkerRequest } from '../base/calledWorker.ts';
+import { answerCalls, type WorkerAnswer } from '../base/calledWorker.ts';
 import { createEmbeddings, EmbeddingsError } from './embeddings.ts';
 import type { MeaningMethods, MeaningNote, MeaningThreadData } from './meaning.ts';
 import { MeaningIndex } from './meaningIndex.ts';
@@ -10,12 +10,10 @@ import type { VectorStore } from './vectorStore.ts';
 /** Milliseconds between two checks for what other processes have embedded. */
 const pollInterval = 5_000;
 
-if (parentPort) void serve(parentPort, workerData as MeaningThreadData);
+if (parentPort) serve(parentPort, workerData as MeaningThreadData);
 
-type Port = NonNullable<typeof parentPort>;
-
-async function serve(port: Port, { place, embeddings: options }: MeaningThreadData): Promise<void> {
-  const send = (answer: WorkerAnswer<MeaningNote>) => port.postMessage(answer);
+function serve(port: MessagePort, { place, embeddings: options }: MeaningThreadData): void {
+  const send = (note: MeaningNote) => port.postMessage({ note } satisfies WorkerAnswer<MeaningNote>);
   let index: Promise<MeaningIndex> | undefined;
   const open = () =>
     (index ??= openIndex().catch((error) => {
@@ -23,13 +21,13 @@ async function serve(port: Port, { place, embeddings: options }: MeaningThreadDa
       throw error;
     }));
   const openIndex = async () => {
-    const store = await openStore(place, (message) => send({ note: { log: message } }));
+    const store = await openStore(place, (message) => send({ log: message }));
     const embeddings = createEmbeddings(options);
     const made = new MeaningIndex({
       store,
       embeddings,
       model: options.model,
-      onChange: () => send({ note: 'changed' }),
+      onChange: () => send('changed'),
     });
     await made.refresh();
     return made;
@@ -51,16 +49,17 @@ async function serve(port: Port, { place, embeddings: options }: MeaningThreadDa
       await (await index?.catch(() => undefined))?.close();
     },
   };
-  port.on('message', async ({ id, method, parameters }: WorkerRequest) => {
-    try {
+  answerCalls(
+    port,
+    async (method, parameters) => {
       const work: (...given: readonly never[]) => Promise<unknown> = methods[method as keyof typeof methods];
-      send({ id, value: await work(...(parameters as readonly never[])) });
-    } catch (error) {
-      const kind = error instanceof EmbeddingsError ? 'unavailable' : 'unexpected';
-      send({ id, error: { kind, message: messageOf(error) } });
-    }
-    if (method === 'close') port.close();
-  });
+      return { value: await work(...(parameters as readonly never[])) };
+    },
+    (error) => ({
+      kind: error instanceof EmbeddingsError ? 'unavailable' : 'unexpected',
+      message: messageOf(error),
+    }),
+  );
 }
 
 async function openStore(

@@ -1,22 +1,19 @@
 import {
   createSqliteStatements,
   type Database,
-  isCorruption,
   openDatabase,
   type SqliteValue,
 } from '../base/sqliteDatabase.ts';
-import { removeDatabase } from '../search/sqlite/indexFile.ts';
 import { createVectorStore, type VectorStore } from './vectorStore.ts';
 
-/** A file of another version, or a damaged one, is made anew: everything in it can be embedded again. */
+/** A file of another version is made anew: everything in it can be embedded again. */
 export async function openSqliteVectors(file: string): Promise<VectorStore> {
-  try {
-    return createSqliteVectors(await open(file));
-  } catch (error) {
-    if (!isCorruption(error)) throw error;
-    removeDatabase(file);
-    return createSqliteVectors(await open(file));
-  }
+  const isCurrent = (database: Database) =>
+    database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version === version;
+  const prepare = (database: Database) => {
+    if (!isCurrent(database)) database.transaction(() => isCurrent(database) || database.exec(schema));
+  };
+  return createSqliteVectors(await openDatabase(file, { isCache: true, prepare }));
 }
 
 /** Grows with every change of the tables. */
@@ -37,19 +34,6 @@ CREATE TABLE documents (
 CREATE TABLE vectors (model TEXT NOT NULL, hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, hash));
 PRAGMA user_version = ${version};
 `;
-
-async function open(file: string): Promise<Database> {
-  const database = await openDatabase(file);
-  try {
-    const isCurrent = () =>
-      database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version === version;
-    if (!isCurrent()) database.transaction(() => isCurrent() || database.exec(schema));
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
 
 function createSqliteVectors(database: Database): VectorStore {
   const { rows, batch } = createSqliteStatements(database);

@@ -1,5 +1,5 @@
 import { piecesOf, type StatementDatabase } from '../base/database.ts';
-import type { CompactVector } from './compactVector.ts';
+import type { CompactVector } from './vectorTable.ts';
 
 /** A document whose sections have vectors, or will have. */
 export interface StoredDocument {

@@ -1,4 +1,19 @@
-import { type CompactVector, lengthOf } from './compactVector.ts';
+/**
+ * A vector as it is kept: each number as a share of the largest one, in whole steps from -127 to 127. Its length does
+ * not count, since meanings are compared by the angle alone. Both engines keep the same bytes, so that they give the
+ * same order.
+ */
+export type CompactVector = Int8Array;
+
+const steps = 127;
+
+/** Undefined if nothing is left of it. */
+export function compactVector(vector: Float32Array): CompactVector | undefined {
+  let largest = 0;
+  for (const number of vector) largest = Math.max(largest, Math.abs(number));
+  if (largest === 0) return undefined;
+  return Int8Array.from(vector, (number) => Math.round((number / largest) * steps));
+}
 
 /** A section that is near to a question. */
 export interface NearSection {
@@ -41,10 +56,6 @@ export class VectorTable {
   constructor(dimensions: number) {
     this.dimensions = dimensions;
     this.#words = Math.ceil(dimensions / wordBits);
-  }
-
-  get size(): number {
-    return this.#count;
   }
 
   /** Replaces the sections of a document. Those without a vector are missing. */
@@ -190,3 +201,10 @@ const bitCounts = Uint8Array.from({ length: 1 << wordBits }, (_, word) => {
   for (let rest = word; rest > 0; rest &= rest - 1) count += 1;
   return count;
 });
+
+/** The length of a vector in steps. */
+function lengthOf(vector: CompactVector): number {
+  let sum = 0;
+  for (const step of vector) sum += step * step;
+  return Math.sqrt(sum);
+}

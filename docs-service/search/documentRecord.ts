@@ -226,6 +226,15 @@ function byUse(one: WrittenTerm, other: WrittenTerm): number {
   return other.count - one.count || Buffer.compare(keyOf(one), keyOf(other));
 }
 
+/** Whether a document has the type and the tag of a filter. */
+export function isOfKind(
+  document: DocumentMetadata,
+  { type, tag }: Pick<DocumentFilter, 'type' | 'tag'>,
+): boolean {
+  const hasTag = tag === undefined || document.tags.some(({ slug }) => slug === tag);
+  return hasTag && (type === undefined || document.type === type);
+}
+
 /** Whether a filter has a part for which no list is kept. */
 export function isNarrowed({ folder, changedSince }: DocumentFilter): boolean {
   return folder !== undefined || changedSince !== undefined;

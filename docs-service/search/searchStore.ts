@@ -1,6 +1,6 @@
 import { maxTokenLength } from './analyser.ts';
-import { type DocumentRecord, storable } from './documentRecord.ts';
-import { languageMark, markToLength } from './documentWords.ts';
+import { storable } from './documentRecord.ts';
+import { languageMark, markToLength, type StoredText } from './documentWords.ts';
 import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
 import {
   anyNumber,
@@ -33,8 +33,6 @@ export interface WordRange {
 }
 
 const maxLanguages = 4;
-
-type StoredDocument = Pick<DocumentRecord, 'path' | 'metadata' | 'body'>;
 
 /** What a search reads, in one state of the library. Documents and words are named by their numbers. */
 export class SearchStore {
@@ -129,8 +127,8 @@ export class SearchStore {
     return (await this.#database.rows<{ key: number }>(sorted, keys)).map(({ key }) => key);
   }
 
-  async read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredDocument>> {
-    const rows = await this.#database.rows<StoredDocument & { readonly key: number }>(
+  async read(keys: readonly number[]): Promise<ReadonlyMap<number, StoredText>> {
+    const rows = await this.#database.rows<StoredText & { readonly key: number }>(
       `SELECT key, path, metadata, body FROM docs_documents JOIN docs_bodies USING (key)
        WHERE ${this.#database.dialect.any('key')}`,
       keys,

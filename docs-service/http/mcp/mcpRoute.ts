@@ -2,10 +2,10 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
-import { createListChangeNotifier, createMcpServer } from '../../mcp/mcpServer.ts';
+import { createMcpServer, followChanges } from '../../mcp/mcpServer.ts';
 import type { Authorization } from '../authorization.ts';
 import { documentAddress, readingPath } from '../documentView.ts';
-import { OpenCount } from '../openCount.ts';
+import { OpenCount, whenClosed } from '../openCount.ts';
 import { HttpProblem } from '../problems.ts';
 import type { Services } from '../services.ts';
 
@@ -78,7 +78,6 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
     app.post(
       path,
       {
-        schema: { hide: true },
         // Programs also find the sign-in by a GET.
         config: { guard: authorization.requireReader },
         onRequest: [authorization.requireReader, refuseOtherMedia],
@@ -88,15 +87,13 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
-function whenGone({ raw }: FastifyReply): AbortController {
+function whenGone(reply: FastifyReply): AbortController {
   const gone = new AbortController();
   const overdue = setTimeout(() => gone.abort(), maxAnswerTime);
-  const end = () => {
+  whenClosed(reply, () => {
     clearTimeout(overdue);
     gone.abort();
-  };
-  if (raw.destroyed) end();
-  else raw.once('close', end);
+  });
   return gone;
 }
 
@@ -204,13 +201,11 @@ async function openLibraryHandler(
       }),
     { maxSubscriptions: listenerBounds.maxOfAll, onerror: (error) => log.debug({ err: error }, 'MCP') },
   );
-  const notifier = createListChangeNotifier(() => handler.notify.resourcesChanged());
-  const subscription = index.onDidChange(notifier.onDidChange);
+  const following = followChanges(index, () => handler.notify.resourcesChanged());
   return {
     fetch: (request, given) => handler.fetch(request, given),
     async close() {
-      subscription.dispose();
-      notifier.dispose();
+      following.dispose();
       await handler.close();
     },
   };

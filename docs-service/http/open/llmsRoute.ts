@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { count, cutText } from '../../../protocol/base/text.ts';
-import type { Document, DocumentMetadata } from '../../content/document.ts';
+import { piecesOf } from '../../base/database.ts';
+import type { DocumentMetadata } from '../../content/document.ts';
 import { visibleText } from '../../formats/markdown/xmlText.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import { findCollection } from '../../library/libraryCollections.ts';
+import { openCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
-import type { DocumentIndex, LocatedMetadata } from '../../search/documentIndex.ts';
+import type { DocumentIndex } from '../../search/documentIndex.ts';
 import { seesDrafts } from '../authorization.ts';
 import { createEtag, revalidate } from '../conditional.ts';
 import { linkAddress, readingPath } from '../documentView.ts';
@@ -20,101 +21,86 @@ const pieceSize = 500;
  * `GET /llms.txt`: what the asker may read; and `/llms-full.txt`, with the texts. They are made while they are sent, so
  * their lengths do not matter.
  */
-export function createLlmsRoute(services: Services): FastifyPluginAsync {
+export async function llmsRoute(app: FastifyInstance, services: Services): Promise<void> {
   const { index, readPublic, publicSearch, authorization, owner } = services;
-  const { everything, publicList } = listsOf(services);
   // Other instances, and this one after a restart, count the changes of the library anew.
   const instance = randomUUID();
-  return async (app) => {
-    app.addHook('onSend', async (_request, reply) => {
-      reply.header('vary', 'Authorization, Cookie, Origin');
-    });
-    for (const [path, textFor] of [
-      ['/llms.txt', llmsText],
-      ['/llms-full.txt', llmsFullText],
-    ] as const)
-      app.get(path, { schema: { hide: true } }, async (request, reply) =>
-        send(request, reply, { ...(await listFor(request, reply)), textFor }),
-      );
-  };
-
-  async function listFor(request: FastifyRequest, reply: FastifyReply): Promise<Omit<LlmsAnswer, 'textFor'>> {
+  /** The list for who asks, with a key that says what it depends on. */
+  const listFor = async (request: FastifyRequest, reply: FastifyReply, hasTexts: boolean) => {
     const isOwner = request.headers.authorization === undefined && (await owner.isSignedIn(request));
     if (isOwner) authorization.countOwnerRequest(reply);
     else if (request.headers.authorization === undefined) {
       const library = await readPublic();
       if (library.collections.length > 0) {
         authorization.countVisit(request, reply);
-        if (request.routeOptions.url?.endsWith('/llms-full.txt')) await publicSearch.catchUp();
-        return { key: stampOf(library), list: publicList(library) };
+        if (hasTexts) await publicSearch.catchUp();
+        return { key: stampOf(library), list: publicList(services, library) };
       }
     }
     if (!isOwner) await authorization.requireReader(request, reply);
     const drafts = isOwner || seesDrafts(request);
     const key = JSON.stringify([index.generation, isOwner, drafts]);
-    return { key, list: await everything({ isOwner, drafts }) };
-  }
-
-  function send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { key, list, textFor }: LlmsAnswer,
-  ): FastifyReply {
-    const etag = createEtag(instance, request.routeOptions.url ?? '', key);
-    if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    authorization.countDownload(request, reply);
-    return reply.send(Readable.from(textFor(list)));
-  }
+    return { key, list: await everything(services, { isOwner, drafts }) };
+  };
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('vary', 'Authorization, Cookie, Origin');
+  });
+  for (const [path, textFor] of [
+    ['/llms.txt', llmsText],
+    ['/llms-full.txt', llmsFullText],
+  ] as const)
+    app.get(path, async (request, reply) => {
+      const { key, list } = await listFor(request, reply, textFor === llmsFullText);
+      const etag = createEtag(instance, request.routeOptions.url ?? '', key);
+      if (revalidate(request, reply.type('text/plain; charset=utf-8'), etag)) return reply.send();
+      if (request.method === 'HEAD') return reply.send(Readable.from([]));
+      authorization.countDownload(request, reply);
+      return reply.send(Readable.from(textFor(list)));
+    });
 }
 
-function listsOf({ index, publicSearch, renditions, baseUrl, site }: Services) {
-  return { everything, publicList };
-
-  async function everything({ isOwner, drafts }: { readonly isOwner: boolean; readonly drafts: boolean }) {
-    const { total } = await index.list({ drafts, limit: 1, offset: 0 });
-    return {
-      title: site.title,
-      summary: `A library of ${count(total, 'document')}.`,
-      about: `Each link leads to the Markdown of a document.${isOwner ? '' : ` It needs the same token as this list. ${baseUrl.href}/docs describes every address, and \`${baseUrl.href}/mcp\` is for agents.`}`,
-      sections: sectionsOf(index, drafts),
-      addressOf: (slug: string) =>
-        isOwner ? `${readingPath({ root: baseUrl.href }, slug)}.md` : linkAddress(baseUrl, slug, 'markdown'),
-      textOf: async (slug: string) => {
-        const document = await index.read(slug);
-        return document === undefined || (document.draft && !drafts) ? undefined : markdownOf(document);
-      },
-    };
-  }
-
-  async function markdownOf(document: Document): Promise<string | undefined> {
-    try {
-      const markdown = await renditions.markdown(document);
-      const bytes = (await markdown.cached()) ?? (await markdown.render(new AbortController().signal));
-      return new TextDecoder().decode(bytes);
-    } catch (error) {
-      if (error instanceof UnrenderableError) return undefined;
-      throw error;
-    }
-  }
-
-  function publicList({ collections, documents }: PublicLibrary): LlmsTexts {
-    return {
-      title: site.title,
-      summary: `The public part of a library: ${count(documents.length, 'document')}.`,
-      about: 'Each link leads to a page with the text of a document.',
-      sections: openSections(collections),
-      addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
-      textOf: (slug) => publicSearch.textOf(slug),
-    };
-  }
+async function everything(
+  { index, renditions, baseUrl, site }: Services,
+  { isOwner, drafts }: { readonly isOwner: boolean; readonly drafts: boolean },
+): Promise<LlmsTexts> {
+  const { total } = await index.list({ drafts, limit: 1, offset: 0 });
+  return {
+    title: site.title,
+    summary: `A library of ${count(total, 'document')}.`,
+    about: `Each link leads to the Markdown of a document.${isOwner ? '' : ` It needs the same token as this list. ${baseUrl.href}/docs describes every address, and \`${baseUrl.href}/mcp\` is for agents.`}`,
+    sections: sectionsOf(index, drafts),
+    addressOf: (slug) =>
+      isOwner ? `${readingPath({ root: baseUrl.href }, slug)}.md` : linkAddress(baseUrl, slug, 'markdown'),
+    async textOf(slug) {
+      const document = await index.read(slug);
+      if (document === undefined || (document.draft && !drafts)) return undefined;
+      try {
+        const markdown = await renditions.markdown(document);
+        const bytes = (await markdown.cached()) ?? (await markdown.render(new AbortController().signal));
+        return new TextDecoder().decode(bytes);
+      } catch (error) {
+        if (error instanceof UnrenderableError) return undefined;
+        throw error;
+      }
+    },
+  };
 }
 
-interface LlmsAnswer {
-  /** What the list depends on. */
-  readonly key: string;
-  readonly list: LlmsTexts;
-  readonly textFor: typeof llmsFullText | typeof llmsText;
+function publicList(
+  { publicSearch, baseUrl, site }: Services,
+  { collections, documents }: PublicLibrary,
+): LlmsTexts {
+  return {
+    title: site.title,
+    summary: `The public part of a library: ${count(documents.length, 'document')}.`,
+    about: 'Each link leads to a page with the text of a document.',
+    sections: collections.map(({ definition, documents }) => ({
+      title: definition.title,
+      documents: piecesOf(documents, pieceSize),
+    })),
+    addressOf: (slug) => readingPath({ root: baseUrl.href }, slug),
+    textOf: (slug) => publicSearch.textOf(slug),
+  };
 }
 
 /** It stays the same when something else changes, so that strangers do not see when that is. */
@@ -128,22 +114,12 @@ function stampOf({ collections, documents }: PublicLibrary): string {
 /** The collections in the order of their names, and then what is in none of them. */
 async function* sectionsOf(index: DocumentIndex, drafts: boolean): AsyncIterable<LlmsSection> {
   const definitions = await index.collections();
-  for (const { name } of definitions) {
-    const collection = await findCollection(index, name);
-    if (collection === undefined) continue;
-    yield { title: collection.definition.title, documents: piecesOf(collection.documents) };
+  for (const definition of definitions) {
+    const { documents } = await openCollection(index, definition);
+    yield { title: definition.title, documents: piecesOf(documents, pieceSize) };
   }
   const title = definitions.length === 0 ? 'Documents' : 'Other documents';
   yield { title, documents: allDocuments(index, drafts) };
-}
-
-async function* openSections(collections: PublicLibrary['collections']): AsyncIterable<LlmsSection> {
-  for (const { definition, documents } of collections)
-    yield { title: definition.title, documents: piecesOf(documents) };
-}
-
-async function* piecesOf(documents: readonly LocatedMetadata[]) {
-  for (let at = 0; at < documents.length; at += pieceSize) yield documents.slice(at, at + pieceSize);
 }
 
 async function* allDocuments(index: DocumentIndex, drafts: boolean) {
@@ -160,7 +136,7 @@ export interface LlmsList {
   readonly summary: string;
   /** In sentences of Markdown. */
   readonly about: string;
-  readonly sections: AsyncIterable<LlmsSection>;
+  readonly sections: Pieces<LlmsSection>;
   readonly addressOf: (slug: string) => string;
 }
 
@@ -173,8 +149,10 @@ interface LlmsTexts extends LlmsList {
 interface LlmsSection {
   readonly title: string;
   /** In pieces, so that a large library needs little memory. */
-  readonly documents: AsyncIterable<readonly DocumentMetadata[]>;
+  readonly documents: Pieces<readonly DocumentMetadata[]>;
 }
+
+type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
 
 /** In characters. A list is for choosing, and a description may have 5,000. */
 const maxDescription = 300;
@@ -182,15 +160,23 @@ const maxDescription = 300;
 /** The file in pieces: a document once, in the first section that has it, and no section without documents. */
 export async function* llmsText({ title, summary, about, sections, addressOf }: LlmsList) {
   yield `# ${literal(title)}\n\n> ${summary}\n\n${about}\n`;
+  for await (const { heading, documents } of eachOnce(sections)) {
+    const entries = documents.map((document) => `${entry(document, addressOf)}\n`).join('');
+    yield (heading === undefined ? '' : `\n## ${literal(heading)}\n\n`) + entries;
+  }
+}
+
+/** What no piece before has; the first of a section has its heading. */
+async function* eachOnce(sections: LlmsList['sections']) {
   const listed = new Set<string>();
-  for await (const section of sections) {
-    let heading = `\n## ${literal(section.title)}\n\n`;
-    for await (const documents of section.documents) {
-      const fresh = documents.filter(({ slug, hidden }) => !hidden && !listed.has(slug));
+  for await (const { title, documents } of sections) {
+    let heading: string | undefined = title;
+    for await (const piece of documents) {
+      const fresh = piece.filter(({ slug, hidden }) => !hidden && !listed.has(slug));
       if (fresh.length === 0) continue;
       for (const { slug } of fresh) listed.add(slug);
-      yield heading + fresh.map((document) => `${entry(document, addressOf)}\n`).join('');
-      heading = '';
+      yield { heading, documents: fresh };
+      heading = undefined;
     }
   }
 }
@@ -201,21 +187,17 @@ const maxTexts = 2_000_000;
 /** The documents one after another, in pieces, each once. What is beyond the limit is counted. */
 async function* llmsFullText({ title, summary, sections, addressOf, textOf }: LlmsTexts) {
   yield `# ${literal(title)}\n\n> ${summary}\n`;
-  const listed = new Set<string>();
   let left = maxTexts;
   let more = 0;
-  for await (const section of sections)
-    for await (const documents of section.documents)
-      for (const { slug, title: name, hidden } of documents) {
-        if (hidden || listed.has(slug)) continue;
-        listed.add(slug);
-        const text = left > 0 ? await textOf(slug) : '';
-        if (text === undefined) continue;
-        left -= text.length;
-        if (left <= 0) more += 1;
-        else
-          yield `\n${rule}\nTitle: ${literal(name) || slug}\nAddress: ${addressOf(slug)}\n\n${text.trim()}\n`;
-      }
+  for await (const { documents } of eachOnce(sections))
+    for (const { slug, title: name } of documents) {
+      const text = left > 0 ? await textOf(slug) : '';
+      if (text === undefined) continue;
+      left -= text.length;
+      if (left <= 0) more += 1;
+      else
+        yield `\n${rule}\nTitle: ${literal(name) || slug}\nAddress: ${addressOf(slug)}\n\n${text.trim()}\n`;
+    }
   if (more > 0)
     yield `\n${rule}\n${count(more, 'further document')} would be too much for one file: llms.txt names all of them.\n`;
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { cutText } from '../../../protocol/base/text.ts';
+import { piecesOf } from '../../base/database.ts';
 import { escapeXml, visibleText } from '../../formats/markdown/xmlText.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import { tryInstant } from '../../search/documentRecord.ts';
@@ -12,59 +13,48 @@ import { collectionAddress } from '../reading/documentList.ts';
 import type { Services } from '../services.ts';
 
 /** What programs of the public web look for beside the pages. It names nothing but what is public. */
-export function createPublicRoutes(services: Services): FastifyPluginAsyncTypebox {
+export const publicRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   const { readPublic, authorization, owner, baseUrl, site } = services;
   const { href, path } = baseUrl;
-  const sitemaps = new WeakMap<PublicLibrary, Map<number, string>>();
-  return async (app) => {
-    app.addHook('onSend', async (_request, reply) => {
-      reply.header('vary', 'Cookie, Origin');
-    });
-    app.get(
-      '/sitemap.xml',
-      { schema: { hide: true, querystring: Type.Object({ part }) } },
-      async (request, reply) => {
-        const library = await admit(request, reply);
-        const text = library.collections.length > 0 ? sitemapOf(library, request.query.part) : undefined;
-        if (text === undefined) throw nothingHere();
-        return sendText(request, reply, { text, mediaType: 'application/xml', authorization });
-      },
-    );
-    app.get('/opensearch.xml', { schema: { hide: true } }, async (request, reply) => {
-      await admit(request, reply);
-      const mediaType = 'application/opensearchdescription+xml';
-      return sendText(request, reply, { text: openSearch(site.title, href), mediaType, authorization });
-    });
-    // Robots look for it at the root of the host alone.
-    if (path === '')
-      app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) => {
-        const { collections } = await readPublic();
-        reply.header('cache-control', 'no-cache').type('text/plain; charset=utf-8');
-        return reply.send(
-          collections.length > 0 ? `${openRobots}\nSitemap: ${href}/sitemap.xml\n` : closedRobots,
-        );
-      });
-  };
-
   /** Each file is made once, until the library changes. */
-  function sitemapOf(library: PublicLibrary, number = 0): string | undefined {
-    const files = sitemaps.get(library) ?? new Map<number, string>();
+  const sitemaps = new WeakMap<PublicLibrary, readonly string[]>();
+  const sitemapOf = (library: PublicLibrary, part = 0): string | undefined => {
+    const files = sitemaps.get(library) ?? sitemapFiles(library, href);
     sitemaps.set(library, files);
-    const text = files.get(number) ?? sitemap(library, href, number === 0 ? undefined : number);
-    // A number that leads nowhere is not kept, because anyone can ask for any.
-    if (text !== undefined) files.set(number, text);
-    return text;
-  }
-
+    return files[part];
+  };
   /** Lets the owner pass, and strangers if there is anything for them. Throws HttpProblem. */
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<PublicLibrary> => {
     const library = await readPublic();
     if (await owner.isSignedIn(request)) authorization.countOwnerRequest(reply);
     else if (library.collections.length > 0) authorization.countVisit(request, reply);
     else throw nothingHere();
     return library;
-  }
-}
+  };
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('vary', 'Cookie, Origin');
+  });
+  app.get('/sitemap.xml', { schema: { querystring: Type.Object({ part }) } }, async (request, reply) => {
+    const library = await admit(request, reply);
+    const text = library.collections.length > 0 ? sitemapOf(library, request.query.part) : undefined;
+    if (text === undefined) throw nothingHere();
+    return sendText(request, reply, { text, mediaType: 'application/xml', authorization });
+  });
+  app.get('/opensearch.xml', async (request, reply) => {
+    await admit(request, reply);
+    const mediaType = 'application/opensearchdescription+xml';
+    return sendText(request, reply, { text: openSearch(site.title, href), mediaType, authorization });
+  });
+  // Robots look for it at the root of the host alone.
+  if (path === '')
+    app.get('/robots.txt', async (_request, reply) => {
+      const { collections } = await readPublic();
+      reply.header('cache-control', 'no-cache').type('text/plain; charset=utf-8');
+      return reply.send(
+        collections.length > 0 ? `${openRobots}\nSitemap: ${href}/sitemap.xml\n` : closedRobots,
+      );
+    });
+};
 
 const part = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
 
@@ -114,28 +104,27 @@ const maxDescription = 1_024;
 const maxAddresses = 50_000;
 
 /**
- * The public pages for search engines (sitemaps.org). If there are too many for a file, it names parts.
- * Undefined if there is no such part.
+ * The public pages for search engines (sitemaps.org), and after that its parts: if there are too many pages for one
+ * file, the first names the others.
  * @param href the address of the service, without a final slash
- * @param part counted from 1; the whole, or the list of parts, if it is left out
  */
-export function sitemap(library: PublicLibrary, href: string, part?: number): string | undefined {
-  const all = addressesOf(library, href);
-  const parts = Math.ceil(all.length / maxAddresses);
-  if (part === undefined && parts > 1)
-    return file(
-      'sitemapindex',
-      Array.from({ length: parts }, (_, at) =>
-        item('sitemap', { address: `${href}/sitemap.xml?part=${at + 1}`, date: null }),
-      ),
-    );
-  const first = ((part ?? 1) - 1) * maxAddresses;
-  if (first >= all.length) return undefined;
-  const shown = all.slice(first, first + maxAddresses);
-  return file(
-    'urlset',
-    shown.map((address) => item('url', address)),
+export function sitemapFiles(library: PublicLibrary, href: string): readonly string[] {
+  const parts = piecesOf(addressesOf(library, href), maxAddresses).map((addresses) =>
+    file(
+      'urlset',
+      addresses.map((address) => item('url', address)),
+    ),
   );
+  const names = parts.map((_, at) => ({ address: `${href}/sitemap.xml?part=${at + 1}`, date: null }));
+  const [only = ''] = parts;
+  const first =
+    parts.length === 1
+      ? only
+      : file(
+          'sitemapindex',
+          names.map((name) => item('sitemap', name)),
+        );
+  return [first, ...parts];
 }
 
 interface Address {

@@ -1,4 +1,3 @@
-import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document, DocumentMetadata } from '../../content/document.ts';
 import { chapterTitles } from '../../formats/chapterTitles.ts';
 import { type Folders, neighboursInTree, parentOf } from '../../library/folders.ts';
@@ -8,22 +7,11 @@ import { escapeHtml, pageAround, type Site } from '../pages.ts';
 import { collectionAddress, feedOf } from './documentList.ts';
 import { folderCrumbs, folderTree } from './folderTree.ts';
 
-/** The collection that a reader came from. */
-export interface AdjacentPages {
-  readonly definition: CollectionDefinition;
-  /** The position of the document in the collection, from 1. */
-  readonly place: number;
-  readonly size: number;
-  readonly previous: DocumentMetadata | undefined;
-  readonly next: DocumentMetadata | undefined;
-}
+/** Where a reader is in a collection. */
+export type AdjacentPages = NonNullable<ReturnType<typeof neighboursIn>>;
 
 /** The documents before and after, if the document is in the collection. */
-export function neighboursIn(
-  { definition, documents }: LibraryCollection,
-  slug: string,
-  site: Site,
-): AdjacentPages | undefined {
+export function neighboursIn({ definition, documents }: LibraryCollection, slug: string, site: Site) {
   const at = documents.findIndex((one) => one.slug === slug);
   if (at < 0) return undefined;
   const near = documents.slice(Math.max(0, at - 1), at + 2);
@@ -32,6 +20,7 @@ export function neighboursIn(
     one && { ...one, title: titles[near.findIndex(({ slug }) => slug === one.slug)] ?? one.title };
   return {
     definition,
+    /** The position of the document in the collection, from 1. */
     place: at + 1,
     size: documents.length,
     previous: named(documents[at - 1]),
@@ -83,9 +72,17 @@ function collectionSteps(site: Site, { definition, place, size }: AdjacentPages)
 
 /** Strangers see no folders, and so no order but that of a collection. */
 function treeSteps(site: Site, folders: Folders, slug: string): string {
-  if (site.isOpen) return '';
-  const [previous, next] = neighboursInTree(folders, slug);
-  return steps(stepTo(site, previous, 'prev'), stepTo(site, next, 'next'), 'Before and after');
+  return site.isOpen ? '' : steps(site, neighboursInTree(folders, slug), 'Before and after');
+}
+
+function steps(
+  site: Site,
+  [previous, next]: readonly (DocumentMetadata | undefined)[],
+  label: string,
+  collection?: string,
+): string {
+  const links = stepTo(site, previous, 'prev', collection) + stepTo(site, next, 'next', collection);
+  return links === '' ? '' : `<nav class="around" aria-label="${label}">${links}</nav>\n`;
 }
 
 function stepTo(
@@ -101,16 +98,8 @@ function stepTo(
   return `<a class="${rel}" rel="${rel}" href="${readingPath(site, document.slug)}${inside}"><span>${text}</span><bdi>${name}</bdi></a>`;
 }
 
-function steps(previous: string, next: string, label: string): string {
-  return previous + next === '' ? '' : `<nav class="around" aria-label="${label}">${previous}${next}</nav>\n`;
-}
-
 function neighbours(site: Site, { definition, previous, next }: AdjacentPages): string {
-  const around = steps(
-    stepTo(site, previous, 'prev', definition.name),
-    stepTo(site, next, 'next', definition.name),
-    'Within the collection',
-  );
+  const around = steps(site, [previous, next], 'Within the collection', definition.name);
   if (site.isOpen) return around;
   const address = collectionAddress(site, definition.name);
   const title = `<bdi>${escapeHtml(definition.title)}</bdi>`;

@@ -6,6 +6,7 @@ import { type Folders, readFolders, startPaths } from '../../library/folders.ts'
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentFilter, DocumentPage, Paging, SearchPage } from '../../search/documentIndex.ts';
+import { isOfKind } from '../../search/documentRecord.ts';
 import type { Site } from '../pages.ts';
 import type { Services } from '../services.ts';
 
@@ -40,12 +41,8 @@ export function openPages(
   };
   return {
     site: { ...site, isOpen: true },
-    async list({ type, tag, limit, offset }) {
-      const found = documents.filter(
-        (one) =>
-          (type === undefined || one.type === type) &&
-          (tag === undefined || one.tags.some(({ slug }) => slug === tag)),
-      );
+    async list({ limit, offset, ...filter }) {
+      const found = documents.filter((one) => isOfKind(one, filter));
       return { items: found.slice(offset, offset + limit), total: found.length };
     },
     // By text alone: strangers do not put the owner's runner to work.

@@ -5,7 +5,7 @@ import { createEtag, sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
-import { answerError, type HttpProblem, loggedProblemOf } from '../problems.ts';
+import { answerError, type HttpProblem, loggedProblemOf, withoutAnswer } from '../problems.ts';
 import { sendRendition } from '../sendRendition.ts';
 
 /** Answers with a page that has the text of a document. */
@@ -33,8 +33,7 @@ export function createPageAnswer(site: Site) {
     if (!hasPages || !request.headers.accept?.includes('text/html'))
       return answerError(error, request, reply);
     const problem = loggedProblemOf(error, request);
-    for (const name of ['etag', 'content-disposition', 'accept-ranges']) reply.removeHeader(name);
-    return reply
+    return withoutAnswer(reply)
       .code(problem.status)
       .headers({ ...pageHeaders({ isReading: true }), 'cache-control': 'no-store', ...problem.headers })
       .type('text/html; charset=utf-8')

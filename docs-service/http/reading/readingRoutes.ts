@@ -2,16 +2,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { isSlug } from '../../content/slug.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
 import { folderAt, readFolders, startPaths } from '../../library/folders.ts';
 import { findCollection } from '../../library/libraryCollections.ts';
 import { tryLeadToAlias } from '../aliasRoute.ts';
-import { sendBook } from '../apiRoutes.ts';
+import { sendBook, sendPdf } from '../apiRoutes.ts';
+import type { Authorization } from '../authorization.ts';
 import { sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
 import { atomFeed } from '../open/atomFeed.ts';
-import { HttpProblem } from '../problems.ts';
+import { HttpProblem, noPage } from '../problems.ts';
 import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
 import { sendRendition } from '../sendRendition.ts';
 import type { Services } from '../services.ts';
@@ -63,175 +63,160 @@ function lastPage(total: number): number {
  * others. Here alone, a session replaces the token that the API needs, so that no page of another site can use the
  * cookie to read the API.
  */
-export function createReadingRoutes(services: Services): FastifyPluginAsyncTypebox {
+export const readingRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
   const { index, readPublic, renditions, authorization, owner, site, baseUrl, lookups } = services;
   const { href } = baseUrl;
   const owners = ownersPages(services);
   const libraryOf = async ({ visitor }: FastifyRequest) =>
     visitor === null ? owners : openPages(services, await readPublic());
-  return async (app) => {
-    app.addHook('onRequest', async (request, reply) => {
-      if (await owner.isSignedIn(request)) return authorization.countOwnerRequest(reply);
-      const isOpen = request.routeOptions.config.isOpen && (await readPublic()).collections.length > 0;
-      if (isOpen) return authorization.countVisit(request, reply);
-      await owner.requireOwner(request, reply);
-    });
-    app.addHook('onSend', async (_request, reply) => {
-      reply.header('vary', 'Cookie, Origin');
-    });
-    const answerWithPage = createPageAnswer(site);
-    app.setErrorHandler(answerWithPage);
-    app.setNotFoundHandler((request, reply) =>
-      answerWithPage(new HttpProblem(404, 'There is no page at this address.'), request, reply),
-    );
-
-    app.get('', { ...open, schema: { hide: true, querystring: libraryQuery } }, async (request, reply) => {
-      const { page = 1 } = request.query;
-      // A form also sends its empty fields.
-      const filled = Object.entries(request.query).filter(([, value]) => value !== '');
-      const asked = { ...(Object.fromEntries(filled) as Partial<typeof request.query>), page };
-      if (asked.path !== undefined && request.visitor !== null) return askToSignIn(request, reply);
-      const library = await libraryOf(request);
-      if (asked.q !== undefined) return sendResults(request, reply, { ...asked, q: asked.q, library });
-      if (asked.path !== undefined) return sendFolder(request, reply, asked.path, page);
-      return sendLibrary(request, reply, { ...asked, library });
-    });
-
-    app.get(
-      '/:slug',
-      {
-        ...open,
-        schema: {
-          hide: true,
-          params: slugParameter,
-          querystring: Type.Object({ in: place, page: pageNumber }),
-        },
-      },
-      async (request, reply) => {
-        const { slug } = request.params;
-        if (slug === '') return reply.redirect(`${site.root}/read`, 303);
-        const library = await libraryOf(request);
-        const document = await library.document(slug);
-        if (document === undefined) return askToSignIn(request, reply);
-        // Browsers would keep it, and what is public no more is closed at once.
-        if ('movedTo' in document)
-          return reply
-            .header('cache-control', 'private, no-cache')
-            .redirect(readingPath(site, document.movedTo), 308);
-        const article = await library.article(document);
-        const collection = await library.collectionAround(slug, request.query.in);
-        const near = collection && neighboursIn(collection, slug, library.site);
-        const canonical = library.site.isOpen ? readingPath({ root: href }, slug) : undefined;
-        const around = documentPage(library.site, document, await library.folders(), near, canonical);
-        return sendAround(request, reply, article, around, authorization);
-      },
-    );
-
-    app.get(
-      '/:slug.pdf',
-      { schema: { hide: true, params: slugParameter, querystring: paperQuery } },
-      async (request, reply) => {
-        const found = await lookups.document(request.params.slug, true);
-        const pdf = await renditions.pdf(found, request.query.paper ?? 'a4');
-        return sendRendition(request, reply, pdf, { authorization, fileName: `${found.slug}.pdf` });
-      },
-    );
-
-    app.get('/:slug.md', { schema: { hide: true, params: slugParameter } }, async (request, reply) => {
-      const found = await lookups.document(request.params.slug, true);
-      return sendRendition(request, reply, await renditions.source(found), { authorization });
-    });
-
-    app.get(
-      '/collections/:name',
-      {
-        ...open,
-        schema: { hide: true, params: nameParameter, querystring: Type.Object({ page: pageNumber }) },
-      },
-      async (request, reply) => {
-        const { site, collection: find } = await libraryOf(request);
-        const collection = await find(request.params.name);
-        if (collection === undefined) return askToSignIn(request, reply);
-        return sendPage(request, reply, collectionPage(site, collection, request.query.page ?? 1));
-      },
-    );
-
-    app.get(
-      '/collections/:name/feed.atom',
-      { ...open, schema: { hide: true, params: nameParameter } },
-      async (request, reply) => {
-        const library = await libraryOf(request);
-        const collection = await library.collection(request.params.name);
-        if (collection === undefined) return askToSignIn(request, reply);
-        const changed = await index.changedAt(collection.documents.map(({ slug }) => slug));
-        const text = atomFeed({ collection, href, library: site.title, changed });
-        return sendText(request, reply, { text, mediaType: 'application/atom+xml', authorization });
-      },
-    );
-
-    app.get<{ Params: { '*': string } }>(
-      '/*',
-      { config: { isOpen: true, isFallback: true }, schema: { hide: true } },
-      async (request, reply) => {
-        if (await tryLeadToAlias(services, request, reply)) return reply;
-        if (request.visitor !== null) return askToSignIn(request, reply);
-        throw new HttpProblem(404, 'There is no page at this address.');
-      },
-    );
-
-    for (const ending of ['epub', 'pdf'] as const)
-      app.get(
-        `/collections/:name.${ending}`,
-        { schema: { hide: true, params: nameParameter, querystring: paperQuery } },
-        (request, reply) => sendBook(services, request, reply, ending),
-      );
-  };
-
+  app.addHook('onRequest', async (request, reply) => {
+    if (await owner.isSignedIn(request)) return authorization.countOwnerRequest(reply);
+    const isOpen = request.routeOptions.config.isOpen && (await readPublic()).collections.length > 0;
+    if (isOpen) return authorization.countVisit(request, reply);
+    await owner.requireOwner(request, reply);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('vary', 'Cookie, Origin');
+  });
+  const answerWithPage = createPageAnswer(site);
+  app.setErrorHandler(answerWithPage);
+  app.setNotFoundHandler((request, reply) => answerWithPage(noPage(), request, reply));
   /** Whether a page exists that is not public is not for strangers to know. */
-  async function askToSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const askToSignIn = async (request: FastifyRequest, reply: FastifyReply) => {
     await owner.requireOwner(request, reply);
     return reply;
-  }
+  };
 
-  async function sendFolder(request: FastifyRequest, reply: FastifyReply, path: string, page: number) {
-    const folders = await owners.folders();
-    const folder = folderAt(folders, path);
-    if (folder === undefined)
-      throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
-    const last = lastPage(folder.documents.length);
-    if (page > last) return reply.redirect(libraryAddress(site, { path: folder.path, page: last }), 303);
-    return sendPage(request, reply, folderPage(site, folder, folders, page, pageSize));
-  }
+  app.get('', { ...open, schema: { querystring: libraryQuery } }, async (request, reply) => {
+    const { page = 1 } = request.query;
+    // A form also sends its empty fields.
+    const filled = Object.entries(request.query).filter(([, value]) => value !== '');
+    const asked = { ...(Object.fromEntries(filled) as Partial<typeof request.query>), page };
+    if (asked.path !== undefined && request.visitor !== null) return askToSignIn(request, reply);
+    const library = await libraryOf(request);
+    if (asked.q !== undefined) return sendResults(request, reply, { ...asked, q: asked.q, library });
+    if (asked.path !== undefined) return sendFolder(request, reply, { ...asked, path: asked.path, library });
+    return sendLibrary(request, reply, { ...asked, library }, authorization);
+  });
 
-  async function sendLibrary(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { library, type, tag, page }: PageQuery,
-  ): Promise<FastifyReply> {
-    const { site } = library;
-    const filter = withoutUndefined<Pick<ListFilter, 'type' | 'tag'>>({ type, tag });
-    const found = await library.list({ ...filter, ...rowsOf(page) });
-    const last = lastPage(found.total);
-    if (page > last) return reply.redirect(libraryAddress(site, { ...filter, page: last }), 303);
-    const isFront = page === 1 && Object.keys(filter).length === 0;
-    if (!isFront) noIndex(reply, library);
-    const collections = isFront ? await library.collections() : [];
-    const folders = await library.folders();
-    const view = { site, filter, page, pageSize, ...found, collections, folders };
-    const start = isFront ? await library.startPage() : undefined;
-    if (start !== undefined) {
-      try {
-        const article = await library.article(start);
-        const around = libraryPage({ ...view, hasStart: true });
-        return await sendAround(request, reply, article, around, authorization);
-      } catch (error) {
-        // The library has a page even if this document cannot be rendered.
-        if (!(error instanceof UnrenderableError)) throw error;
-      }
+  app.get(
+    '/:slug',
+    { ...open, schema: { params: slugParameter, querystring: Type.Object({ in: place, page: pageNumber }) } },
+    async (request, reply) => {
+      const { slug } = request.params;
+      if (slug === '') return reply.redirect(`${site.root}/read`, 303);
+      const library = await libraryOf(request);
+      const document = await library.document(slug);
+      if (document === undefined) return askToSignIn(request, reply);
+      // Browsers would keep it, and what is public no more is closed at once.
+      if ('movedTo' in document)
+        return reply
+          .header('cache-control', 'private, no-cache')
+          .redirect(readingPath(site, document.movedTo), 308);
+      const article = await library.article(document);
+      const collection = await library.collectionAround(slug, request.query.in);
+      const near = collection && neighboursIn(collection, slug, library.site);
+      const canonical = library.site.isOpen ? readingPath({ root: href }, slug) : undefined;
+      const around = documentPage(library.site, document, await library.folders(), near, canonical);
+      return sendAround(request, reply, article, around, authorization);
+    },
+  );
+
+  app.get('/:slug.pdf', { schema: { params: slugParameter, querystring: paperQuery } }, (request, reply) =>
+    sendPdf(services, request, reply, true),
+  );
+
+  app.get('/:slug.md', { schema: { params: slugParameter } }, async (request, reply) => {
+    const found = await lookups.document(request.params.slug, true);
+    return sendRendition(request, reply, await renditions.source(found), { authorization });
+  });
+
+  app.get(
+    '/collections/:name',
+    { ...open, schema: { params: nameParameter, querystring: Type.Object({ page: pageNumber }) } },
+    async (request, reply) => {
+      const { site, collection: find } = await libraryOf(request);
+      const collection = await find(request.params.name);
+      if (collection === undefined) return askToSignIn(request, reply);
+      return sendPage(request, reply, collectionPage(site, collection, request.query.page ?? 1));
+    },
+  );
+
+  app.get(
+    '/collections/:name/feed.atom',
+    { ...open, schema: { params: nameParameter } },
+    async (request, reply) => {
+      const library = await libraryOf(request);
+      const collection = await library.collection(request.params.name);
+      if (collection === undefined) return askToSignIn(request, reply);
+      const changed = await index.changedAt(collection.documents.map(({ slug }) => slug));
+      const text = atomFeed({ collection, href, library: site.title, changed });
+      return sendText(request, reply, { text, mediaType: 'application/atom+xml', authorization });
+    },
+  );
+
+  app.get<{ Params: { '*': string } }>(
+    '/*',
+    { config: { isOpen: true, isFallback: true } },
+    async (request, reply) => {
+      if (await tryLeadToAlias(services, request, reply)) return reply;
+      if (request.visitor !== null) return askToSignIn(request, reply);
+      throw noPage();
+    },
+  );
+
+  for (const ending of ['epub', 'pdf'] as const)
+    app.get(
+      `/collections/:name.${ending}`,
+      { schema: { params: nameParameter, querystring: paperQuery } },
+      (request, reply) => sendBook(services, request, reply, ending),
+    );
+};
+
+async function sendFolder(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { library, path, page }: PageQuery & { readonly path: string },
+): Promise<FastifyReply> {
+  const { site } = library;
+  const folders = await library.folders();
+  const folder = folderAt(folders, path);
+  if (folder === undefined)
+    throw new HttpProblem(404, 'There is no folder at this path with documents in it.');
+  const last = lastPage(folder.documents.length);
+  if (page > last) return reply.redirect(libraryAddress(site, { path: folder.path, page: last }), 303);
+  return sendPage(request, reply, folderPage(site, folder, folders, page, pageSize));
+}
+
+async function sendLibrary(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { library, type, tag, page }: PageQuery,
+  authorization: Authorization,
+): Promise<FastifyReply> {
+  const { site } = library;
+  const filter = withoutUndefined<Pick<ListFilter, 'type' | 'tag'>>({ type, tag });
+  const found = await library.list({ ...filter, ...rowsOf(page) });
+  const last = lastPage(found.total);
+  if (page > last) return reply.redirect(libraryAddress(site, { ...filter, page: last }), 303);
+  const isFront = page === 1 && Object.keys(filter).length === 0;
+  if (!isFront) noIndex(reply, library);
+  const collections = isFront ? await library.collections() : [];
+  const folders = await library.folders();
+  const view = { site, filter, page, pageSize, ...found, collections, folders };
+  const start = isFront ? await library.startPage() : undefined;
+  if (start !== undefined) {
+    try {
+      const article = await library.article(start);
+      const around = libraryPage({ ...view, hasStart: true });
+      return await sendAround(request, reply, article, around, authorization);
+    } catch (error) {
+      // The library has a page even if this document cannot be rendered.
+      if (!(error instanceof UnrenderableError)) throw error;
     }
-    const { before, after } = libraryPage({ ...view, hasStart: false });
-    return sendPage(request, reply, before + after);
   }
+  const { before, after } = libraryPage({ ...view, hasStart: false });
+  return sendPage(request, reply, before + after);
 }
 
 async function sendResults(
@@ -272,7 +257,6 @@ function ownersPages({ index, search, renditions, site, lookups }: Services): Re
     document: (slug) => lookups.document(slug, true),
     article: (document) => renditions.article(document),
     collection: (name) => lookups.collection(name),
-    collectionAround: async (_slug, name) =>
-      name !== undefined && isSlug(name) ? findCollection(index, name) : undefined,
+    collectionAround: async (_slug, name) => (name === undefined ? undefined : findCollection(index, name)),
   };
 }

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Scope } from '../../auth/accessToken.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
@@ -19,61 +19,54 @@ import { meOf } from './tokenRoutes.ts';
 const decisionPath = `${signInPaths.authorization}/decision`;
 
 /** A client asks, and the owner answers on a page: the authorization endpoint of OAuth and IndieAuth. */
-export function createAuthorizeRoutes(options: SignInServices): FastifyPluginAsync {
-  const { baseUrl, site, clients, owners, sessions, issuer, authorization, now } = options;
-  const hidden = { schema: { hide: true } };
-  return async (app) => {
-    readForms(app);
-    answerPageErrors(app, site);
-    app.get(signInPaths.authorization, hidden, async (request, reply) => {
-      authorization.countSignIn('authorize', request.ip);
-      const query = queryOf(request);
-      const isOwner = await sessions.isSignedIn(request);
-      const asked = await readRequest(query, { ...options, isOwner });
-      if (asked.kind === 'refused') return sendBack(reply.code(302), asked.location);
-      if (asked.kind === 'asked' && isOwner) return sendConsent(reply, asked);
-      await sessions.requireOwner(request, reply);
-      return reply;
-    });
+export async function authorizeRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
+  const { baseUrl, site, clients, owners, sessions, issuer, authorization, now } = services;
+  readForms(app);
+  answerPageErrors(app, site);
 
-    app.post(decisionPath, { ...hidden, preHandler: [...sessions.formGuards] }, async (request, reply) => {
-      const form = formOf(request.body);
-      const query = form.get('request');
-      // Read before the session is checked: a new password ends both.
-      const { epoch } = await owners.read();
-      if (!(await sessions.isSignedIn(request))) return askAgain(reply, query, baseUrl);
-      const asked = await readRequest(query, { ...options, isOwner: true });
-      if (asked.kind === 'refused') return sendBack(reply.code(303), asked.location);
-      if (asked.kind === 'unknown') return askAgain(reply, query, baseUrl);
-      const scopes = tickedScopes(form, asked);
-      const isAllowed = form.tryGet('decision') === 'allow';
-      if (isAllowed && scopes.length === 0 && asked.scopes.length > 0)
-        return sendConsent(reply, asked, nothingTicked);
-      const answer = isAllowed ? { code: await allow({ ...asked, scopes }, epoch) } : refusal;
-      return sendBack(reply.code(303), locationOf(asked, baseUrl, answer));
-    });
-  };
+  app.get(signInPaths.authorization, async (request, reply) => {
+    authorization.countSignIn('authorize', request.ip);
+    const query = queryOf(request);
+    const isOwner = await sessions.isSignedIn(request);
+    const asked = await readRequest(query, { ...services, isOwner });
+    if (asked.kind === 'refused') return sendBack(reply.code(302), asked.location);
+    if (asked.kind === 'asked' && isOwner) return sendConsent(services, reply, asked);
+    await sessions.requireOwner(request, reply);
+    return reply;
+  });
 
-  async function sendConsent(
-    reply: FastifyReply,
-    asked: ConsentRequest,
-    problem?: string,
-  ): Promise<FastifyReply> {
-    const me = meOf(await owners.read(), baseUrl);
-    const form = { action: site.root + decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
-    const page = consentPage({ ...asked, ...form, site, me, problem });
-    return sendPage(reply, page, asked.redirectUri);
-  }
-
-  /** A code for the scopes that the owner has ticked. */
-  async function allow(
-    { client, redirectUri, challenge, scopes }: ConsentRequest,
-    epoch: number,
-  ): Promise<string> {
+  app.post(decisionPath, { preHandler: sessions.formGuards }, async (request, reply) => {
+    const form = formOf(request.body);
+    const query = form.get('request');
+    // Read before the session is checked: a new password ends both.
+    const { epoch } = await owners.read();
+    if (!(await sessions.isSignedIn(request))) return askAgain(reply, query, baseUrl);
+    const asked = await readRequest(query, { ...services, isOwner: true });
+    if (asked.kind === 'refused') return sendBack(reply.code(303), asked.location);
+    if (asked.kind === 'unknown') return askAgain(reply, query, baseUrl);
+    if (form.tryGet('decision') !== 'allow')
+      return sendBack(reply.code(303), locationOf(asked, baseUrl, refusal));
+    const scopes = tickedScopes(form, asked);
+    if (scopes.length === 0 && asked.scopes.length > 0)
+      return sendConsent(services, reply, asked, nothingTicked);
+    const { client, redirectUri, challenge } = asked;
     await clients.noteGrant(client.id, now());
     const me = meOf(await owners.read(), baseUrl);
-    return issuer.createCode(me, { client: client.id, redirectUri, challenge, scopes, epoch });
-  }
+    const code = await issuer.createCode(me, { client: client.id, redirectUri, challenge, scopes, epoch });
+    return sendBack(reply.code(303), locationOf(asked, baseUrl, { code }));
+  });
+}
+
+async function sendConsent(
+  { owners, baseUrl, site, sessions }: SignInServices,
+  reply: FastifyReply,
+  asked: ConsentRequest,
+  problem?: string,
+): Promise<FastifyReply> {
+  const me = meOf(await owners.read(), baseUrl);
+  const form = { action: site.root + decisionPath, request: asked.query, csrf: sessions.formToken(reply) };
+  const page = consentPage({ ...asked, ...form, site, me, problem });
+  return sendPage(reply, page, asked.redirectUri);
 }
 
 const refusal = { error: 'access_denied', error_description: 'The owner has not allowed it.' };

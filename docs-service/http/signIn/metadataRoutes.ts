@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { scopes } from '../../auth/accessToken.ts';
 import { resourceMetadataPath } from '../authorization.ts';
 import { originOf } from '../hosts.ts';
@@ -16,15 +16,14 @@ export const signInPaths = {
 } as const;
 
 /** The metadata of the protected resource (RFC 9728), for the whole service and for `/mcp`. */
-export function createResourceMetadata({
-  baseUrl,
-  issuer,
-  site,
-}: Pick<Services, 'baseUrl' | 'issuer' | 'site'>): FastifyPluginAsync {
+export async function resourceMetadata(
+  app: FastifyInstance,
+  { baseUrl, issuer, site }: Pick<Services, 'baseUrl' | 'issuer' | 'site'>,
+): Promise<void> {
   const { path } = baseUrl;
-  return async (app) => {
-    for (const resource of ['', '/mcp']) {
-      const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+  for (const resource of ['', '/mcp'])
+    for (const place of placesOf(resourceMetadataPath, path, resource))
+      app.get(place, async (request, reply) => {
         const address = originOf(request, baseUrl) + path;
         return reply.header('cache-control', 'public, max-age=300').send({
           resource: address + resource,
@@ -35,18 +34,14 @@ export function createResourceMetadata({
           resource_name: site.title,
           resource_documentation: `${address}/docs`,
         });
-      };
-      for (const place of placesOf(resourceMetadataPath, path, resource))
-        app.get(place, { schema: { hide: true } }, answer);
-    }
-  };
+      });
 }
 
 /** The metadata of the authorization server (RFC 8414, and IndieAuth 4.1.1). */
-export function createServerMetadata({
-  baseUrl,
-  takesRegistrations,
-}: Pick<SignInServices, 'baseUrl' | 'takesRegistrations'>): FastifyPluginAsync {
+export async function serverMetadata(
+  app: FastifyInstance,
+  { baseUrl, takesRegistrations }: Pick<SignInServices, 'baseUrl' | 'takesRegistrations'>,
+): Promise<void> {
   const { href, path } = baseUrl;
   const { authorization, token, introspection, revocation, registration, userinfo } = signInPaths;
   const metadata = {
@@ -69,12 +64,10 @@ export function createServerMetadata({
     authorization_response_iss_parameter_supported: true,
     service_documentation: `${href}/docs`,
   };
-  return async (app) => {
-    for (const place of placesOf(metadataPath, path))
-      app.get(place, { schema: { hide: true } }, async (_request, reply) =>
-        reply.header('cache-control', 'public, max-age=300').send(metadata),
-      );
-  };
+  for (const place of placesOf(metadataPath, path))
+    app.get(place, async (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=300').send(metadata),
+    );
 }
 
 export const metadataPath = '/.well-known/oauth-authorization-server';

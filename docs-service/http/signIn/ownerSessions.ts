@@ -6,23 +6,14 @@ import { Parameters } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { originOf } from '../hosts.ts';
-import { HttpProblem } from '../problems.ts';
-
-/** The browsers in which the owner is signed in. */
-export interface OwnerSessions extends OwnerSession {
-  /** @param epoch of the owner whose password was right */
-  signIn(reply: FastifyReply, epoch: number): Promise<void>;
-  /** The checks that a form must pass. */
-  readonly formGuards: readonly preHandlerHookHandler[];
-  /** The token in a form of the answer, only for this browser and this session. */
-  formToken(reply: FastifyReply): string;
-  signOut(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-}
+import { HttpProblem, noPage } from '../problems.ts';
 
 /** Milliseconds that a browser stays signed in. */
 const lifetime = 7 * 86_400_000;
 
 /**
+ * The browsers in which the owner is signed in.
+ *
  * Cookies that no script can read, that other sites send only with a link, and that, with https and without a path, no
  * other host can set (RFC 6265bis, `__Host-`). Cookies ignore ports, so on loopback every program is the same site.
  * Therefore forms also carry a token, in the field `csrf`, which depends on the session's secret.
@@ -32,7 +23,7 @@ export async function openOwnerSessions(
   baseUrl: BaseUrl,
   owners: OwnerStore,
   now: () => number,
-): Promise<OwnerSessions> {
+) {
   const { name, options } = cookiesOf(baseUrl);
   const cookieName = name('session');
   const sessionOf = ({ cookies }: FastifyRequest) => hashSecret(cookies[cookieName] ?? '');
@@ -50,26 +41,33 @@ export async function openOwnerSessions(
     const secret = cookies[cookieName];
     return secret !== undefined && owners.hasSession(hashSecret(secret), now());
   };
+  /** The checks that a form must pass. */
+  const formGuards: preHandlerHookHandler[] = [
+    async (request) => checkSource(request, baseUrl),
+    app.csrfProtection,
+  ];
   return {
     isSignedIn,
-    formGuards: [async (request) => checkSource(request, baseUrl), app.csrfProtection],
-    async requireOwner(request, reply) {
+    async requireOwner(request: FastifyRequest, reply: FastifyReply) {
       if (await isSignedIn(request)) return;
       const to = encodeURIComponent(request.url);
       await reply.header('cache-control', 'no-store').redirect(`${baseUrl.path}/sign-in?to=${to}`, 303);
     },
-    formToken: (reply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
-    async signIn(reply, epoch) {
+    formGuards,
+    /** The token in a form of the answer, only for this browser and this session. */
+    formToken: (reply: FastifyReply) => reply.generateCsrf({ userInfo: sessionOf(reply.request) }),
+    /** @param epoch of the owner whose password was right */
+    async signIn(reply: FastifyReply, epoch: number) {
       const { text, hash } = createSecret('rdocs_session');
       await owners.addSession({ hash, expires: now() + lifetime, epoch }, now());
       reply.setCookie(cookieName, text, { ...options, maxAge: lifetime / 1_000 });
     },
-    async signOut({ cookies }, reply) {
+    async signOut({ cookies }: FastifyRequest, reply: FastifyReply) {
       const secret = cookies[cookieName];
       if (secret !== undefined) await owners.removeSession(hashSecret(secret));
       reply.clearCookie(cookieName, options);
     },
-  };
+  } satisfies OwnerSession & Record<string, unknown>;
 }
 
 /** A form of this service must be posted from the address of its page, whatever else runs on this machine. */
@@ -105,5 +103,5 @@ export interface OwnerSession {
 /** Where another server signs people in, there are no sessions. */
 export const noOwner: OwnerSession = {
   isSignedIn: () => Promise.resolve(false),
-  requireOwner: () => Promise.reject(new HttpProblem(404, 'There is no page at this address.')),
+  requireOwner: () => Promise.reject(noPage()),
 };

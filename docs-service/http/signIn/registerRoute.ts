@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { type OAuthClient, tryClientName } from '../../auth/oauthClient.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
@@ -16,43 +16,32 @@ const limit = 10;
  * Clients register themselves (RFC 7591). They get a name without rights: the owner still has to allow them. A
  * registration costs one row, for which the oldest makes room.
  */
-export function createRegisterRoute({ clients, now }: SignInServices): FastifyPluginAsync {
+export async function registerRoute(app: FastifyInstance, { clients, now }: SignInServices): Promise<void> {
   const registrations = new RateLimiter(limit, now);
-  return async (app) => {
-    answerOAuthErrors(app);
-    app.post(
-      signInPaths.registration,
-      { schema: { hide: true }, bodyLimit: 65_536 },
-      async (request, reply) => {
-        const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
-        if (!isAllowed)
-          throw new OAuthError(
-            'temporarily_unavailable',
-            'Too many registrations. Try again in a minute.',
-            429,
-            {
-              'retry-after': String(resetAfter),
-            },
-          );
-        const client = parseRegistration(request.body);
-        await clients.register(client, now());
-        return reply
-          .code(201)
-          .header('cache-control', 'no-store')
-          .send({
-            client_id: client.id,
-            client_id_issued_at: Math.floor(now() / 1_000),
-            ...(client.name === null ? {} : { client_name: client.name }),
-            ...(client.uri === null ? {} : { client_uri: client.uri }),
-            redirect_uris: client.redirectUris,
-            token_endpoint_auth_method: 'none',
-            grant_types: ['authorization_code', 'refresh_token'],
-            response_types: ['code'],
-          });
-      },
-    );
-  };
+  answerOAuthErrors(app);
+  app.post(signInPaths.registration, async (request, reply) => {
+    const { isAllowed, resetAfter } = registrations.take(callerOf(request.ip));
+    const after = { 'retry-after': String(resetAfter) };
+    if (!isAllowed) throw new OAuthError('temporarily_unavailable', tooMany, 429, after);
+    const client = parseRegistration(request.body);
+    await clients.register(client, now());
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({
+        client_id: client.id,
+        client_id_issued_at: Math.floor(now() / 1_000),
+        ...(client.name === null ? {} : { client_name: client.name }),
+        ...(client.uri === null ? {} : { client_uri: client.uri }),
+        redirect_uris: client.redirectUris,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      });
+  });
 }
+
+const tooMany = 'Too many registrations. Try again in a minute.';
 
 /** For one client. */
 const maxRedirects = 20;

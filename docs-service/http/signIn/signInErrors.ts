@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
 import type { Site } from '../pages.ts';
-import { loggedProblemOf, pathOf } from '../problems.ts';
+import { HttpProblem, loggedProblemOf, pathOf } from '../problems.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { clientProblemPage, type Solution, signInHeaders } from './signInPages.ts';
 
@@ -56,25 +56,24 @@ export class PageError extends Error {
 
 /** Errors of a plugin's routes are sent as pages. */
 export function answerPageErrors(app: FastifyInstance, site: Site): void {
-  const sendError = (reply: FastifyReply, status: number, sentence: string) =>
-    sendPage(reply.code(status), clientProblemPage({ site, title: 'This did not work', sentence }));
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    if (error instanceof PageError)
-      return sendPage(
-        reply.code(400),
-        clientProblemPage({ site, title: error.title, sentence: error.message, solution: error.solution }),
-      );
-    if (error instanceof OAuthError) return sendError(reply, error.status, error.message);
-    if (String(error.code).startsWith('FST_CSRF_'))
-      return sendError(
-        reply,
-        403,
-        'This form is too old, or cookies are off. Go back, load the page again, and send it once more.',
-      );
-    const { status, message, headers } = loggedProblemOf(error, request);
-    return sendError(reply.headers(headers), status, message);
+    const { title = 'This did not work', solution } = error instanceof PageError ? error : {};
+    const { status, message, headers } = pageProblemOf(error, request);
+    const page = clientProblemPage({ site, title, sentence: message, solution });
+    return sendPage(reply.headers(headers).code(status), page);
   });
 }
+
+function pageProblemOf(error: FastifyError, request: FastifyRequest): HttpProblem {
+  if (error instanceof PageError) return new HttpProblem(400, error.message);
+  if (error instanceof OAuthError) return new HttpProblem(error.status, error.message);
+  return String(error.code).startsWith('FST_CSRF_')
+    ? new HttpProblem(403, tooOld)
+    : loggedProblemOf(error, request);
+}
+
+const tooOld =
+  'This form is too old, or cookies are off. Go back, load the page again, and send it once more.';
 
 /** @param redirectUri where the page's form may lead in the end */
 export function sendPage(reply: FastifyReply, html: string, redirectUri?: string): FastifyReply {

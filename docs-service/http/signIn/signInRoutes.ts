@@ -1,20 +1,37 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OAuthError } from '../../auth/oauthError.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 import type { PasswordAnswer } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { callerOf } from '../../base/rateLimiter.ts';
+import { authorizeRoutes } from './authorizeRoutes.ts';
 import { formOf, queryOf, readForms } from './formBody.ts';
+import type { OwnerSession } from './ownerSessions.ts';
+import { registerRoute } from './registerRoute.ts';
 import { answerPageErrors, sendPage } from './signInErrors.ts';
 import { signedOutPage, signInPage, signOutPage } from './signInPages.ts';
-import type { SignInServices } from './signInServices.ts';
-import { meOf } from './tokenRoutes.ts';
+import { type AuthorizationServerOptions, openSignIn, type SignInServices } from './signInServices.ts';
+import { meOf, tokenRoutes } from './tokenRoutes.ts';
+
+/**
+ * Makes the service the authorization server of its owner: for IndieAuth (living standard of 11 July 2024) and for MCP
+ * (2025-11-25 and 2026-07-28), which use the same documents and the same flow.
+ */
+export async function addAuthorizationServer(
+  app: FastifyInstance,
+  options: AuthorizationServerOptions,
+): Promise<OwnerSession> {
+  const services = await openSignIn(app, options);
+  await app.register(signInRoutes, services);
+  await app.register(authorizeRoutes, services);
+  await app.register(tokenRoutes, services);
+  if (services.takesRegistrations) await app.register(registerRoute, services);
+  return services.sessions;
+}
 
 /** The owner's password opens the pages for people and the consent page. */
-export function createSignInRoutes(services: SignInServices): FastifyPluginAsync {
+async function signInRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
   const { baseUrl, site, owners, sessions, passwords, dataHint } = services;
-  const hidden = { schema: { hide: true } };
-
   const sendForm = async (reply: FastifyReply, to: string, error?: string) => {
     const owner = await owners.read();
     const hasPassword = owner.password !== null;
@@ -22,32 +39,29 @@ export function createSignInRoutes(services: SignInServices): FastifyPluginAsync
     const me = meOf(owner, baseUrl);
     return sendPage(reply, signInPage({ site, csrf, to, error, hasPassword, me, dataHint }));
   };
-
-  return async (app) => {
-    readForms(app);
-    answerPageErrors(app, site);
-    app.get('/sign-in', hidden, async (request, reply) => {
-      const to = localPath(new Parameters(queryOf(request), 16_384).tryGet('to'), baseUrl);
-      if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
-      return sendForm(reply, to);
-    });
-    const guarded = { ...hidden, preHandler: [...sessions.formGuards] };
-    app.post('/sign-in', guarded, async (request, reply) => {
-      const form = formOf(request.body);
-      const to = localPath(form.tryGet('to'), baseUrl);
-      const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
-      if (answer.kind !== 'right') return sendForm(refuse(reply, answer.kind), to, sentences[answer.kind]);
-      await sessions.signIn(reply, answer.epoch);
-      return reply.header('cache-control', 'no-store').redirect(to, 303);
-    });
-    app.get('/sign-out', hidden, async (_request, reply) =>
-      sendPage(reply, signOutPage({ site, csrf: sessions.formToken(reply) })),
-    );
-    app.post('/sign-out', guarded, async (request: FastifyRequest, reply) => {
-      await sessions.signOut(request, reply);
-      return sendPage(reply, signedOutPage(site));
-    });
-  };
+  readForms(app);
+  answerPageErrors(app, site);
+  app.get('/sign-in', async (request, reply) => {
+    const to = localPath(new Parameters(queryOf(request), 16_384).tryGet('to'), baseUrl);
+    if (await sessions.isSignedIn(request)) return reply.redirect(to, 303);
+    return sendForm(reply, to);
+  });
+  const guarded = { preHandler: sessions.formGuards };
+  app.post('/sign-in', guarded, async (request, reply) => {
+    const form = formOf(request.body);
+    const to = localPath(form.tryGet('to'), baseUrl);
+    const answer = await passwords.check(form.tryGet('password') ?? '', callerOf(request.ip));
+    if (answer.kind !== 'right') return sendForm(refuse(reply, answer.kind), to, sentences[answer.kind]);
+    await sessions.signIn(reply, answer.epoch);
+    return reply.header('cache-control', 'no-store').redirect(to, 303);
+  });
+  app.get('/sign-out', async (_request, reply) =>
+    sendPage(reply, signOutPage({ site, csrf: sessions.formToken(reply) })),
+  );
+  app.post('/sign-out', guarded, async (request, reply) => {
+    await sessions.signOut(request, reply);
+    return sendPage(reply, signedOutPage(site));
+  });
 }
 
 type Refusal = Exclude<PasswordAnswer['kind'], 'right'>;

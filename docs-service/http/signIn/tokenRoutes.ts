@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Scope } from '../../auth/accessToken.ts';
 import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
 import { OAuthError } from '../../auth/oauthError.ts';
@@ -12,64 +12,60 @@ import { answerOAuthErrors } from './signInErrors.ts';
 import type { SignInServices } from './signInServices.ts';
 
 /** Where clients get, refresh, introspect and revoke tokens. Every answer is only for its caller. */
-export function createTokenRoutes(options: SignInServices): FastifyPluginAsync {
-  const { baseUrl, issuer, owners, authorization } = options;
-  const readMe = async () => meOf(await owners.read(), baseUrl);
-  return async (app) => {
-    readForms(app);
-    answerOAuthErrors(app);
-    app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
-    const hidden = { schema: { hide: true } };
+export async function tokenRoutes(app: FastifyInstance, services: SignInServices): Promise<void> {
+  const { baseUrl, issuer, owners, authorization } = services;
+  readForms(app);
+  answerOAuthErrors(app);
+  app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
 
-    app.post(signInPaths.token, hidden, async (request) => {
-      const form = clientFormOf(request);
-      authorization.countSignIn('token', request.ip);
-      const { access, refresh, scopes, lifetime } = await issueTokens(form, options);
-      return {
-        ...{ access_token: access, token_type: 'Bearer', expires_in: lifetime },
-        ...{ refresh_token: refresh, scope: scopes.join(' ') },
-        ...(await identityOf(owners, baseUrl, scopes)),
-      };
-    });
-    // A client that only wants to know who the owner is redeems its code here (IndieAuth, 5.3.1).
-    app.post(signInPaths.authorization, hidden, async (request) => {
-      const form = clientFormOf(request);
-      authorization.countSignIn('token', request.ip);
-      const grantType = form.tryGet('grant_type') ?? 'authorization_code';
-      if (grantType !== 'authorization_code') throw unknownGrantType();
-      return identityOf(owners, baseUrl, await issuer.redeem(readRedemption(form)));
-    });
-    app.post(signInPaths.revocation, hidden, async ({ body, ip }) => {
-      authorization.countSignIn('revoke', ip);
-      await issuer.revoke(formOf(body).get('token'));
-      return {};
-    });
+  app.post(signInPaths.token, async (request) => {
+    const form = clientFormOf(request);
+    authorization.countSignIn('token', request.ip);
+    const { access, refresh, scopes, lifetime } = await issueTokens(form, services);
+    return {
+      ...{ access_token: access, token_type: 'Bearer', expires_in: lifetime },
+      ...{ refresh_token: refresh, scope: scopes.join(' ') },
+      ...(await identityOf(owners, baseUrl, scopes)),
+    };
+  });
+  // A client that only wants to know who the owner is redeems its code here (IndieAuth, 5.3.1).
+  app.post(signInPaths.authorization, async (request) => {
+    const form = clientFormOf(request);
+    authorization.countSignIn('token', request.ip);
+    const grantType = form.tryGet('grant_type') ?? 'authorization_code';
+    if (grantType !== 'authorization_code') throw unknownGrantType();
+    return identityOf(owners, baseUrl, await issuer.redeem(readRedemption(form)));
+  });
+  app.post(signInPaths.revocation, async ({ body, ip }) => {
+    authorization.countSignIn('revoke', ip);
+    await issuer.revoke(formOf(body).get('token'));
+    return {};
+  });
 
-    const requireBearer = { ...hidden, onRequest: authorization.requireBearer };
-    app.post(signInPaths.introspection, requireBearer, async (request) => {
-      const token = formOf(request.body).get('token');
-      if (request.headers.authorization?.replace(/^bearer +/i, '').trim() === token)
-        throw new OAuthError('invalid_request', 'A token cannot ask about itself.');
-      const found = await authorization.findToken(token, request);
-      if (found === undefined) return { active: false };
-      return {
-        active: true,
-        me: found.me ?? (await readMe()),
-        client_id: found.client ?? `${baseUrl.href}/`,
-        scope: found.scopes.join(' '),
-        exp: Math.floor(found.expires / 1_000),
-        iat: Math.floor(found.created / 1_000),
-        iss: baseUrl.href,
-        aud: `${baseUrl.href}/mcp`,
-        token_type: 'Bearer',
-      };
-    });
-    app.get(signInPaths.userinfo, requireBearer, async (request) => {
-      const scopes = request.grant?.scopes ?? [];
-      if (!scopes.includes('profile')) throw authorization.scopeIsMissing('profile', request);
-      return profileOf(await owners.read(), baseUrl, scopes);
-    });
-  };
+  const requireBearer = { onRequest: authorization.requireBearer };
+  app.post(signInPaths.introspection, requireBearer, async (request) => {
+    const token = formOf(request.body).get('token');
+    if (request.headers.authorization?.replace(/^bearer +/i, '').trim() === token)
+      throw new OAuthError('invalid_request', 'A token cannot ask about itself.');
+    const found = await authorization.findToken(token, request);
+    if (found === undefined) return { active: false };
+    return {
+      active: true,
+      me: found.me ?? meOf(await owners.read(), baseUrl),
+      client_id: found.client ?? `${baseUrl.href}/`,
+      scope: found.scopes.join(' '),
+      exp: Math.floor(found.expires / 1_000),
+      iat: Math.floor(found.created / 1_000),
+      iss: baseUrl.href,
+      aud: `${baseUrl.href}/mcp`,
+      token_type: 'Bearer',
+    };
+  });
+  app.get(signInPaths.userinfo, requireBearer, async (request) => {
+    const scopes = request.grant?.scopes ?? [];
+    if (!scopes.includes('profile')) throw authorization.scopeIsMissing('profile', request);
+    return profileOf(await owners.read(), baseUrl, scopes);
+  });
 }
 
 async function issueTokens(form: Parameters, options: SignInServices): Promise<IssuedTokens> {

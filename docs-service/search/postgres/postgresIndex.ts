@@ -24,15 +24,8 @@ import { PostingQueue } from '../postingTables.ts';
 import type { KeptStatistics } from '../searchStore.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
-interface PostgresIndex extends DocumentIndex, IndexWriter {
-  /** For other data in the same database. It ends with `close`. */
-  readonly pool: pg.Pool;
-  /** The right to call `apply`, if no other instance has it. */
-  tryBecomeWriter(): Promise<WriterLease | undefined>;
-}
-
 /** The index in PostgreSQL, which several instances may share. Throws where the address has a password. */
-export function createPostgresIndex(url: string, log: (message: string) => void): PostgresIndex {
+export function createPostgresIndex(url: string, log: (message: string) => void) {
   const pool = createPool(url, log);
   // A change may take its 120 s, and more on its way.
   const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
@@ -54,23 +47,18 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
   };
   const reading = async <T>(work: (database: IndexDatabase, state: typeof latest) => Promise<T>) => {
     await prepare();
-    return inTransaction(
-      pool,
-      { begin: beginReading, isReading: true, Unavailable: IndexUnavailableError },
-      async (client, [, found]) => {
-        const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
-        if (meta.get('version') !== schemaVersion)
-          throw new IndexUnavailableError(
-            'Another version of the program uses this index. Restart this one.',
-          );
-        const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
-        if (latest.indexId !== state.indexId || latest.changes !== state.changes)
-          latest = { ...state, kept: new Map() };
-        const value = await work(toIndexDatabase(client), latest);
-        changes.onState(state);
-        return value;
-      },
-    ).catch(forgetIfMissing);
+    const options = { beginReading, Unavailable: IndexUnavailableError };
+    return inTransaction(pool, options, async (client, [, found]) => {
+      const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
+      if (meta.get('version') !== schemaVersion)
+        throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
+      const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+      if (latest.indexId !== state.indexId || latest.changes !== state.changes)
+        latest = { ...state, kept: new Map() };
+      const value = await work(toIndexDatabase(client), latest);
+      changes.onState(state);
+      return value;
+    }).catch(forgetIfMissing);
   };
   const state = () => reading(async () => undefined);
   const listener = listenForChanges(url, () => void state().catch(() => undefined));
@@ -91,6 +79,7 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
   /** Changes are made one after another, as they were asked for. */
   const queue = new SerialQueue();
   return {
+    /** For other data in the same database. It ends with `close`. */
     pool,
     get generation() {
       return changes.generation();
@@ -105,6 +94,7 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
     indexId: () => reading(async (_, { indexId }) => indexId),
     apply: (wanted) => queue.run('', () => apply(wanted)),
     onDidChange: changes.onDidChange,
+    /** The right to call `apply`, if no other instance has it. */
     tryBecomeWriter: async () => {
       await prepare();
       return tryTakeLease(url).catch(toUnavailable(IndexUnavailableError));
@@ -113,7 +103,7 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
       changes.clear();
       await Promise.all([listener.close(), pool.end(), writing.end()]);
     },
-  };
+  } satisfies DocumentIndex & IndexWriter & { readonly pool: pg.Pool; tryBecomeWriter(): unknown };
 }
 
 async function write(client: pg.ClientBase, changes: AnalysedChanges, postings: PostingQueue): Promise<void> {

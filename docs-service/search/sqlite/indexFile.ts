@@ -1,11 +1,5 @@
-import { rmSync } from 'node:fs';
 import { piecesOf } from '../../base/database.ts';
-import {
-  createSqliteStatements,
-  type Database,
-  isCorruption,
-  openDatabase,
-} from '../../base/sqliteDatabase.ts';
+import { createSqliteStatements, type Database, openDatabase } from '../../base/sqliteDatabase.ts';
 import { maxTags } from '../documentRecord.ts';
 import type { IndexDatabase, SqlDialect, SqlValue } from '../indexDatabase.ts';
 import {
@@ -30,36 +24,18 @@ const dialect: SqlDialect = {
   metadata: (name) => `json_extract(metadata, '$.${name}')`,
 };
 
-/**
- * Opens the index. It is a cache: a damaged file, or one from another version of the program, is replaced with an empty
- * one.
- */
-export async function openIndex(file: string): Promise<Database> {
-  try {
-    return await withTables(await openDatabase(file, { isLarge: true }));
-  } catch (error) {
-    if (!isCorruption(error)) throw error;
-    removeDatabase(file);
-    return await withTables(await openDatabase(file, { isLarge: true }));
-  }
-}
-
-/** Deletes the file, and the files that SQLite keeps beside it. */
-export function removeDatabase(file: string): void {
-  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true });
-}
-
-async function withTables(database: Database): Promise<Database> {
-  try {
-    // In KiB: keeps in memory what searches read repeatedly, and what one change touches.
-    database.exec('PRAGMA cache_size = -32000');
-    if (!isCurrent(database))
-      await database.change(async () => isCurrent(database) || (await makeTables(database)));
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
+/** Opens the index. It is a cache: one from another version of the program is replaced with an empty one. */
+export function openIndex(file: string): Promise<Database> {
+  return openDatabase(file, {
+    isLarge: true,
+    isCache: true,
+    async prepare(database) {
+      // In KiB: keeps in memory what searches read repeatedly, and what one change touches.
+      database.exec('PRAGMA cache_size = -32000');
+      if (!isCurrent(database))
+        await database.change(async () => isCurrent(database) || (await makeTables(database)));
+    },
+  });
 }
 
 /** Whether the index has this version. */

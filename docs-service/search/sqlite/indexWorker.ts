@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import {
+  answerCalls,
   createCalledWorker,
   type WorkerAnswer,
   type WorkerFailure,
-  type WorkerRequest,
 } from '../../base/calledWorker.ts';
-import { type Database, isCorruption } from '../../base/sqliteDatabase.ts';
+import { type Database, isCorruption, removeDatabase } from '../../base/sqliteDatabase.ts';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
@@ -14,14 +15,7 @@ import { type IndexDatabase, type LibraryState, readState } from '../indexDataba
 import { IndexReader } from '../indexReader.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
 import { PostingQueue } from '../postingTables.ts';
-import {
-  isCurrent,
-  makeLookups,
-  openIndex,
-  releasePages,
-  removeDatabase,
-  toIndexDatabase,
-} from './indexFile.ts';
+import { isCurrent, makeLookups, openIndex, releasePages, toIndexDatabase } from './indexFile.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
 
 /** Milliseconds between two checks for changes by other processes. */
@@ -33,51 +27,34 @@ if (parentPort) {
   else serve(parentPort, createIndexFile(data.file, data.program));
 }
 
-type Port = NonNullable<typeof parentPort>;
-
 type IndexAnswer = WorkerAnswer<LibraryState>;
 
-/** The second thread of a writer that has many documents. */
-function analyseFor(port: Port): void {
-  port.on('message', ({ id, method, parameters: [documents] }: WorkerRequest) => {
-    if (method === 'close') return port.close();
-    // The writer asks for nothing but this.
-    const value = (documents as readonly Document[]).map(analyseDocument);
-    return port.postMessage({ id, value } satisfies WorkerAnswer<never>);
+/** The second thread of a writer that has many documents, which asks for nothing but this. */
+function analyseFor(port: MessagePort): void {
+  const analyse = async (documents: unknown) => (documents as readonly Document[]).map(analyseDocument);
+  const call = async (method: string, [documents]: readonly unknown[]) => ({
+    value: method === 'close' ? undefined : await analyse(documents),
   });
+  answerCalls(port, call, describe);
 }
 
-function serve(port: Port, index: IndexFile): void {
+function serve(port: MessagePort, index: IndexFile): void {
   // One call after another, even though opening the file takes a moment.
-  let latest: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>) => {
-    latest = latest.then(work);
-  };
+  const queue = new SerialQueue();
   const announce = async () => {
     const state = await index.state().catch(() => undefined);
     if (state) port.postMessage({ note: state.note } satisfies IndexAnswer);
   };
-  const poll = setInterval(() => inTurn(announce), pollInterval);
-  port.on('message', (request: WorkerRequest) => {
-    const work = index.begin(request.method, request.parameters);
-    inTurn(async () => {
-      const answer = await answerTo(index, request, work);
-      port.postMessage({ id: request.id, ...answer } satisfies IndexAnswer);
-      if (request.method !== 'close') return;
+  const poll = setInterval(() => queue.run('', announce), pollInterval);
+  const call = (method: string, parameters: readonly unknown[]): Promise<IndexAnswer> => {
+    const work = index.begin(method, parameters);
+    return queue.run('', async () => {
+      if (method !== 'close') return work();
       clearInterval(poll);
-      port.close();
+      return { value: index.close() };
     });
-  });
-}
-
-async function answerTo(index: IndexFile, { method }: WorkerRequest, work: IndexWork): Promise<IndexAnswer> {
-  try {
-    if (method === 'close') return { value: index.close() };
-    return await work();
-  } catch (error) {
-    if (isCorruption(error)) index.discard();
-    return { error: describe(error) };
-  }
+  };
+  answerCalls(port, call, describe);
 }
 
 function describe(error: unknown): WorkerFailure {
@@ -115,23 +92,32 @@ function createIndexFile(file: string, program: string) {
     if (opened && identityOf(file) !== opened.identity) close();
     return (opened ??= new OpenIndex(await openIndex(file), identityOf(file)));
   };
+  /** A damaged file is deleted. The next call creates another one. */
+  const discarding =
+    (work: IndexWork): IndexWork =>
+    async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (isCorruption(error)) {
+          close();
+          removeDatabase(file);
+        }
+        throw error;
+      }
+    };
   return {
     /** Begins what needs no turn: the analysis of new documents. The rest is done by the work that it returns. */
     begin: (method: string, parameters: readonly unknown[]): IndexWork => {
-      if (method !== 'apply') return async () => (await open()).answer(method, parameters);
+      if (method !== 'apply') return discarding(async () => (await open()).answer(method, parameters));
       const changes = parameters[0] as IndexChanges;
       const analysed = analysis.analyse(changes.put ?? []);
-      return async () => {
+      return discarding(async () => {
         const put = await analysed;
         return (await open()).apply({ ...changes, put });
-      };
+      });
     },
     state: async () => (await open()).answer('indexId', []),
-    /** Deletes a damaged file. The next call creates another one. */
-    discard: () => {
-      close();
-      removeDatabase(file);
-    },
     close: () => {
       analysis.close();
       close();

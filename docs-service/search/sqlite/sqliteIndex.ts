@@ -14,14 +14,15 @@ interface SqliteIndexOptions {
   readonly file: string;
   /** The worker's program, `docs-service/indexWorker.cjs` beside this one. */
   readonly worker: string;
-  /** Whether everything that only a writer needs is refused. */
-  readonly readOnly?: boolean;
   readonly log: (message: string) => void;
 }
 
 /** The index in an SQLite file. Readers and the writer have a thread each, so that neither waits for a transaction. */
-export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & IndexWriter {
-  const { file, worker: program, log } = options;
+export function createSqliteIndex({
+  file,
+  worker: program,
+  log,
+}: SqliteIndexOptions): DocumentIndex & IndexWriter {
   const changes = createChanges();
   const data: IndexThreadData = { file, program };
   const start = () =>
@@ -33,18 +34,14 @@ export function createSqliteIndex(options: SqliteIndexOptions): DocumentIndex & 
   const [reader, writer] = [start(), start()];
   // From now on, changes are noticed; the first call shows whether the index can be read.
   reader.call('summary').catch(() => undefined);
-  const toWrite = () => {
-    if (options.readOnly) throw new IndexUnavailableError('This index is open for reading only.');
-    return writer;
-  };
   return {
     get generation() {
       return changes.generation();
     },
     ...passOn((name, asked) => reader.call(name, ...(asked as never))),
-    files: async () => toWrite().call('files'),
-    indexId: async () => toWrite().call('indexId'),
-    apply: async (wanted) => toWrite().call('apply', wanted),
+    files: () => writer.call('files'),
+    indexId: () => writer.call('indexId'),
+    apply: (wanted) => writer.call('apply', wanted),
     onDidChange: changes.onDidChange,
     close: async () => {
       changes.clear();

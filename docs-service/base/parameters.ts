@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchemaOptions, Type } from 'typebox';
 
 interface PageSize {
   /** Results on a page if a request names no number. */
@@ -24,4 +24,13 @@ export function pageParameters({ usual, max }: PageSize) {
       }),
     ),
   };
+}
+
+/** One list of words, because generated clients make a type of each branch of a union. */
+export function oneOf<const Word extends string>(
+  words: readonly Word[],
+  description: string,
+  more: TSchemaOptions = {},
+) {
+  return Type.Unsafe<Word>({ type: 'string', enum: [...words], ...more, description });
 }
