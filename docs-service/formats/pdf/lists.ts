@@ -4,6 +4,7 @@ import type { HtmlList } from '../markdown/htmlBlocks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { arrange, type Block, indented, indentWithin, type LayoutScope, stacked } from './layout.ts';
 import { hang } from './paragraphs.ts';
+import { textPiece } from './pieces.ts';
 import { colors, pitch } from './style.ts';
 import type { TextRun } from './typesetter.ts';
 
@@ -54,7 +55,7 @@ function markersOf(
     const task = item.task ? (item.checked ? '☑' : '☐') : undefined;
     const sign = task ?? (list.ordered ? number : (bullets[listDepth % bullets.length] ?? '•'));
     const text = inOrder([sign, '\u00a0\u00a0'], direction).join('');
-    const piece = { kind: 'text', text, mark: {} } as const;
+    const piece = textPiece(text);
     const runs = type.runs([piece], look.fontSize).map((run) => ({ ...run, ...signLook }));
     return { runs, width: type.width([piece], look.fontSize).whole };
   });

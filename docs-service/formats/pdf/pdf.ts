@@ -5,8 +5,7 @@ import type { Document } from '../../content/document.ts';
 import { codeColouringOf } from '../markdown/codeColouring.ts';
 import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
 import { type PdfBookJob, type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
-import { bookDefinition } from './bookDefinition.ts';
-import { documentDefinition } from './definition.ts';
+import { bookDefinition, documentDefinition } from './definition.ts';
 import { createFontBook, type FontBook } from './fontBook.ts';
 import { regionOf } from './fontFiles.ts';
 import { Pictures } from './pictures.ts';
@@ -75,11 +74,13 @@ async function render(
     const document = documents[at];
     return document ? [{ document, markdown: one, type, pictures, colouring }] : [];
   });
-  const [first] = parts;
+  const [first, ...others] = parts;
   if (first === undefined) throw new UnrenderableError('The collection has no documents that are published.');
   try {
     const definition =
-      job.kind === 'pdf' ? documentDefinition(first, job.targets) : bookDefinition(job.collection, parts);
+      job.kind === 'pdf'
+        ? documentDefinition(first, job.targets)
+        : bookDefinition(job.collection, [first, ...others]);
     const printed = await print(definition, book, type.families);
     const isDated = documents.some(({ date, updated }) => date !== null || updated !== null);
     return { bytes: isDated ? printed : withoutDates(printed), notes: [...pictures.notes, ...type.notes()] };

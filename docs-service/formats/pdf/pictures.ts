@@ -5,7 +5,7 @@ import { PNG } from 'pngjs';
 import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import { tryPictureSource } from '../../content/links.ts';
 import { type Picture, pictureName, readAsset } from '../markdown/assets.ts';
-import type { ImagePiece, LinePicture } from './inlines.ts';
+import type { ImagePiece, LinePicture } from './pieces.ts';
 import { textHeight } from './style.ts';
 import { tryDrawableSvg } from './svgPictures.ts';
 import type { Typesetter } from './typesetter.ts';

@@ -2,6 +2,7 @@ import { compile } from 'css-select';
 import { DomUtils, parseDocument } from 'htmlparser2';
 import { escapeXml } from '../markdown/xmlText.ts';
 import { directionOf, orderedLines } from './directions.ts';
+import { textPiece } from './pieces.ts';
 import { colors } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -119,7 +120,7 @@ function nameFonts(element: SvgElement, type: Typesetter): void {
 function textWithFonts(text: string, type: Typesetter): string {
   const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
   const lines = { direction: directionOf(inner), room: Number.POSITIVE_INFINITY, widthOf: () => 0 };
-  const words = orderedLines([{ kind: 'text', text: inner.replace(/\s/g, ' '), mark: {} }], lines);
+  const words = orderedLines([textPiece(inner.replace(/\s/g, ' '))], lines);
   const parts = words.flatMap((word) => {
     const stretches = type.split(word.text, 'Text');
     return word.isRightToLeft ? stretches.reverse() : stretches;

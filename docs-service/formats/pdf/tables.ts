@@ -2,9 +2,10 @@ import type { Tokens } from 'marked';
 import type { HtmlTable } from '../markdown/htmlBlocks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { gridOf, type PlainCell, type PlainTable } from './htmlTables.ts';
-import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import { inlinePieces } from './inlines.ts';
 import type { Block, LayoutScope } from './layout.ts';
 import { fromPageMargin, type LaidOutNode, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
+import { type Mark, type Piece, type TextPiece, textPiece } from './pieces.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 import type { TextWidth } from './typesetter.ts';
 
@@ -15,7 +16,7 @@ export function tableBlocks(table: Tokens.Table, scope: LayoutScope): Block[] {
 
 /** The same of raw HTML. */
 export function htmlTableBlocks(table: HtmlTable, scope: LayoutScope): Block[] {
-  return setTable(gridOf(table, scope.inline), scope);
+  return setTable(gridOf(table, scope.bookmarks), scope);
 }
 
 function setTable(table: PlainTable, scope: LayoutScope): Block[] {
@@ -87,10 +88,10 @@ function breaking(heights: readonly number[], heads: number): Record<string, unk
 }
 
 /** Without its header if that is empty. */
-function markdownTable({ header, rows, align, raw }: Tokens.Table, { inline }: LayoutScope): PlainTable {
+function markdownTable({ header, rows, align, raw }: Tokens.Table, { bookmarks }: LayoutScope): PlainTable {
   const row = (cells: readonly Tokens.TableCell[], mark: Mark) =>
     cells.map(({ tokens }, at) => ({
-      pieces: inlinePieces(tokens, inline, mark),
+      pieces: inlinePieces(tokens, bookmarks, mark),
       align: align[at] ?? undefined,
     }));
   const head = row(header, { bold: true });
@@ -143,7 +144,7 @@ function wider(one: TextWidth, other: TextWidth): TextWidth {
 function measured(piece: Piece, scope: LayoutScope): TextPiece {
   if (piece.kind === 'text') return piece;
   const inLine = tryInLine(piece, scope);
-  if (!inLine?.picture) return { kind: 'text', text: 'x'.repeat(12), mark: {} };
+  if (!inLine?.picture) return textPiece('x'.repeat(12));
   // A picture keeps its size if the letters get smaller.
   return { ...inLine, picture: { ...inLine.picture, width: inLine.picture.width / smallest } };
 }

@@ -3,7 +3,7 @@ import type { Paper } from '../renderJob.ts';
 import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
 import type { Region } from './fontFiles.ts';
-import type { LinePicture, Mark, TextPiece } from './inlines.ts';
+import type { LinePicture, Mark, TextPiece } from './pieces.ts';
 import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
