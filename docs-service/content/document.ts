@@ -101,7 +101,7 @@ export interface FileDetails {
   /** When a date in it comes, and it must be read again although it has not changed; in milliseconds since 1970. */
   readonly due?: number;
   /** Its first heading, which is its title unless many documents have it, and the one after that. */
-  readonly headings?: readonly [first: string, next?: string];
+  readonly headings?: readonly string[];
   /** What the lists of a program say about it, as JSON. */
   readonly navigation?: string;
   /** The pages that lists in it name. */

@@ -27,13 +27,8 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
   const pictures = new BookPictures(job);
   const cover = createCover(description, job.collection.cover, pictures);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
-  const chapters = writeChapters({
-    documents,
-    targets: job.targets,
-    pictures,
-    colouring,
-    language: description.language,
-  });
+  const { targets } = job;
+  const chapters = writeChapters({ documents, targets }, description.language, { pictures, colouring });
   const bytes = await packBook({ description, chapters, pictures: pictures.all, cover });
   return { bytes, notes: pictures.notes };
 }
