@@ -56,18 +56,14 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   const { slug = pathSlugs(path).short, isNamed = false } = take(fields.slug) ?? {};
   const [bookTitle] = /^\{\{#title [^{}\n]{1,500}\}\}/m.exec(frontMatter.body) ?? [];
   const named = take(fields.title) ?? bookTitle?.slice(9, -2).trim();
-  const {
-    text: body,
-    prose,
-    lineOf: lineInFile,
-    dialect,
-  } = toCanonicalText({
+  const written = {
     ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
-    lineOf: (line) => line + bodyLine - 1,
-    ...{ tree: options.tree, include: options.include },
+    lineOf: (line: number) => line + bodyLine - 1,
+    tree: options.tree,
     title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
     isVerbatim: says(find(['render_with_liquid']), false) || says(find(['vPre']), true),
-  });
+  };
+  const { text: body, prose, dialect, ...canonical } = toCanonicalText(written, options.include);
   const titles = titlesIn(body.slice(0, farthestHeading));
   const [heading, nextHeading] = titles;
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
@@ -107,7 +103,7 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   return withoutUndefined<ParsedDocument>({
     document,
     warnings: all.sort((one, other) => one.line - other.line).slice(0, maxWarnings),
-    links: findWrittenLinks(path, body, lineInFile, prose),
+    links: findWrittenLinks(path, body, canonical.lineOf, prose),
     named: isNamed ? { slug, line: lineOf('slug') } : undefined,
     due: state.due,
     headings: named === undefined && titles.length > 0 ? titles : undefined,

@@ -1,3 +1,4 @@
+import type { Replacement } from '../markdownLines.ts';
 import { longestRun } from './codeBlocks.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, type MarkedContainer, openingMark, tryContainer } from './kinds.ts';
@@ -12,12 +13,6 @@ export interface TemplateTag {
   readonly isEnd: boolean;
   /** It is its own end. */
   readonly isClosed: boolean;
-}
-
-/** What stands in place of a text up to a place. */
-export interface Replacement {
-  readonly end: number;
-  readonly text: string;
 }
 
 /**

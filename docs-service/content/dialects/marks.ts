@@ -1,5 +1,5 @@
 import { cleanId } from '../headingAnchors.ts';
-import { withoutCode } from '../withoutCode.ts';
+import { replaceParts } from '../markdownLines.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { containerLines, tryAlertKind } from './kinds.ts';
 import { withPlainWikilinks } from './wikilinks.ts';
@@ -31,11 +31,10 @@ class MarkReader {
   #waiting: { readonly id?: string | undefined; readonly kind?: string | undefined } = {};
 
   constructor(lines: readonly Line[], dialect: Dialect) {
-    const { isMdx, tree } = dialect;
     const text = lines.map((line) => line.text).join('\n');
-    const shown = tree.isVault ? withoutPercents(text) : text;
+    const shown = dialect.tree.isVault ? withoutPercents(text) : text;
     this.#lines = shown.split('\n').map((one, at) => ({ text: one, line: lines[at]?.line ?? 1 }));
-    this.#prose = withoutCode(shown, { hasIndentedCode: !isMdx }).split('\n');
+    this.#prose = dialect.proseOf(shown).split('\n');
     this.#dialect = dialect;
   }
 
@@ -221,15 +220,12 @@ function replaceProse(
     text.matchAll(/(?<!`)(`+)(?!`)[^`]+\1(?!`)/g),
     ({ 0: whole, index }) => [index, index + whole.length] as const,
   );
-  const out: string[] = [];
-  let [at, inCode] = [0, 0];
-  for (const { 0: whole, index, ...groups } of text.matchAll(pattern)) {
+  let inCode = 0;
+  return replaceParts(text, pattern, ({ 0: whole, 1: one, 2: two, index }) => {
     while ((code[inCode]?.[1] ?? Number.POSITIVE_INFINITY) <= index) inCode += 1;
-    if (index >= (code[inCode]?.[0] ?? Number.POSITIVE_INFINITY)) continue;
-    out.push(text.slice(at, index), replace(whole, groups[1], groups[2]));
-    at = index + whole.length;
-  }
-  return out.join('') + text.slice(at);
+    if (index >= (code[inCode]?.[0] ?? Number.POSITIVE_INFINITY)) return undefined;
+    return { end: index + whole.length, text: replace(whole, one, two) };
+  });
 }
 
 /** Comments of Obsidian. The lines stay. */

@@ -1,16 +1,12 @@
 import { slug } from 'github-slugger';
+import { replaceParts } from '../markdownLines.ts';
 import type { Dialect } from './dialect.ts';
 
 /** A line with links in place of `[[name]]`, and pictures in place of `![[picture.png]]`. */
 export function withPlainWikilinks(text: string, dialect: Dialect, line: number): string {
   const { tree, path } = dialect;
   const code = text.replace(/(?<!`)(`+)(?!`)[^`]+\1(?!`)/g, (whole) => '\0'.repeat(whole.length));
-  let at = 0;
-  const out: string[] = [];
-  for (const found of code.matchAll(wikilink)) {
-    const [whole, bang, first = '', second] = found;
-    out.push(text.slice(at, found.index));
-    at = found.index + whole.length;
+  const plain = ({ 0: whole, 1: bang, 2: first = '', 3: second }: RegExpExecArray): string => {
     const [name = '', ...fragments] = first.trim().replace(/\\$/, '').split('#');
     const own = name === '' ? path : tree.tryNamed(name, path);
     // GitHub's wikis have the text first.
@@ -20,19 +16,24 @@ export function withPlainWikilinks(text: string, dialect: Dialect, line: number)
     const shown = swapped !== undefined ? first : second;
     const fragment = fragments.at(-1)?.replace(/^\^/, '');
     if (target === undefined) {
-      if (tree.isVault) dialect.note('wikilink', whole, line);
-      if (tree.isVault) dialect.unnamed.add(name);
-      out.push(tree.isVault ? (bang ? '' : labelOf(first, second)) : whole);
-    } else if (bang && /\.(?:png|jpe?g|gif|webp|svg|avif|bmp)$/i.test(target)) {
-      const alt = second !== undefined && !/^\d+(?:x\d+)?$/.test(second.trim()) ? second : '';
-      out.push(`![${alt}](${addressOf(target)})`);
-    } else {
-      const place = fragment === undefined ? '' : `#${encodeURIComponent(slug(fragment.trim()))}`;
-      const address = name === '' ? place : addressOf(target, place);
-      out.push(`[${labelOf(first, shown)}](${address})`);
+      if (!tree.isVault) return whole;
+      dialect.note('wikilink', whole, line);
+      dialect.unnamed.add(name);
+      return bang ? '' : labelOf(first, second);
     }
-  }
-  return out.join('') + text.slice(at);
+    if (bang && /\.(?:png|jpe?g|gif|webp|svg|avif|bmp)$/i.test(target)) {
+      const alt = second !== undefined && !/^\d+(?:x\d+)?$/.test(second.trim()) ? second : '';
+      return `![${alt}](${addressOf(target)})`;
+    }
+    const place = fragment === undefined ? '' : `#${encodeURIComponent(slug(fragment.trim()))}`;
+    return `[${labelOf(first, shown)}](${name === '' ? place : addressOf(target, place)})`;
+  };
+  return replaceParts(
+    text,
+    wikilink,
+    (found) => ({ end: found.index + found[0].length, text: plain(found) }),
+    code,
+  );
 }
 
 const wikilink = /(!?)\[\[([^[\]\n|\0]{1,300})(?:\|([^[\]\n\0]{0,300}))?\]\](?!\()/g;
