@@ -19,8 +19,8 @@ export interface MarkdownDocument {
   readonly headingOf: ReadonlyMap<Token, Heading>;
   /** The footnotes with a reference, in the order of their numbers. */
   readonly footnotes: readonly Footnote[];
-  /** The footnote of each `footnoteReference`. */
-  readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
+  /** The footnote of each `footnoteReference`; `occurrence` counts the references to the same footnote, from 1. */
+  readonly footnoteOf: ReadonlyMap<Token, { readonly number: number; readonly occurrence: number }>;
   readonly writtenIds: ReadonlySet<string>;
 }
 
@@ -37,12 +37,6 @@ export interface Footnote {
   readonly number: number;
   readonly tokens: readonly Token[];
   readonly references: number;
-}
-
-interface FootnoteMark {
-  readonly number: number;
-  /** The number of this reference among those to the same footnote, from 1. */
-  readonly occurrence: number;
 }
 
 /**
@@ -105,7 +99,7 @@ function survey(
   let [count, left] = [0, space];
   const slugger = createSlugger(written);
   const headingOf = new Map<Token, Heading>();
-  const footnoteOf = new Map<Token, FootnoteMark>();
+  const footnoteOf = new Map<Token, { number: number; occurrence: number }>();
   const footnotes = new Map<string, { number: number; references: number }>();
   const footnoteTokens = (label: string) => definitions.get(label) ?? [];
 

@@ -28,7 +28,7 @@ import {
 } from './paragraphs.ts';
 import { type Mark, type Piece, type TextPiece, textPiece } from './pieces.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
-import { htmlTableBlocks, tableBlocks } from './tables.ts';
+import { tableBlocks } from './tables.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: LayoutScope): Block[] {
   const sanitiser = new HtmlSanitiser();
@@ -115,7 +115,7 @@ function htmlTable(table: HtmlTable, scope: LayoutScope): Block[] {
   const caption = blocksOf(table.caption, quiet(scope));
   return [
     ...caption.map((placed) => ({ ...placed, isHeading: true as const })),
-    ...htmlTableBlocks(table, scope),
+    ...tableBlocks(table, scope),
   ];
 }
 

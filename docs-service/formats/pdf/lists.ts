@@ -35,19 +35,9 @@ export function listBlock(
   return stacked(items, nested ? gap : 6.5, nested ? gap : 7.5, side);
 }
 
-interface Marker {
-  readonly runs: readonly TextRun[];
-  /** Points. */
-  readonly width: number;
-}
-
 const bullets = ['•', '–', '·'];
 
-function markersOf(
-  list: HtmlList,
-  { type, look, listDepth = 0 }: LayoutScope,
-  direction: Direction,
-): Marker[] {
+function markersOf(list: HtmlList, { type, look, listDepth = 0 }: LayoutScope, direction: Direction) {
   const first = typeof list.start === 'number' ? list.start : 1;
   return list.items.map((item, index) => {
     const counted = signOf(list.numbers?.[index] ?? first + index, list.sign);
@@ -102,7 +92,7 @@ const signLook = { color: colors.quiet, preserveLeadingSpaces: true } as const;
  */
 function marked(
   blocks: readonly Block[],
-  { runs, width }: Marker,
+  { runs, width }: { readonly runs: readonly TextRun[]; readonly width: number },
   fontSize: number,
   direction: Direction | undefined,
 ): Block[] {

@@ -68,10 +68,7 @@ function dateWords({ date, updated, lang }: TitledText): string[] {
 function dayInWords(text: string, lang: string | null): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   if (!year || !month || !day || Number.isNaN(new Date(text).getTime())) return text.slice(0, 10);
-  return inWords(Date.UTC(year, month - 1, day), lang);
-}
-
-function inWords(time: number, lang: string | null): string {
+  const time = Date.UTC(year, month - 1, day);
   try {
     return new Intl.DateTimeFormat(lang ?? 'en', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
   } catch {

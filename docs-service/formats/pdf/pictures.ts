@@ -33,7 +33,7 @@ export class Pictures {
   readonly images: Record<string, string> = {};
   readonly notes = new Set<string>();
   readonly #source: PictureSource;
-  readonly #read = new Map<string, Original | undefined>();
+  readonly #read = new Map<string, LinePicture | undefined>();
   /** The path of the document that is set now. */
   #document: string;
   #bytes = 0;
@@ -75,7 +75,7 @@ export class Pictures {
     return { path, node: sized, ...size };
   }
 
-  #open(source: string): Original | undefined {
+  #open(source: string): LinePicture | undefined {
     const path = pictureName(source);
     if (this.#source.excluded.has(source)) return this.#refuse(`The picture ${path} is damaged.`);
     const asset = readAsset(this.#source.places, source);
@@ -105,8 +105,6 @@ export class Pictures {
   }
 }
 
-type Original = LinePicture;
-
 const maxBytes = 100_000_000;
 /** They take a few seconds. */
 const maxConverted = 40_000_000;
@@ -116,7 +114,7 @@ const pointsPerPixel = 0.75;
 type Box = Pick<LinePicture, 'width' | 'height'>;
 
 /** As browsers do it: the width that was asked for counts, or else the height, and the shape stays. */
-function placedSize({ width, height }: Original, asked: Partial<Box>, box: Box) {
+function placedSize({ width, height }: LinePicture, asked: Partial<Box>, box: Box) {
   const factor = asked.width ? asked.width / width : asked.height ? asked.height / height : 1;
   const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
   const fit = Math.min(1, box.width / w, box.height / h);
@@ -124,7 +122,7 @@ function placedSize({ width, height }: Original, asked: Partial<Box>, box: Box) 
 }
 
 /** The output of `sanitiseSvg` begins with its tag, which contains no `>`. */
-function sizedSvg(svg: string, original: Original, size: Box): string {
+function sizedSvg(svg: string, original: LinePicture, size: Box): string {
   return svg.replace(/^<svg\b[^>]*/, (tag) => {
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
     return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;

@@ -1,5 +1,6 @@
 import type { Tokens } from 'marked';
 import type { HtmlTable } from '../markdown/htmlBlocks.ts';
+import type { Bookmarks } from './bookmarks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { gridOf, type PlainCell, type PlainTable } from './htmlTables.ts';
 import { inlinePieces } from './inlines.ts';
@@ -10,28 +11,17 @@ import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts'
 import type { TextWidth } from './typesetter.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
-export function tableBlocks(table: Tokens.Table, scope: LayoutScope): Block[] {
-  return setTable(markdownTable(table, scope), scope);
+export function tableBlocks(table: Tokens.Table | HtmlTable, scope: LayoutScope): Block[] {
+  const plain =
+    table.type === 'htmlTable' ? gridOf(table, scope.bookmarks) : markdownTable(table, scope.bookmarks);
+  if (plain.rows.length === 0) return [];
+  const needs = needsOf(plain.rows, scope);
+  return groupsOf(needs, scope.width).map((group) => tableBlock({ ...plain, needs }, group, scope));
 }
 
-/** The same of raw HTML. */
-export function htmlTableBlocks(table: HtmlTable, scope: LayoutScope): Block[] {
-  return setTable(gridOf(table, scope.bookmarks), scope);
-}
-
-function setTable(table: PlainTable, scope: LayoutScope): Block[] {
-  if (table.rows.length === 0) return [];
-  const needs = needsOf(table.rows, scope);
-  return groupsOf(needs, scope.width).map((group) => tableBlock({ ...table, needs }, group, scope));
-}
-
-interface MeasuredTable extends PlainTable {
-  /** At a font size of 1. */
-  readonly needs: readonly TextWidth[];
-}
-
+/** @param needs of each column, at a font size of 1 */
 function tableBlock(
-  { text, rows: whole, heads, needs }: MeasuredTable,
+  { text, rows: whole, heads, needs }: PlainTable & { readonly needs: readonly TextWidth[] },
   chosen: readonly number[],
   scope: LayoutScope,
 ): Block {
@@ -88,7 +78,7 @@ function breaking(heights: readonly number[], heads: number): Record<string, unk
 }
 
 /** Without its header if that is empty. */
-function markdownTable({ header, rows, align, raw }: Tokens.Table, { bookmarks }: LayoutScope): PlainTable {
+function markdownTable({ header, rows, align, raw }: Tokens.Table, bookmarks: Bookmarks): PlainTable {
   const row = (cells: readonly Tokens.TableCell[], mark: Mark) =>
     cells.map(({ tokens }, at) => ({
       pieces: inlinePieces(tokens, bookmarks, mark),
