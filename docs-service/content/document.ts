@@ -89,6 +89,12 @@ export function keyOf({ path, message }: ContentProblem): string {
 
 export type FileWarning = Omit<ContentWarning, 'path'>;
 
+/** What a list of another program says about a document. */
+export type ListedPlace = Pick<DocumentMetadata, 'place' | 'label' | 'hidden'>;
+
+/** What a file such as `_category_.json`, or a list above it, says about a folder. */
+export type ListedFolder = NonNullable<DocumentMetadata['folder']>;
+
 /** A page in a list, and how it is called there. */
 export type ListedPage = readonly [href: string, label?: string | undefined];
 

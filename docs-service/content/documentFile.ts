@@ -8,12 +8,12 @@ import { documentEnding } from './contentFolder.ts';
 import { toCanonicalText } from './dialects/canonicalText.ts';
 import type { TreeMarks } from './dialects/dialect.ts';
 import type { IncludeFile } from './dialects/includes.ts';
-import type { Document, FileDetails, FileWarning, Tag, WarningKind } from './document.ts';
+import type { Document, FileDetails, FileWarning, ListedPlace, Tag, WarningKind } from './document.ts';
 import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { plainTitle, titlesIn } from './headings.ts';
-import { type ListedFolder, type ListedPlace, pagesInToctrees } from './navigation.ts';
+import { pagesInToctrees } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { readDate, type ValueReading } from './writtenValue.ts';
@@ -40,7 +40,7 @@ export interface ReadingOptions extends DraftOptions {
   /** Whether its second heading is its title, because many documents have the first one. */
   readonly isRetitled?: boolean;
   /** What lists of its program say about it and its folder. */
-  readonly listed?: ListedPlace & { readonly folder?: ListedFolder };
+  readonly listed?: ListedPlace & Pick<Document, 'folder'>;
 }
 
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError if it is not UTF-8. */

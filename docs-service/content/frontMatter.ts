@@ -25,7 +25,9 @@ export function readFrontMatter(text: string) {
   const line = lineAt(text, block?.start ?? 0);
   const source = text.slice(block?.start, block?.end ?? 0);
   const lines = source.split(/\r?\n/).map((one, at) => ({ line: line + at, text: one }));
-  const { values, warnings }: ReadBlock = block ? readBlock(block, source, line) : { warnings: [] };
+  const { values, warnings }: ReturnType<typeof readBlock> = block
+    ? readBlock(block, source, line)
+    : { warnings: [] };
   const bodyStart = (values && block?.bodyStart) ?? (text.startsWith('\ufeff') ? 1 : 0);
   return {
     body: text.slice(bodyStart),
@@ -115,15 +117,14 @@ function tryMultiMarkdown(text: string): Block | undefined {
   return { form: 'lines', start: 0, end, bodyStart: end + (empty?.[0].length ?? 0) };
 }
 
-interface ReadBlock {
-  /** Undefined if the block is no front matter. */
-  readonly values?: Values;
-  readonly warnings: readonly FileWarning[];
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
-function readBlock({ form, problem }: Block, source: string, line: number): ReadBlock {
+/** Without values, the block is no front matter. */
+function readBlock(
+  { form, problem }: Block,
+  source: string,
+  line: number,
+): { readonly values?: Values; readonly warnings: readonly FileWarning[] } {
   try {
     if (problem !== undefined) throw new ContentError(problem);
     const values = plainValue(parsers[form](source, line));

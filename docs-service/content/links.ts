@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { cutText } from '../../protocol/base/text.ts';
+import { tryNow } from '../base/tryNow.ts';
 import { decodeEntities } from './plainText.ts';
 import { folderPagePaths, isFolderPage } from './slug.ts';
 
@@ -141,11 +142,7 @@ function tryPath(file: string, from: string): string | undefined {
 
 /** Undefined if a `%` does not begin an encoded character. */
 export function tryDecode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  return tryNow(() => decodeURIComponent(text));
 }
 
 export class DocumentPlaces {

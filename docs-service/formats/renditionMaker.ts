@@ -21,14 +21,13 @@ export interface RenditionMakerOptions {
   readonly onNote?: (note: string) => void;
 }
 
-const markdownType = 'text/markdown; charset=utf-8';
 const mediaTypes: Readonly<Record<Exclude<RenderJob['kind'], 'picture'>, string>> = {
   pdf: 'application/pdf',
   pdfBook: 'application/pdf',
   epub: 'application/epub+zip',
   html: 'text/html; charset=utf-8',
-  markdown: markdownType,
-  shownText: markdownType,
+  markdown: 'text/markdown; charset=utf-8',
+  shownText: 'text/markdown; charset=utf-8',
   parts: 'application/json',
   pictureList: 'application/json',
 };

@@ -20,8 +20,8 @@ import {
   regionalFace,
   regionOf,
 } from '../../docs-service/formats/pdf/fontFiles.ts';
-import type { TextPiece } from '../../docs-service/formats/pdf/pieces.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
+import type { TextPiece } from '../../docs-service/formats/pdf/pieces.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';

@@ -7,7 +7,7 @@ import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts'
 import { withoutCode } from '../../content/withoutCode.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
-import { type FootnoteDefinitions, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
+import { type FootnoteDefinitions, footnoteExtensions } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
@@ -117,7 +117,7 @@ function survey(
   };
   const visit = (token: Token) => {
     if (token.type === 'footnoteDefinition') return;
-    if (isFootnoteReference(token)) return countReference(token, token.label);
+    if (token.type === 'footnoteReference') return countReference(token, token.label);
     if (token.type === 'heading') nameHeading(token as Tokens.Heading);
     if (token.type === 'link' || token.type === 'image')
       left -= token.href.length + (token.title?.length ?? 0);

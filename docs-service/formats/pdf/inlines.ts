@@ -3,7 +3,6 @@ import type { Token, Tokens } from 'marked';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { cleanId } from '../../content/headingAnchors.ts';
 import { decodeEntities } from '../../content/plainText.ts';
-import { isFootnoteReference } from '../markdown/footnotes.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import { type ImagePiece, type Mark, type Piece, textPiece } from './pieces.ts';
 
@@ -36,7 +35,6 @@ export function htmlParagraphs(raw: string, bookmarks: Bookmarks): Piece[][] {
 }
 
 function piecesOf(token: Token, bookmarks: Bookmarks, mark: Mark): Piece[] {
-  if (isFootnoteReference(token)) return [bookmarks.tryNoteMark(token) ?? textPiece(token.raw, mark)];
   switch (token.type) {
     case 'strong':
       return inlinePieces((token as Tokens.Strong).tokens, bookmarks, { ...mark, bold: true });
@@ -56,6 +54,8 @@ function piecesOf(token: Token, bookmarks: Bookmarks, mark: Mark): Piece[] {
       const { href, text: alt } = token as Tokens.Image;
       return [{ kind: 'image', source: href, alt: onOneLine(decodeEntities(alt)), mark }];
     }
+    case 'footnoteReference':
+      return [bookmarks.tryNoteMark(token) ?? textPiece(token.raw, mark)];
     case 'checkbox':
     case 'footnoteDefinition':
       return [];

@@ -1,5 +1,6 @@
 import { compile } from 'css-select';
 import { DomUtils, parseDocument } from 'htmlparser2';
+import { tryNow } from '../../base/tryNow.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 import { directionOf, orderedLines } from './directions.ts';
 import { textPiece } from './pieces.ts';
@@ -67,11 +68,8 @@ function weightOf(selector: string): number {
 /** Ids, classes and names, in each other. What a selector with `:` or `[` costs has no bound, so it matches nothing. */
 function matcherOf(selector: string): (element: SvgElement) => boolean {
   const isSimple = /^\s*(?:>\s*)?[\w.#*-]+(?:[\s>]+[\w.#*-]+)*\s*$/.test(selector);
-  try {
-    return isSimple ? compile<ChildNode, SvgElement>(selector, { xmlMode: true }) : () => false;
-  } catch {
-    return () => false;
-  }
+  const compiled = () => compile<ChildNode, SvgElement>(selector, { xmlMode: true });
+  return (isSimple ? tryNow(compiled) : undefined) ?? (() => false);
 }
 
 /**
