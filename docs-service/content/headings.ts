@@ -1,5 +1,5 @@
 import { Lexer } from 'marked';
-import { withCjkRules } from './cjkRules.ts';
+import { inlineTokens } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 
@@ -17,7 +17,7 @@ export function titlesIn(text: string): readonly string[] {
   const found = picture === '' ? [] : [onOneLine(decodeEntities(picture))];
   for (const { heading, depth } of headings(text)) {
     if (found.length === 0 && depth !== 1) continue;
-    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
+    const plain = onOneLine(plainText(inlineTokens(heading)));
     if (plain !== '') found.push(plain);
     if (found.length === 2) break;
   }

@@ -44,7 +44,8 @@ export function closesFence(line: string, { marks, column }: Fence): boolean {
   return found[0] === marks[0] && found.length >= marks.length && columnsOf(before) <= column + 3;
 }
 
-function columnsOf(blank: string): number {
+/** A tab counts as four. */
+export function columnsOf(blank: string): number {
   return blank.replaceAll('\t', '    ').length;
 }
 

@@ -1,4 +1,4 @@
-import { Ends, markdownLines, replaceParts } from './markdownLines.ts';
+import { columnsOf, Ends, markdownLines, replaceParts } from './markdownLines.ts';
 
 /**
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its
@@ -34,7 +34,7 @@ function withoutCodeLines(text: string, hasIndentedCode: boolean): string {
 
 function indentOf(line: string): number {
   const [blank = ''] = /^[ \t]*/.exec(line) ?? [];
-  return blank.replaceAll('\t', '    ').length;
+  return columnsOf(blank);
 }
 
 /** Removes what is between two marks: runs of equally many backticks, or a tag and its end. */

@@ -17,10 +17,11 @@ import { withoutTags } from './tags.ts';
  * @param include without it nothing is included
  */
 export function toCanonicalText(
-  { path, body, lineOf, ...about }: WrittenText,
+  written: WrittenText,
   include?: IncludeFile,
 ): { text: string; prose?: string; lineOf: WrittenText['lineOf']; dialect: Dialect } {
-  const dialect = new Dialect(path, about);
+  const { body, lineOf } = written;
+  const dialect = new Dialect(written);
   const isForeign =
     /!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/.test(body) ||
     dialect.isMdx ||
@@ -31,8 +32,8 @@ export function toCanonicalText(
   const isOnlyInCode =
     !dialect.isMdx && !dialect.tree.isVault && !foreign.test(prose) && !foreignCode.test(body);
   if (isOnlyInCode) return { text: body, prose, lineOf, dialect };
-  const written = plainEnds(body);
-  const own = written.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
+  const plain = plainEnds(body);
+  const own = plain.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
   const whole = include === undefined ? own : withIncludes(own, dialect, include);
   const source = whole.map(({ text }) => text.replace(/[\ufdd0\ufdd1]/g, '\ufffd')).join('\n');
   const isModule = dialect.isMdx || /^import\s[^\n]*\sfrom\s*["'][^"'\n]+["'];?\s*$/m.test(source);
@@ -43,7 +44,7 @@ export function toCanonicalText(
   const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), dialect);
   const lines = withPlainMarks(blocks, dialect);
   const text = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
-  if (text === written || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
+  if (text === plain || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
   return { text, lineOf: (line) => lines[line - 1]?.line ?? lineOf(1), dialect };
 }
 

@@ -70,14 +70,7 @@ export class Dialect {
   readonly unplaced = new Set<string>();
   readonly #counts = new Map<WarningKind, { readonly line: number; readonly names: string[] }>();
 
-  constructor(
-    path: string,
-    {
-      tree = noMarks,
-      title,
-      isVerbatim = false,
-    }: Partial<Pick<WrittenText, 'tree' | 'title' | 'isVerbatim'>>,
-  ) {
+  constructor({ path, tree = noMarks, title, isVerbatim = false }: WrittenText) {
     this.path = path;
     this.tree = tree;
     this.title = title;

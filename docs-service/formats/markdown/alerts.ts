@@ -1,5 +1,5 @@
 import { Lexer, type Token, type Tokens } from 'marked';
-import { withCjkRules } from '../../content/cjkRules.ts';
+import { inlineTokens } from '../../content/cjkRules.ts';
 import { plainText } from '../../content/plainText.ts';
 
 /**
@@ -18,7 +18,7 @@ export function tryAlert({ tokens }: Tokens.Blockquote) {
   const rest =
     title === ''
       ? withoutOpening(paragraph.tokens ?? [], kind.length + '[!]'.length + fold.length)
-      : withCjkRules(new Lexer()).inlineTokens(paragraph.raw.slice(firstLine.length));
+      : inlineTokens(paragraph.raw.slice(firstLine.length));
   const first = rest.length === 0 ? [] : [{ ...paragraph, tokens: rest }];
   return { kind, label, fold, isTitled: title !== '', tokens: [...first, ...tokens.slice(at + 1)] };
 }

@@ -18,15 +18,8 @@ import {
   stacked,
 } from './layout.ts';
 import { listBlock } from './lists.ts';
-import {
-  fromPageMargin,
-  hang,
-  paragraphNodes,
-  type TextSetting,
-  textNodes,
-  tryInLine,
-} from './paragraphs.ts';
-import { type Mark, type Piece, type TextPiece, textPiece } from './pieces.ts';
+import { fromPageMargin, hang, paragraphNodes, textNodes, tryInLine } from './paragraphs.ts';
+import { type Mark, type Piece, textPiece } from './pieces.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
 import { tableBlocks } from './tables.ts';
 
@@ -92,7 +85,10 @@ function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
   const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
   const color = token.depth > 4 ? { color: colors.quiet } : {};
   const setting = { ...scope, look: { ...scope.look, fontSize: style.fontSize, ...color } };
-  const pieces = inlinePieces(token.tokens, scope.bookmarks, mark).map((piece) => asText(piece, setting));
+  // In a heading, a larger picture is its description.
+  const pieces = inlinePieces(token.tokens, scope.bookmarks, mark).map((piece) =>
+    piece.kind === 'text' ? piece : (tryInLine(piece, setting) ?? textPiece(piece.alt, piece.mark)),
+  );
   const [first, ...rest] = textNodes(pieces, setting);
   if (!first || !pieces.some(({ text }) => text.trim())) return [];
   const bookmark = heading ? scope.bookmarks.place(heading) : {};
@@ -102,12 +98,6 @@ function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
     { ...opening, before, after: rest.length > 0 ? 0 : after, isHeading: true },
     ...rest.map((placed) => ({ ...placed, before: 0, after })),
   ];
-}
-
-/** In a heading, a larger picture is its description. */
-function asText(piece: Piece, setting: TextSetting): TextPiece {
-  if (piece.kind === 'text') return piece;
-  return tryInLine(piece, setting) ?? textPiece(piece.alt, piece.mark);
 }
 
 /** A table, below its caption if it has one. */

@@ -59,7 +59,7 @@ export function bookDefinition(
   collection: CollectionDefinition,
   [first, ...others]: readonly [DefinitionParts, ...DefinitionParts[]],
 ): TDocumentDefinitions {
-  const { type, pictures } = first;
+  const { type } = first;
   const documents = [first, ...others].map(({ document }) => document);
   const titles = chapterTitles(documents);
   const chapters = [first, ...others].map((parts, at) => {
@@ -75,7 +75,6 @@ export function bookDefinition(
   }
   let height = 0;
   const bodies = chapters.map(({ parts, bookmarks, heading }) => {
-    pictures.turnTo(parts.document.path);
     const place = bookmarks.place(heading);
     const body = setBody(parts, bookmarks);
     height += body.height;
@@ -148,6 +147,7 @@ function setBody({ document, markdown, type, pictures, colouring }: DefinitionPa
     ...{ markdown, bookmarks, type, pictures, colouring },
     ...{ width: type.textWidth, indent: 0, look: { fontSize: sizes.body } },
   };
+  pictures.turnTo(document.path);
   const { title, rest } = withoutTitle(markdown, document.title);
   const blocks = [...blocksOf(rest, scope), ...notesBlocks(markdown.footnotes, scope)];
   return { nodes: arrange(blocks), height: heightOf(blocks), title };

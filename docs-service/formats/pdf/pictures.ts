@@ -19,8 +19,6 @@ export interface PlacedPicture extends LinePicture {
 
 interface PictureSource {
   readonly places: ContentPlaces;
-  /** The path of the first document in it. */
-  readonly document: string;
   /** Pictures that must not be shown, by their paths. */
   readonly excluded: ReadonlySet<string>;
   /** Knows which fonts the text in an SVG needs. */
@@ -35,17 +33,16 @@ export class Pictures {
   readonly #source: PictureSource;
   readonly #read = new Map<string, LinePicture | undefined>();
   /** The path of the document that is set now. */
-  #document: string;
+  #document = '-';
   #bytes = 0;
   /** Pixels of pictures in formats that a PDF does not have. */
   #converted = 0;
 
   constructor(source: PictureSource) {
     this.#source = source;
-    this.#document = source.document;
   }
 
-  /** The pictures that are placed from now on are those of another document. */
+  /** The pictures that are placed from now on are those of this document. */
   turnTo(document: string): void {
     this.#document = document;
   }

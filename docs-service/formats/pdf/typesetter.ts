@@ -150,19 +150,16 @@ export class Typesetter {
     if (ascii.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
     for (const glyph of plainGlyphs(text)) {
-      const family = this.#family(glyph, base);
+      const isBlank = glyph === '\n' || glyph === ' ';
+      const codePoint = glyph.codePointAt(0) ?? 0;
+      const family = isBlank ? base : this.#book.familyFor(codePoint, base, this.#region);
       const last = parts.at(-1);
       if (last && last.family === family && family !== undefined) last.text += glyph;
       else parts.push({ text: glyph, family });
-      if (family === undefined) this.missing.add(glyph.codePointAt(0) ?? 0);
+      if (family === undefined) this.missing.add(codePoint);
       else this.families.add(family);
     }
     return parts;
-  }
-
-  #family(glyph: string, base: BaseFont): string | undefined {
-    if (glyph === '\n' || glyph === ' ') return base;
-    return this.#book.familyFor(glyph.codePointAt(0) ?? 0, base, this.#region);
   }
 
   #advance(character: string, base: BaseFont): number {
