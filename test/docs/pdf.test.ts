@@ -3,7 +3,6 @@ import { basename, join, resolve } from 'node:path';
 import * as fontkit from 'fontkit';
 import t from 'tap';
 import { lightPalette } from '../../docs-service/formats/markdown/codeColouring.ts';
-import { breakable } from '../../docs-service/formats/pdf/breakable.ts';
 import {
   directionOf,
   inVisualOrder,
@@ -23,6 +22,7 @@ import {
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
 import type { TextPiece } from '../../docs-service/formats/pdf/pieces.ts';
 import { metrics } from '../../docs-service/formats/pdf/style.ts';
+import { breakable } from '../../docs-service/formats/pdf/typesetter.ts';
 import type { Paper } from '../../docs-service/formats/renderJob.ts';
 import { needs, places } from '../support/parts.ts';
 import { drawn, pagesOf, pdfJob, poppler, textOf } from '../support/pdfFiles.ts';
