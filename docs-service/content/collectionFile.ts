@@ -20,8 +20,8 @@ export interface CollectionDefinition {
     | { readonly type?: string; readonly tag?: string }
     | { readonly folder: string };
   /**
-   * `listed` is the order of `docs`, for a folder that of its author, and for a query the same as `-date`. `tree` is the
-   * order in the sidebar.
+   * `listed` is the order of `docs`, for a folder that of its author, and for a query the same as `-date`. `tree` is
+   * the order in the sidebar.
    */
   readonly order: (typeof orders)[number];
   /** The list of pages, such as a `SUMMARY.md`, that says which documents it has; a path from the content folder. */

@@ -10,10 +10,10 @@ import { withPlainMarks } from './marks.ts';
 import { withoutTags } from './tags.ts';
 
 /**
- * A text of any dialect as everything else in this program reads it: GitHub's Markdown, with a few elements of HTML; the
- * line of the file for each of its lines, counted from 1; and `prose`, the text without its code, if it was needed. One
- * without foreign forms stays byte for byte. The time is proportional to its length; a text that would become too long
- * stays as it was.
+ * A text of any dialect as everything else in this program reads it: GitHub's Markdown, with a few elements of HTML;
+ * the line of the file for each of its lines, counted from 1; and `prose`, the text without its code, if it was needed.
+ * One without foreign forms stays byte for byte. The time is proportional to its length; a text that would become too
+ * long stays as it was.
  * @param include without it nothing is included
  */
 export function toCanonicalText(

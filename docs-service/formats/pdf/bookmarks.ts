@@ -10,7 +10,7 @@ export interface PlacedHeading extends Heading {
 }
 
 /** Where something leads: to an address, or to a place in the file; to nothing if it may not be followed. */
-export type Lead = Pick<Mark, 'link' | 'destination'>;
+type Lead = Pick<Mark, 'link' | 'destination'>;
 
 /** The places in a document that links and bookmarks lead to, and where its own links lead. */
 export class Bookmarks {
