@@ -1,7 +1,7 @@
 /**
  * The lines of a Markdown text and their code fences, in one pass. A fence may be inside a list or a quote, and one
- * that is never closed reaches to the end. The line break is behind the end of a line. `fence` is the code fence that the
- * line belongs to, first and last line included; the fences are counted from 0.
+ * that is never closed reaches to the end. The line break is behind the end of a line. `fence` is the code fence that
+ * the line belongs to, first and last line included; the fences are counted from 0.
  */
 export function* markdownLines(text: string) {
   let fence = -1;

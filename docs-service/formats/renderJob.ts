@@ -85,7 +85,8 @@ export interface MarkdownJob extends DocumentJob<'markdown'> {
 export type PartsJob = DocumentJob<'parts'>;
 
 /**
- * What pages show of a document, in Markdown, so that strangers find it by nothing else; and the pictures that it shows.
+ * What pages show of a document, in Markdown, so that strangers find it by nothing else; and the pictures that it
+ * shows.
  */
 export type ShownJob = DocumentJob<'shownText' | 'pictureList'>;
 
