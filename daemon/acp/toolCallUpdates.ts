@@ -191,7 +191,7 @@ function toContent(content: ContentBlock): ToolCallContent {
 }
 
 /** The text in a fence that is longer than any in it, so that the editor shows it as it is and fetches no picture. */
-export function fencedText(text: string): ContentBlock {
+function fencedText(text: string): ContentBlock {
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
   return { type: 'text', text: `${fence}\n${text}\n${fence}` };

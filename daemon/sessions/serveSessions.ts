@@ -68,7 +68,7 @@ const title = z.string().check(
 const folder = z.string().check(z.refine(isAbsolute, 'it is not an absolute path'), z.maxLength(4096));
 const id = z.string();
 
-export const createSessionSchema: Schema<CreateSessionParams> = exact(
+const createSessionSchema: Schema<CreateSessionParams> = exact(
   z.object({
     title: z.exactOptional(title),
     cwd: z.exactOptional(folder),
@@ -76,7 +76,7 @@ export const createSessionSchema: Schema<CreateSessionParams> = exact(
   }),
 );
 
-export const listSessionsSchema: Schema<ListSessionsParams> = exact(
+const listSessionsSchema: Schema<ListSessionsParams> = exact(
   z.object({
     query: z.exactOptional(z.string().check(z.maxLength(200, 'it is longer than 200 characters'))),
     cwd: z.exactOptional(folder),
@@ -88,16 +88,16 @@ export const listSessionsSchema: Schema<ListSessionsParams> = exact(
 );
 
 const sessionSchema: Schema<SessionParams> = exact(z.object({ id }));
-export const readSessionSchema: Schema<ReadSessionParams> = exact(
+const readSessionSchema: Schema<ReadSessionParams> = exact(
   z.object({
     id,
     open: z.exactOptional(z.boolean()),
   }),
 );
-export const forkSessionSchema: Schema<ForkSessionParams> = exact(
+const forkSessionSchema: Schema<ForkSessionParams> = exact(
   z.object({
     id,
     turns: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
   }),
 );
-export const updateSessionSchema: Schema<UpdateSessionParams> = exact(z.object({ id, title }));
+const updateSessionSchema: Schema<UpdateSessionParams> = exact(z.object({ id, title }));

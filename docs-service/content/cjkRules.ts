@@ -1,4 +1,9 @@
-import type { Lexer } from 'marked';
+import { Lexer, type Token } from 'marked';
+
+/** The tokens of a text within a line, such as a heading. */
+export function inlineTokens(text: string): Token[] {
+  return withCjkRules(new Lexer()).inlineTokens(text);
+}
 
 /**
  * Makes Marked read Chinese, Japanese and Korean as people write them. CommonMark expects blanks between words, so that

@@ -6,12 +6,6 @@ import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { isSlug, trySlug } from './slug.ts';
 
-/**
- * The order of a collection's documents. `listed` is the order of `docs`, for a folder that of its author, and for a
- * query the same as `-date`. `tree` is the order in the sidebar.
- */
-type CollectionOrder = 'date' | '-date' | 'title' | 'listed' | 'tree';
-
 /** The content of `collections/*.yaml`, checked. The documents are looked up when they are needed. */
 export interface CollectionDefinition {
   /** Names the collection in addresses: `isSlug` holds for it, and it is unique in the library. */
@@ -25,7 +19,11 @@ export interface CollectionDefinition {
     | readonly string[]
     | { readonly type?: string; readonly tag?: string }
     | { readonly folder: string };
-  readonly order: CollectionOrder;
+  /**
+   * `listed` is the order of `docs`, for a folder that of its author, and for a query the same as `-date`. `tree` is
+   * the order in the sidebar.
+   */
+  readonly order: (typeof orders)[number];
   /** The list of pages, such as a `SUMMARY.md`, that says which documents it has; a path from the content folder. */
   readonly summary?: string;
   readonly author: string | null;
@@ -36,6 +34,8 @@ export interface CollectionDefinition {
   /** Whether strangers may read it in the browser, its documents included. */
   readonly public?: true;
 }
+
+const orders = ['date', '-date', 'title', 'listed', 'tree'] as const;
 
 /** In bytes: a few thousand slugs. */
 const maxBytes = 65_536;
@@ -111,11 +111,7 @@ const collectionFields = z
     query: query.nullish(),
     path: text(1_000).nullish(),
     summary: contentPath.nullish(),
-    order: z
-      .enum(['date', '-date', 'title', 'listed', 'tree'], {
-        error: 'must be one of date, -date, title, listed and tree',
-      })
-      .nullish(),
+    order: z.enum(orders, { error: 'must be one of date, -date, title, listed and tree' }).nullish(),
     author: author.nullish(),
     lang: language.nullish(),
     description: description.nullish(),

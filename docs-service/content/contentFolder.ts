@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
+import { tryNow } from '../base/tryNow.ts';
 import {
   type ContentPlaces,
   isInside,
@@ -55,24 +56,7 @@ export interface ContentListing {
 }
 
 /** The files of documents and collections in one folder, and nothing outside it. */
-export interface ContentFolder extends LinkRoots {
-  /** The absolute path of the folder, with every link in it resolved. */
-  readonly root: string;
-  /** The folder, and others whose files may be shown and included. */
-  readonly places: ContentPlaces;
-  /** Reads again which files are documents. Returns whether that may be others now. */
-  renew(): boolean;
-  /** The direct content of one folder; undefined if the folder is gone. `''` is the content folder. */
-  list(folder: string): Promise<ContentListing | undefined>;
-  /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
-  read(path: string): Promise<Uint8Array>;
-  /** The same without waiting, for a small file; undefined in place of an error. */
-  readNow(path: string): Uint8Array | undefined;
-  /** The texts that Jekyll's configuration has about the site, by their names. */
-  readonly site: ReadonlyMap<string, string>;
-  /** What `lookOf` returns for a file or a folder; undefined if there is none. */
-  lookNow(path: string): string | undefined;
-}
+export type ContentFolder = Awaited<ReturnType<typeof openContentFolder>>;
 
 export interface ContentOptions {
   /** The only folder with documents, from the content folder. */
@@ -87,7 +71,7 @@ export interface ContentOptions {
 export async function openContentFolder(
   folder: string,
   { docs: named = '', files = [], linkRoot }: ContentOptions = {},
-): Promise<ContentFolder> {
+) {
   const root = await openFolder(folder, '--content', 'Create it, or name another one with --content.');
   const inside = await openFolder(resolve(root, named), '--docs', 'It is a path from the content folder.');
   if (inside !== root && !isInside(root, inside))
@@ -99,28 +83,40 @@ export async function openContentFolder(
     const name = basename(other).replace(/[^\w.-]+/g, '-') || 'files';
     others[name in others ? `${name}-${Object.keys(others).length + 1}` : name] = other;
   }
-  const places = { contentFolder: root, otherFolders: others };
+  const places: ContentPlaces = { contentFolder: root, otherFolders: others };
   let [seen, served] = ['', readServedFiles(root, docs)];
-  const statNow = (path: string) => {
-    const place = placeOf(places, path);
-    return statSync(join(place.folder, place.path));
+  const roots: LinkRoots = {
+    docs,
+    linkRoots: [linkRoot ?? '', docs, basename(root)].map((one) => one.replace(/^\/+|\/+$/g, '')),
   };
   return {
-    ...{ root, places, docs },
-    linkRoots: [linkRoot ?? '', docs, basename(root)].map((one) => one.replace(/^\/+|\/+$/g, '')),
-    renew() {
+    ...roots,
+    /** The absolute path of the folder, with every link in it resolved. */
+    root,
+    /** The folder, and others whose files may be shown and included. */
+    places,
+    /** Reads again which files are documents. Returns whether that may be others now. */
+    renew(): boolean {
       const look = [ignoreFile, configFile].map((name) => tryNow(() => lookOf(lstatSync(join(root, name)))));
       const isOther = seen !== look.join(' ');
       if (isOther) [seen, served] = [look.join(' '), readServedFiles(root, docs)];
       return isOther;
     },
-    get site() {
+    /** The texts that Jekyll's configuration has about the site, by their names. */
+    get site(): ReadonlyMap<string, string> {
       return served.site;
     },
-    list: (path) => listFolder(root, path, served),
-    read: (path) => readPlace(placeOf(places, path)),
-    readNow: (path) => tryRead(placeOf(places, path)),
-    lookNow: (path) => tryNow(() => lookOf(statNow(path))),
+    /** The direct content of one folder; undefined if the folder is gone. `''` is the content folder. */
+    list: (path: string) => listFolder(root, path, served),
+    /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside the folder. */
+    read: (path: string) => readPlace(placeOf(places, path)),
+    /** The same without waiting, for a small file; undefined in place of an error. */
+    readNow: (path: string) => tryRead(placeOf(places, path)),
+    /** What `lookOf` returns for a file or a folder; undefined if there is none. */
+    lookNow(path: string): string | undefined {
+      const place = placeOf(places, path);
+      return tryNow(() => lookOf(statSync(join(place.folder, place.path))));
+    },
   };
 }
 
@@ -270,12 +266,4 @@ const maxSmall = 1_000_000;
 function tryRead(place: Place): Uint8Array | undefined {
   const found = tryNow(() => readPlaceNow(place, maxSmall));
   return typeof found === 'string' ? undefined : found;
-}
-
-function tryNow<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, 
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ContentError } from '../../protocol/base/contentError.ts';
+import { tryNow } from '../base/tryNow.ts';
 
 /** The folders from which documents may show and include files. */
 export interface ContentPlaces {
@@ -96,15 +97,7 @@ async function readWhole(handle: FileHandle): Promise<Uint8Array> {
  * @param path without symbolic links, as it was checked
  */
 export function isOpenedAt(descriptor: number, path: string): boolean {
-  const opened = openedPath(descriptor) ?? realpathSync(path);
+  const opened = tryNow(() => readlinkSync(`/proc/self/fd/${descriptor}`)) ?? realpathSync(path);
   // An editor may have replaced the file by now.
   return opened === path || opened === `${path} (deleted)`;
-}
-
-function openedPath(descriptor: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return undefined;
-  }
 }

@@ -89,6 +89,12 @@ export function keyOf({ path, message }: ContentProblem): string {
 
 export type FileWarning = Omit<ContentWarning, 'path'>;
 
+/** What a list of another program says about a document. */
+export type ListedPlace = Pick<DocumentMetadata, 'place' | 'label' | 'hidden'>;
+
+/** What a file such as `_category_.json`, or a list above it, says about a folder. */
+export type ListedFolder = NonNullable<DocumentMetadata['folder']>;
+
 /** A page in a list, and how it is called there. */
 export type ListedPage = readonly [href: string, label?: string | undefined];
 
@@ -101,7 +107,7 @@ export interface FileDetails {
   /** When a date in it comes, and it must be read again although it has not changed; in milliseconds since 1970. */
   readonly due?: number;
   /** Its first heading, which is its title unless many documents have it, and the one after that. */
-  readonly headings?: readonly [first: string, next?: string];
+  readonly headings?: readonly string[];
   /** What the lists of a program say about it, as JSON. */
   readonly navigation?: string;
   /** The pages that lists in it name. */

@@ -3,16 +3,17 @@ import { basename } from 'node:path/posix';
 import type * as z from 'zod';
 import { ContentError } from '../../protocol/base/contentError.ts';
 import { isRecord } from '../../protocol/base/json.ts';
+import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import { documentEnding } from './contentFolder.ts';
 import { toCanonicalText } from './dialects/canonicalText.ts';
 import type { TreeMarks } from './dialects/dialect.ts';
 import type { IncludeFile } from './dialects/includes.ts';
-import type { Document, FileDetails, FileWarning, Tag, WarningKind } from './document.ts';
+import type { Document, FileDetails, FileWarning, ListedPlace, Tag, WarningKind } from './document.ts';
 import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
 import { author, contentPath, description, language, text, title } from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { plainTitle, titlesIn } from './headings.ts';
-import { type ListedFolder, type ListedPlace, pagesInToctrees } from './navigation.ts';
+import { pagesInToctrees } from './navigation.ts';
 import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
 import { readDate, type ValueReading } from './writtenValue.ts';
@@ -39,7 +40,7 @@ export interface ReadingOptions extends DraftOptions {
   /** Whether its second heading is its title, because many documents have the first one. */
   readonly isRetitled?: boolean;
   /** What lists of its program say about it and its folder. */
-  readonly listed?: ListedPlace & { readonly folder?: ListedFolder };
+  readonly listed?: ListedPlace & Pick<Document, 'folder'>;
 }
 
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError if it is not UTF-8. */
@@ -55,41 +56,31 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
   const { slug = pathSlugs(path).short, isNamed = false } = take(fields.slug) ?? {};
   const [bookTitle] = /^\{\{#title [^{}\n]{1,500}\}\}/m.exec(frontMatter.body) ?? [];
   const named = take(fields.title) ?? bookTitle?.slice(9, -2).trim();
-  const {
-    text: body,
-    prose,
-    lineOf: lineInFile,
-    dialect,
-  } = toCanonicalText({
+  const written = {
     ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
-    lineOf: (line) => line + bodyLine - 1,
-    ...{ tree: options.tree, include: options.include },
+    lineOf: (line: number) => line + bodyLine - 1,
+    tree: options.tree,
     title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
     isVerbatim: says(find(['render_with_liquid']), false) || says(find(['vPre']), true),
-  });
-  const toctree = pagesInToctrees(frontMatter.body);
-  const [heading, nextHeading] = titlesIn(body.slice(0, farthestHeading));
+  };
+  const { text: body, prose, dialect, ...canonical } = toCanonicalText(written, options.include);
+  const titles = titlesIn(body.slice(0, farthestHeading));
+  const [heading, nextHeading] = titles;
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
   const sourceHash = createHash('sha256').update(bytes).digest('hex');
   const isOwn = body === frontMatter.body && !isRetitled;
   const order = take(fields.order) ?? nameNumber(path);
-  const document = {
-    path,
-    body,
-    slug,
+  const isHidden =
+    says(find(hiddenKeys), true) || find(['sidebar_class_name']).some(({ value }) => value === 'hidden');
+  const document = withoutUndefined<Document>({
+    ...{ path, body, slug },
     title: named ?? (isRetitled ? nextHeading : heading) ?? readableName(path, options.libraryTitle),
-    ...presentOnly({
-      ...options.listed,
-      label: options.listed?.label ?? take(fields.label),
-      order: order === noOrder ? undefined : order,
-      hidden:
-        options.listed?.hidden ||
-        says(find(hiddenKeys), true) ||
-        find(['sidebar_class_name']).some(({ value }) => value === 'hidden') ||
-        undefined,
-      aliases: aliasesOf(find, isNamed),
-      targets: dialect.targets.size === 0 ? undefined : [...dialect.targets].slice(0, maxTargets),
-    }),
+    ...options.listed,
+    label: options.listed?.label ?? take(fields.label),
+    order: order === noOrder ? undefined : order,
+    hidden: options.listed?.hidden || isHidden || undefined,
+    aliases: unlessEmpty(aliasesOf(find, isNamed)),
+    targets: unlessEmpty([...dialect.targets].slice(0, maxTargets)),
     type: take(fields.type) ?? null,
     tags: tagsOf(path, [...find(tagKeys), { key: 'tags', value: [...dialect.tags] }], warn),
     date: take(fields.date, dates) ?? null,
@@ -102,32 +93,34 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     contentHash: isOwn
       ? sourceHash
       : createHash('sha256').update(`${sourceHash}${isRetitled}${body}`).digest('hex'),
-  };
-  return {
+  });
+  const all = [
+    ...frontMatter.warnings.map((one) => ({ ...one, kind: 'front-matter' as const })),
+    ...warnings,
+    ...state.warnings.map((one) => ({ ...one, kind: 'draft' as const })),
+    ...dialect.warnings(),
+  ];
+  return withoutUndefined<ParsedDocument>({
     document,
-    warnings: [
-      ...frontMatter.warnings.map((one) => ({ ...one, kind: 'front-matter' as const })),
-      ...warnings,
-      ...state.warnings.map((one) => ({ ...one, kind: 'draft' as const })),
-      ...dialect.warnings(),
-    ]
-      .sort((one, other) => one.line - other.line)
-      .slice(0, maxWarnings),
-    links: findWrittenLinks(path, body, lineInFile, prose),
-    ...(isNamed ? { named: { slug, line: lineOf('slug') } } : {}),
-    ...(state.due === undefined ? {} : { due: state.due }),
-    ...(named === undefined && heading !== undefined
-      ? { headings: nextHeading === undefined ? [heading] : [heading, nextHeading] }
-      : {}),
-    ...(isRetitled ? { isRetitled } : {}),
-    ...(options.listed === undefined ? {} : { navigation: JSON.stringify(options.listed) }),
-    ...(isOwn ? {} : { sourceHash }),
-    ...(dialect.unnamed.size === 0 ? {} : { unnamed: [...dialect.unnamed].slice(0, maxUnnamed) }),
-    ...(dialect.unplaced.size === 0 ? {} : { unplaced: [...dialect.unplaced].slice(0, maxUnnamed) }),
-    ...presentOnly({ aliases: document.aliases, targets: document.targets }),
-    ...(toctree.length === 0 ? {} : { toctree }),
-    ...(basename(path) === '_index.md' && cascadesDraft(frontMatter) ? { cascades: true } : {}),
-  };
+    warnings: all.sort((one, other) => one.line - other.line).slice(0, maxWarnings),
+    links: findWrittenLinks(path, body, canonical.lineOf, prose),
+    named: isNamed ? { slug, line: lineOf('slug') } : undefined,
+    due: state.due,
+    headings: named === undefined && titles.length > 0 ? titles : undefined,
+    isRetitled: isRetitled || undefined,
+    navigation: options.listed && JSON.stringify(options.listed),
+    sourceHash: isOwn ? undefined : sourceHash,
+    unnamed: unlessEmpty([...dialect.unnamed].slice(0, maxUnnamed)),
+    unplaced: unlessEmpty([...dialect.unplaced].slice(0, maxUnnamed)),
+    aliases: document.aliases,
+    targets: document.targets,
+    toctree: unlessEmpty(pagesInToctrees(frontMatter.body)),
+    cascades: (basename(path) === '_index.md' && cascadesDraft(frontMatter)) || undefined,
+  });
+}
+
+function unlessEmpty<Value>(list: readonly Value[]): readonly Value[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 /** The language of `about.fr.md`, if there is an `about.md` too. */
@@ -173,12 +166,6 @@ function says(found: readonly FoundValue[], truth: boolean): boolean {
   return found.some(({ value }) => value === truth || value === String(truth));
 }
 
-function presentOnly<Value extends object>(
-  values: Value,
-): Partial<{ [Key in keyof Value]: NonNullable<Value[Key]> }> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
-}
-
 /** What a field of a document is read from: the first of these keys that has a usable value. */
 interface Field<Value> {
   readonly keys: readonly string[];
@@ -207,50 +194,34 @@ function tryFirst<Value>(
 const term = text(100);
 
 const fields = {
-  title: { keys: ['title'], read: valid(title) },
-  label: {
-    keys: [
-      'sidebar_label',
-      'sidebar.label',
-      'linkTitle',
-      'nav_title',
-      'navTitle',
-      'sidebarTitle',
-      'short_title',
-    ],
-    read: valid(title),
-  },
-  order: {
-    keys: ['order', 'sidebar_position', 'sidebar.order', 'weight', 'nav_order', 'position', 'menu_order'],
-    read: readOrder,
-  },
-  slug: { keys: ['slug'], read: readSlug },
-  type: { keys: ['type'], read: valid(term) },
-  date: {
-    keys: ['date', 'publishDate', 'pubDate', 'published', 'created'],
-    read: readDate,
-  },
-  updated: {
-    keys: [
-      ...['updated', 'lastmod', 'modified', 'last_modified_at', 'last_updated', 'last_update.date'],
-      'date-modified',
-    ],
-    read: readDate,
-  },
-  authors: { keys: ['authors', 'author', 'by'], read: readAuthors },
-  description: {
-    keys: ['description', 'summary', 'excerpt', 'abstract', 'subtitle'],
-    read: valid(description),
-  },
-  lang: { keys: ['lang', 'language', 'locale'], read: valid(language) },
-  cover: { keys: ['cover', 'image', 'thumbnail'], read: valid(contentPath) },
-} as const;
+  title: field('title', valid(title)),
+  label: field(
+    'sidebar_label sidebar.label linkTitle nav_title navTitle sidebarTitle short_title',
+    valid(title),
+  ),
+  order: field('order sidebar_position sidebar.order weight nav_order position menu_order', readOrder),
+  slug: field('slug', readSlug),
+  type: field('type', valid(term)),
+  date: field('date publishDate pubDate published created', readDate),
+  updated: field(
+    'updated lastmod modified last_modified_at last_updated last_update.date date-modified',
+    readDate,
+  ),
+  authors: field('authors author by', readAuthors),
+  description: field('description summary excerpt abstract subtitle', valid(description)),
+  lang: field('lang language locale', valid(language)),
+  cover: field('cover image thumbnail', valid(contentPath)),
+};
+
+function field<Value>(keys: string, read: Field<Value>['read']): Field<Value> {
+  return { keys: keys.split(' '), read };
+}
 
 /** Documents that are read by their addresses alone. */
 const hiddenKeys = ['hidden', 'unlisted', 'nav_exclude', 'toc_hide', 'bookHidden', 'sidebar.hidden'];
 
 /** Other addresses and names of the document, at most 50. */
-function aliasesOf(find: FrontMatter['find'], isNamed: boolean): readonly string[] | undefined {
+function aliasesOf(find: FrontMatter['find'], isNamed: boolean): readonly string[] {
   const found = find(['aliases', 'alias', 'redirect_from', 'permalink', 'url', 'slug', 'id']).flatMap(
     ({ key, value }) => {
       const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -261,8 +232,7 @@ function aliasesOf(find: FrontMatter['find'], isNamed: boolean): readonly string
       });
     },
   );
-  const aliases = [...new Set(found)].slice(0, 50);
-  return aliases.length === 0 ? undefined : aliases;
+  return [...new Set(found)].slice(0, 50);
 }
 
 const tagKeys = ['tags', 'tag', 'categories', 'category', 'taxonomies.tags'];

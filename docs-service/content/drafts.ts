@@ -1,12 +1,7 @@
 import { isRecord } from '../../protocol/base/json.ts';
-import type { FileDetails, FileWarning } from './document.ts';
+import type { FileWarning } from './document.ts';
 import type { FoundValue, FrontMatter } from './frontMatter.ts';
 import { readDate, readTruth } from './writtenValue.ts';
-
-export interface DraftState extends Pick<FileDetails, 'due'> {
-  readonly draft: boolean;
-  readonly warnings: readonly FileWarning[];
-}
 
 export interface DraftOptions {
   /** Milliseconds since 1970. */
@@ -25,7 +20,7 @@ export function readDraftState(
   frontMatter: FrontMatter,
   { path, dates }: { readonly path: string; readonly dates: readonly FoundValue[] },
   options: DraftOptions,
-): DraftState {
+) {
   const folders = path.split('/').slice(0, -1);
   const isNever = ({ value }: FoundValue) => value === 'never' || value === false;
   const isHidden =
@@ -34,15 +29,13 @@ export function readDraftState(
   const draft = isHidden || signs.some(({ isDraft }) => isDraft);
   const unread = draft ? undefined : tryUnreadSign(frontMatter, options);
   const due = signs.flatMap(({ until = 0 }) => (until > options.now ? [until] : []));
+  const warnings: FileWarning[] = signs.flatMap(({ key, message }) =>
+    message === undefined ? [] : [{ line: frontMatter.lineOf(key), message: `"${key}" ${message}` }],
+  );
   return {
     draft: draft || unread !== undefined,
-    warnings: [
-      ...signs.flatMap(({ key, message }) =>
-        message === undefined ? [] : [{ line: frontMatter.lineOf(key), message: `"${key}" ${message}` }],
-      ),
-      ...(unread === undefined ? [] : [unread]),
-    ],
-    ...(due.length === 0 ? {} : { due: Math.min(...due) }),
+    warnings: unread === undefined ? warnings : [...warnings, unread],
+    due: due.length === 0 ? undefined : Math.min(...due),
   };
 }
 

@@ -11,21 +11,7 @@ const maxDepth = 20;
 /** Keys of a text that does not parse. */
 const maxParts = 500;
 
-export interface FrontMatter {
-  readonly body: string;
-  /** The line of the file with which the body begins, counted from 1. */
-  readonly bodyLine: number;
-  readonly warnings: readonly FileWarning[];
-  /** Its lines, if something of it cannot be read. */
-  readonly unread: readonly { readonly line: number; readonly text: string }[];
-  /**
-   * The values of these keys, in this order, without null. `a.b` is the key `b` of the map `a`. Case, `-` and `_` do
-   * not matter, and what is in Hugo's `params` counts if it is nowhere else. Numbers and dates are texts.
-   */
-  find(keys: readonly string[]): readonly FoundValue[];
-  /** Where a key is, counted from 1, the first line of the file. */
-  lineOf(key: string): number;
-}
+export type FrontMatter = ReturnType<typeof readFrontMatter>;
 
 export interface FoundValue {
   readonly key: string;
@@ -33,22 +19,36 @@ export interface FoundValue {
 }
 
 /** Reads the front matter of any program. What cannot be read is part of the text, with a warning. */
-export function readFrontMatter(text: string): FrontMatter {
+export function readFrontMatter(text: string) {
   const start = leading.exec(text.slice(0, maxLength))?.[0].length ?? 0;
   const block = tryBlock(text, start) ?? (start === 0 ? tryMultiMarkdown(text) : undefined);
   const line = lineAt(text, block?.start ?? 0);
   const source = text.slice(block?.start, block?.end ?? 0);
   const lines = source.split(/\r?\n/).map((one, at) => ({ line: line + at, text: one }));
-  const { values, warnings }: ReadBlock = block ? readBlock(block, source, line) : { warnings: [] };
+  const { values, warnings }: ReturnType<typeof readBlock> = block
+    ? readBlock(block, source, line)
+    : { warnings: [] };
   const bodyStart = (values && block?.bodyStart) ?? (text.startsWith('\ufeff') ? 1 : 0);
   return {
     body: text.slice(bodyStart),
+    /** The line of the file with which the body begins, counted from 1. */
     bodyLine: lineAt(text, bodyStart),
     warnings:
       values && start > 0 ? [{ line: lineAt(text, start), message: notAtOnce }, ...warnings] : warnings,
+    /** Its lines, if something of it cannot be read. */
     unread: values && warnings.length === 0 ? [] : lines,
-    find: (keys) => keys.flatMap((key) => valuesOf(values, key).map((value) => ({ key, value }))),
-    lineOf: (key) =>
+    /**
+     * The values of these keys, in this order, without null. `a.b` is the key `b` of the map `a`. Case, `-` and `_` do
+     * not matter, and what is in Hugo's `params` counts if it is nowhere else. Numbers and dates are texts.
+     */
+    find: (keys: readonly string[]): readonly FoundValue[] =>
+      keys.flatMap((key) => {
+        const found = valuesAt(values, key.split('.').map(folded));
+        const all = found.length > 0 ? found : valuesAt(values, `params.${key}`.split('.').map(folded));
+        return all.map((value) => ({ key, value }));
+      }),
+    /** Where a key is, counted from 1, the first line of the file. */
+    lineOf: (key: string): number =>
       lines.find(({ text }) => folded(keyInLine.exec(text)?.[1] ?? '') === folded(key.split('.')[0] ?? ''))
         ?.line ?? line,
   };
@@ -117,15 +117,14 @@ function tryMultiMarkdown(text: string): Block | undefined {
   return { form: 'lines', start: 0, end, bodyStart: end + (empty?.[0].length ?? 0) };
 }
 
-interface ReadBlock {
-  /** Undefined if the block is no front matter. */
-  readonly values?: Values;
-  readonly warnings: readonly FileWarning[];
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
-function readBlock({ form, problem }: Block, source: string, line: number): ReadBlock {
+/** Without values, the block is no front matter. */
+function readBlock(
+  { form, problem }: Block,
+  source: string,
+  line: number,
+): { readonly values?: Values; readonly warnings: readonly FileWarning[] } {
   try {
     if (problem !== undefined) throw new ContentError(problem);
     const values = plainValue(parsers[form](source, line));
@@ -202,12 +201,6 @@ function valuesByKey(yaml: string): Values {
     }
   });
   return Object.fromEntries(values.reverse());
-}
-
-function valuesOf(values: Values | undefined, key: string): readonly unknown[] {
-  const path = key.split('.').map(folded);
-  const found = valuesAt(values, path);
-  return found.length > 0 ? found : valuesAt(values, ['params', ...path]);
 }
 
 /** Without null, which is how YAML reads a key without a value. */

@@ -1,6 +1,5 @@
 import GithubSlugger from 'github-slugger';
-import { Lexer } from 'marked';
-import { withCjkRules } from './cjkRules.ts';
+import { inlineTokens } from './cjkRules.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 import { withoutCode } from './withoutCode.ts';
 
@@ -107,5 +106,5 @@ function shownText(heading: string): { readonly text: string; readonly own?: str
     : undefined;
   // Footnotes and addresses that are defined elsewhere are unknown here.
   const plain = heading.replace(/\[\^[^\]]*\]/g, '').replace(/\[([^\]]*)\]\[[^\]]*\]/g, '$1');
-  return { text: plainText(withCjkRules(new Lexer()).inlineTokens(plain)).trim(), own };
+  return { text: plainText(inlineTokens(plain)).trim(), own };
 }

@@ -1,5 +1,5 @@
 import { Lexer } from 'marked';
-import { withCjkRules } from './cjkRules.ts';
+import { inlineTokens } from './cjkRules.ts';
 import { markdownLines } from './markdownLines.ts';
 import { decodeEntities, plainText } from './plainText.ts';
 
@@ -12,16 +12,16 @@ export function headingsOf(text: string): readonly string[] {
  * front matter, and the heading of any level after it, for when many documents have the first one. Raw HTML counts only
  * at the beginning.
  */
-export function titlesIn(text: string): readonly [first: string | undefined, next: string | undefined] {
+export function titlesIn(text: string): readonly string[] {
   const [, picture = ''] = pictureHeading.exec(text.slice(0, 2_000)) ?? [];
   const found = picture === '' ? [] : [onOneLine(decodeEntities(picture))];
   for (const { heading, depth } of headings(text)) {
     if (found.length === 0 && depth !== 1) continue;
-    const plain = onOneLine(plainText(withCjkRules(new Lexer()).inlineTokens(heading)));
+    const plain = onOneLine(plainText(inlineTokens(heading)));
     if (plain !== '') found.push(plain);
     if (found.length === 2) break;
   }
-  return [found[0], found[1]];
+  return found;
 }
 
 /** A heading of HTML at the beginning of a text with the description of its picture. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentWarning } from './document.ts';
 import { DocumentPlaces, type LinkRoots, resolveLink, tryLoose } from './links.ts';
-import { LinkTree } from './linkTree.ts';
+import { type LinkedPlace, LinkTree } from './linkTree.ts';
 import type { FileLinks, WrittenLink } from './writtenLinks.ts';
 
 /** What the links of a library may lead to. Paths are from the content folder. */
@@ -17,12 +17,9 @@ export interface LinkedLibrary {
   readonly roots?: LinkRoots;
 }
 
-export interface LinkedFile {
-  readonly path: string;
+export interface LinkedFile extends LinkedPlace {
   /** Undefined if the file could not be read. */
   readonly links?: FileLinks;
-  readonly aliases?: readonly string[];
-  readonly targets?: readonly string[];
 }
 
 /** Warnings that are kept of a file and of the library. What is beyond them is only counted. */

@@ -64,10 +64,11 @@ export class LinkTree {
   /** The link may be written from a folder, but the name is one of the whole library. */
   #tryTarget({ paths: [path = ''] }: LooseTarget) {
     const parts = path.split('/');
-    const names = parts.map((_, at) => parts.slice(at).join('/'));
-    const name = this.#targets.size === 0 ? undefined : names.find((one) => this.#targets.has(one));
-    const found = name === undefined ? undefined : this.#targets.get(name);
-    return found === undefined || name === undefined ? undefined : { path: found, id: cleanId(name) };
+    const names = this.#targets.size === 0 ? [] : parts.map((_, at) => parts.slice(at).join('/'));
+    return names.flatMap((name) => {
+      const found = this.#targets.get(name);
+      return found === undefined ? [] : [{ path: found, id: cleanId(name) }];
+    })[0];
   }
 
   #tryDocument({ paths, isRooted }: LooseTarget): string | undefined {

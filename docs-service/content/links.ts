@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { cutText } from '../../protocol/base/text.ts';
+import { tryNow } from '../base/tryNow.ts';
 import { decodeEntities } from './plainText.ts';
 import { folderPagePaths, isFolderPage } from './slug.ts';
 
@@ -21,10 +22,9 @@ export interface InsideTarget {
   /** The Markdown files that may be meant. The first of them that exists is the target. */
   readonly documents: readonly string[];
   readonly fragment: string | null;
-  /** How other programs would read it. The last of `documents` stands for what they would find. */
-  readonly loose?: LooseTarget;
 }
 
+/** How other programs would read an address. The last of `documents` stands for what they would find. */
 export interface LooseTarget {
   /** From the content folder. */
   readonly paths: readonly string[];
@@ -116,13 +116,7 @@ function insideTarget(address: string, from: string): LinkTarget {
   const documents = /(?:^|\/)\.{0,2}$/.test(rooted) ? folderPagePaths(path) : documentsAt(path);
   if (!mayBeDocument.test(path)) return { kind: 'inside', path, documents, fragment };
   const loose = { paths: other === undefined || other === path ? [path] : [path, other], isRooted };
-  return {
-    kind: 'inside',
-    path,
-    documents: [...documents, loosely + JSON.stringify(loose)],
-    fragment,
-    loose,
-  };
+  return { kind: 'inside', path, documents: [...documents, loosely + JSON.stringify(loose)], fragment };
 }
 
 /** Without an extension, or with one of a document or of its page. */
@@ -150,11 +144,7 @@ function tryPath(file: string, from: string): string | undefined {
 
 /** Undefined if a `%` does not begin an encoded character. */
 export function tryDecode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  return tryNow(() => decodeURIComponent(text));
 }
 
 export class DocumentPlaces {

@@ -1,16 +1,9 @@
-export interface MarkdownLine {
-  readonly start: number;
-  /** Where its characters end, before the line break. */
-  readonly end: number;
-  /** The code fence that it belongs to, first and last line included; the fences are counted from 0. */
-  readonly fence: number | undefined;
-}
-
 /**
  * The lines of a Markdown text and their code fences, in one pass. A fence may be inside a list or a quote, and one
- * that is never closed reaches to the end.
+ * that is never closed reaches to the end. The line break is behind the end of a line. `fence` is the code fence that
+ * the line belongs to, first and last line included; the fences are counted from 0.
  */
-export function* markdownLines(text: string): Generator<MarkdownLine> {
+export function* markdownLines(text: string) {
   let fence = -1;
   let open: Fence | undefined;
   for (let start = 0; start <= text.length; ) {
@@ -51,7 +44,8 @@ export function closesFence(line: string, { marks, column }: Fence): boolean {
   return found[0] === marks[0] && found.length >= marks.length && columnsOf(before) <= column + 3;
 }
 
-function columnsOf(blank: string): number {
+/** A tab counts as four. */
+export function columnsOf(blank: string): number {
   return blank.replaceAll('\t', '    ').length;
 }
 
@@ -91,4 +85,35 @@ export class Ends {
     this.#next.set(pattern, place);
     return place;
   }
+}
+
+/**
+ * The text with parts of it replaced, in one pass.
+ * @param starts global: what may begin a part
+ * @param replacementAt what stands in place of the text from a match to `end`, where the search goes on; undefined if
+ *   the match begins nothing
+ * @param searched of the same length as the text, such as without its code
+ */
+export function replaceParts(
+  text: string,
+  starts: RegExp,
+  replacementAt: (found: RegExpExecArray) => Replacement | undefined,
+  searched = text,
+): string {
+  const out: string[] = [];
+  let at = 0;
+  starts.lastIndex = 0;
+  for (let found = starts.exec(searched); found !== null; found = starts.exec(searched)) {
+    const replacement = replacementAt(found);
+    if (replacement === undefined) continue;
+    out.push(text.slice(at, found.index), replacement.text);
+    at = replacement.end;
+    starts.lastIndex = at;
+  }
+  return out.join('') + text.slice(at);
+}
+
+export interface Replacement {
+  readonly end: number;
+  readonly text: string;
 }

@@ -3,25 +3,9 @@ import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
 import { documentEnding } from './contentFolder.ts';
-import type { ContentWarning, ListedPage } from './document.ts';
+import type { ContentWarning, ListedFolder, ListedPage, ListedPlace } from './document.ts';
 import { tryDecode } from './links.ts';
 import { markdownLines } from './markdownLines.ts';
-
-/** What a list of another program says about a document. */
-export interface ListedPlace {
-  /** Its place in the list, from 1. */
-  readonly place?: number;
-  readonly label?: string;
-  readonly hidden?: boolean;
-}
-
-/** What a file such as `_category_.json`, or a list above it, says about a folder. */
-export interface ListedFolder {
-  readonly label?: string;
-  readonly order?: number;
-  /** Its place in the list. */
-  readonly place?: number;
-}
 
 export interface Navigation {
   /** By the paths of documents without their endings. */
@@ -85,7 +69,10 @@ export function readNavigation(
         throw new Error(`The list has more than ${maxLength / 1_000_000} MB.`);
       else if (name.startsWith('_category_')) categories.push([folder, readCategory(list)]);
       else add(readList(name, folder, list));
-      if (name === '.pages' && typeof list === 'string') categories.push([folder, readTitle(list)]);
+      if (name !== '.pages' || typeof list !== 'string') continue;
+      // The title of a folder, as MkDocs' awesome pages have it.
+      const { title } = parseYamlMap(list, 'The list');
+      categories.push([folder, typeof title === 'string' ? { label: title } : {}]);
     } catch (error) {
       const message = `The list gives no order: ${messageOf(error).split('\n')[0]}`;
       warnings.push({ path, kind: 'nav', line: 1, message });
@@ -120,12 +107,6 @@ function readCategory(text: string): ListedFolder {
     ...(typeof label === 'string' ? { label } : {}),
     ...(position !== undefined && Number.isFinite(order) ? { order } : {}),
   };
-}
-
-/** The title of a folder, as MkDocs' awesome pages have it. */
-function readTitle(text: string): ListedFolder {
-  const { title } = parseYamlMap(text, 'The list');
-  return typeof title === 'string' ? { label: title } : {};
 }
 
 function readList(name: string, folder: string, text: string): List {

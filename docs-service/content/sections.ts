@@ -44,17 +44,16 @@ export function sectionHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-type Piece = Pick<Section, 'text' | 'start'>;
-
 /** Pieces of at most `maxLength`, cut between paragraphs if possible, or else between lines, words or characters. */
-function* piecesOf(text: string): Generator<Piece> {
+function* piecesOf(text: string): Generator<Pick<Section, 'text' | 'start'>> {
   let piece = '';
   let start = 0;
   const take = (length: number) => {
-    const taken = { start, text: piece.slice(0, length) };
+    const [taken, from] = [piece.slice(0, length), start];
     piece = piece.slice(length);
     start += length;
-    return trimmed(taken);
+    const kept = taken.trim();
+    return kept === '' ? [] : [{ text: kept, start: from + taken.indexOf(kept) }];
   };
   for (const paragraph of paragraphsOf(text)) {
     if (piece !== '' && piece.length + paragraph.length > maxLength) yield* take(piece.length);
@@ -86,9 +85,4 @@ function endOfPiece(text: string): number {
   }
   const isHalf = /[\ud800-\udbff]$/.test(head);
   return isHalf ? maxLength - 1 : maxLength;
-}
-
-function* trimmed({ text, start }: Piece): Generator<Piece> {
-  const kept = text.trim();
-  if (kept !== '') yield { text: kept, start: start + text.indexOf(kept) };
 }

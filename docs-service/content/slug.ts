@@ -45,27 +45,22 @@ export function withoutNumbers(path: string): string {
 
 /** A title from the name of a file; the page of a folder has that of the folder, or else the title of the library. */
 export function readableName(path: string, libraryTitle?: string): string {
-  const isFolderPage = tryFolderPageRank(path) !== undefined;
+  const isPage = isFolderPage(path);
   const folder = basename(dirname(path));
-  if (isFolderPage && folder === '.' && libraryTitle !== undefined) return libraryTitle;
-  const written = isFolderPage && folder !== '.' ? folder : basename(path, extname(path));
+  if (isPage && folder === '.' && libraryTitle !== undefined) return libraryTitle;
+  const written = isPage && folder !== '.' ? folder : basename(path, extname(path));
   const name = withoutNumbers(written.replace(/^\d{4}-\d{2}-\d{2}-(?=.)/, ''));
   const words = name.includes(' ') ? name : name.replace(/[-_]+/g, ' ').trim();
   if (words === '') return written;
   return words === words.toLowerCase() ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 }
 
-/** What a file is called in addresses if its front matter does not say. */
-export interface PathSlugs {
-  /** From its name alone. */
-  readonly own: string;
-  /** The same, or, if it is the page of a folder, from the name of that folder. */
-  readonly short: string;
-  /** With all its folders in front. Few files have the same one. */
-  readonly long: string;
-}
-
-export function pathSlugs(path: string): PathSlugs {
+/**
+ * What a file is called in addresses if its front matter does not say: `own` from its name alone; `short` the same, or,
+ * if it is the page of a folder, from the name of that folder; `long` with all its folders in front, which few files
+ * have in common.
+ */
+export function pathSlugs(path: string) {
   const names = path.slice(0, path.length - extname(path).length).split('/');
   // The name may have nothing that a slug could have.
   const own = trySlug(names.at(-1) ?? '') ?? 'unnamed';

@@ -1,4 +1,4 @@
-import { Ends, markdownLines } from './markdownLines.ts';
+import { columnsOf, Ends, markdownLines, replaceParts } from './markdownLines.ts';
 
 /**
  * A Markdown text with spaces in place of its code, its comments and its scripts, so that every character stays in its
@@ -34,29 +34,24 @@ function withoutCodeLines(text: string, hasIndentedCode: boolean): string {
 
 function indentOf(line: string): number {
   const [blank = ''] = /^[ \t]*/.exec(line) ?? [];
-  return blank.replaceAll('\t', '    ').length;
+  return columnsOf(blank);
 }
 
 /** Removes what is between two marks: runs of equally many backticks, or a tag and its end. */
 function withoutInlineCode(text: string): string {
-  const marks = /\\.|`+|<!--|<(pre|script|style)\b/gis;
   const ends = new Ends(text);
-  let result = '';
-  let at = 0;
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    const [opening, element] = mark;
-    if (opening.startsWith('\\') || opening.length > maxMarkLength) continue;
-    const from = mark.index + opening.length;
+  return replaceParts(text, marks, ({ 0: opening, 1: element, index }) => {
+    if (opening.startsWith('\\') || opening.length > maxMarkLength) return undefined;
+    const from = index + opening.length;
     const end = opening.startsWith('`')
       ? inlineEnd(ends, opening, from)
       : ends.after(element === undefined ? '-->' : `</${element.toLowerCase()}>`, from);
-    if (end === undefined || (opening.startsWith('`') && end - from >= maxCodeLength)) continue;
-    result += text.slice(at, mark.index) + text.slice(mark.index, end).replace(/[^\n]/g, ' ');
-    at = end;
-    marks.lastIndex = end;
-  }
-  return result + text.slice(at);
+    if (end === undefined || (opening.startsWith('`') && end - from >= maxCodeLength)) return undefined;
+    return { end, text: text.slice(index, end).replace(/[^\n]/g, ' ') };
+  });
 }
+
+const marks = /\\.|`+|<!--|<(pre|script|style)\b/gis;
 
 function inlineEnd(ends: Ends, ticks: string, from: number): number | undefined {
   return ends.inParagraph(`(?<!\`)${ticks}(?!\`)`, from);
@@ -75,25 +70,22 @@ const maxCodeLength = 5_000;
 export function withoutScripts(text: string): string {
   if (!/<(?:!--|[a-z])/i.test(text)) return text;
   const ends = new Ends(text);
-  const parts: string[] = [];
-  let at = 0;
-  opening.lastIndex = 0;
-  for (let found = opening.exec(text); found; found = opening.exec(text)) {
-    const from = opening.lastIndex;
-    const [, fence, ticks, lineStart, comment, name] = found;
-    const isCode = fence !== undefined || ticks !== undefined;
-    const close = comment ? '-->' : `</${name}\\b[^>\\n]*>`;
-    // At the beginning of a line it is a block of HTML, which goes on after an empty line.
-    const hiddenEnd = () =>
-      lineStart === undefined ? ends.inParagraph(close, from) : (ends.after(close, from) ?? ends.ofText);
-    const end = isCode ? codeEnd(ends, fence, ticks ?? '', from) : hiddenEnd();
-    if (end === undefined) continue;
-    opening.lastIndex = end;
-    if (isCode) continue;
-    parts.push(text.slice(at, found.index), ' ', text.slice(found.index, end).replace(/[^\n]+/g, ''));
-    at = end;
-  }
-  return parts.join('') + text.slice(at);
+  return replaceParts(
+    text,
+    opening,
+    ({ 0: found, 1: fence, 2: ticks, 3: lineStart, 4: comment, 5: name, index }) => {
+      const from = index + found.length;
+      const isCode = fence !== undefined || ticks !== undefined;
+      const close = comment ? '-->' : `</${name}\\b[^>\\n]*>`;
+      // At the beginning of a line it is a block of HTML, which goes on after an empty line.
+      const hiddenEnd = () =>
+        lineStart === undefined ? ends.inParagraph(close, from) : (ends.after(close, from) ?? ends.ofText);
+      const end = isCode ? codeEnd(ends, fence, ticks ?? '', from) : hiddenEnd();
+      if (end === undefined) return undefined;
+      const part = text.slice(index, end);
+      return { end, text: isCode ? part : ` ${part.replace(/[^\n]+/g, '')}` };
+    },
+  );
 }
 
 /** The beginning of a fence, of code in a line, of a comment, or of an element whose text is not shown. */

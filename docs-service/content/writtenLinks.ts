@@ -42,16 +42,14 @@ export function findWrittenLinks(
   const text = whole.slice(0, maxTextLength);
   const prose = (text === whole ? known : undefined) ?? withoutCode(text);
   const places = [...markdownPlaces(prose), ...htmlPlaces(prose)]
-    .filter(({ href }) => isChecked(href, path))
+    .filter(({ href }) => {
+      const target = resolveLink(href, path);
+      return target.kind === 'inside' || (target.kind === 'fragment' && target.fragment !== '');
+    })
     .sort((one, other) => one.at - other.at)
     .slice(0, maxLinks);
   const anchors = text === whole ? anchorsIn(text, prose) : null;
   return { anchors, links: withLines(places, prose, lineOf) };
-}
-
-function isChecked(href: string, path: string): boolean {
-  const target = resolveLink(href, path);
-  return target.kind === 'inside' || (target.kind === 'fragment' && target.fragment !== '');
 }
 
 interface LinkPosition {

@@ -35,3 +35,9 @@ function counted(texts: readonly string[]): ReadonlyMap<string, number> {
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return counts;
 }
+
+/** A collection may name a document twice. */
+export function withoutRepeats(documents: readonly Document[]): readonly Document[] {
+  const slugs = new Set<string>();
+  return documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
+}

@@ -1,3 +1,5 @@
+import { tryNow } from '../base/tryNow.ts';
+
 /** The first valid BCP 47 tag, in its canonical form; English if none is valid. */
 export function languageOf(...tags: readonly (string | null | undefined)[]): string {
   return tags.map(tryLanguage).find((tag) => tag !== undefined) ?? 'en';
@@ -32,10 +34,5 @@ function directionOfLanguage(tag: string): Direction {
 const rightToLeft = new Set(['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm']);
 
 function tryLanguage(tag: string | null | undefined): string | undefined {
-  if (!tag) return undefined;
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return undefined;
-  }
+  return tag ? tryNow(() => Intl.getCanonicalLocales(tag)[0]) : undefined;
 }

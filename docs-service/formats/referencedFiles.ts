@@ -45,8 +45,6 @@ export interface ReferringDocument {
   readonly pictures: readonly string[];
 }
 
-const nowhere = { paths: [], isRooted: false };
-
 const maxReferences = 200_000;
 
 /**
@@ -72,25 +70,25 @@ export function createReferencedFiles(
 
   const lookUp = async (
     { addressOf, isLinked = () => true, pictures }: ReferringDocument,
-    { documents, assets, places }: References,
+    { documents, assets, places: named }: References,
   ): Promise<ReferencedFiles> => {
-    const slugs = new Map(await index.slugsOf(documents.filter((one) => tryLoose(one) === undefined)));
-    const loose = documents.filter((one) => tryLoose(one) !== undefined);
-    const known = loose.length === 0 ? undefined : await tree();
-    const found = loose.flatMap((one) => {
-      const place = known?.tryFind(tryLoose(one) ?? nowhere);
-      return place === undefined ? [] : [[one, place] as const];
-    });
-    const paths = found.map(([, { path }]) => path);
-    const slugsFound = paths.length === 0 ? slugs : await index.slugsOf([...new Set(paths)]);
-    const ids = new Map(found.map(([one, { id }]) => [one, id ? `#${id}` : '']));
-    for (const [one, { path }] of found) {
-      const slug = slugsFound.get(path);
-      if (slug !== undefined) slugs.set(one, slug).set(path, slug);
+    const places = new Map<string, { readonly path: string; readonly id?: string }>();
+    for (const one of documents) {
+      const loose = tryLoose(one);
+      const place = loose === undefined ? { path: one } : (await tree()).tryFind(loose);
+      if (place !== undefined) places.set(one, place).set(place.path, { path: place.path });
     }
-    const shown = new Map([...slugs].filter(([, slug]) => isLinked(slug)));
-    const addresses = Array.from(shown, ([path, slug]) => [path, addressOf(slug) + (ids.get(path) ?? '')]);
-    const placed = await placedLinks(places, shown);
+    const slugs = await index.slugsOf([...new Set(Array.from(places.values(), ({ path }) => path))]);
+    const shown = new Map<string, string>();
+    for (const [one, { path }] of places) {
+      const slug = slugs.get(path);
+      if (slug !== undefined && isLinked(slug)) shown.set(one, slug);
+    }
+    const addresses = Array.from(shown, ([one, slug]) => {
+      const id = places.get(one)?.id;
+      return [one, addressOf(slug) + (id ? `#${id}` : '')];
+    });
+    const placed = await placedLinks(named, shown);
     const fragments = placed.map(({ path, slug, fragment, id }) => [
       placeKey(path, fragment),
       `${addressOf(slug)}#${encodeURIComponent(id)}`,

@@ -10,8 +10,7 @@ export type RenderJob =
   | HtmlJob
   | MarkdownJob
   | PartsJob
-  | ShownTextJob
-  | PictureListJob
+  | ShownJob
   | PictureJob;
 
 interface DocumentJob<Kind extends string> {
@@ -85,10 +84,11 @@ export interface MarkdownJob extends DocumentJob<'markdown'> {
 /** The same Markdown with the places where its blocks and sections begin, so that it can be read in parts. */
 export type PartsJob = DocumentJob<'parts'>;
 
-/** What pages show of a document, in Markdown, so that strangers find it by nothing else. */
-export type ShownTextJob = DocumentJob<'shownText'>;
-
-export type PictureListJob = DocumentJob<'pictureList'>;
+/**
+ * What pages show of a document, in Markdown, so that strangers find it by nothing else; and the pictures that it
+ * shows.
+ */
+export type ShownJob = DocumentJob<'shownText' | 'pictureList'>;
 
 /** One picture of the content folder; an SVG is sanitised. */
 export interface PictureJob extends ContentPlaces {

@@ -21,25 +21,13 @@ export interface RenditionMakerOptions {
   readonly onNote?: (note: string) => void;
 }
 
-export interface RenditionSource {
-  readonly job: RenderJob;
-  /**
-   * From `subject`, if the bytes depend on more than that. A rendering that failed fails again while this stays the
-   * same, whatever the pictures are.
-   */
-  readonly subject?: string;
-  /** Everything that the bytes depend on besides the kind of the job. */
-  readonly inputs: readonly unknown[];
-}
-
-const markdownType = 'text/markdown; charset=utf-8';
 const mediaTypes: Readonly<Record<Exclude<RenderJob['kind'], 'picture'>, string>> = {
   pdf: 'application/pdf',
   pdfBook: 'application/pdf',
   epub: 'application/epub+zip',
   html: 'text/html; charset=utf-8',
-  markdown: markdownType,
-  shownText: markdownType,
+  markdown: 'text/markdown; charset=utf-8',
+  shownText: 'text/markdown; charset=utf-8',
   parts: 'application/json',
   pictureList: 'application/json',
 };
@@ -75,10 +63,15 @@ export class RenditionMaker {
     if (failure !== undefined && failure.until > this.#options.now()) throw failure.error;
   }
 
-  make({ job, inputs, ...source }: RenditionSource) {
+  /**
+   * @param inputs everything that the bytes depend on besides the kind of the job
+   * @param subject from `subject`, if the bytes depend on more than that: a rendering that failed fails again while
+   *   this stays the same, whatever the pictures are
+   */
+  make(job: RenderJob, inputs: readonly unknown[], subject?: string) {
     const { cache, version } = this.#options;
     const etag = `"${digestOf([job.kind, version, ...inputs]).slice(0, 32)}"`;
-    const { subject = etag } = source;
+    const cause = subject ?? etag;
     return {
       /** Strong, with its quotes: it changes with everything that the bytes depend on. */
       etag,
@@ -90,8 +83,8 @@ export class RenditionMaker {
       cached: async () => cache?.get(etag),
       /** @throws {UnrenderableError} @throws {RendererBusyError} */
       render: async (signal: AbortSignal) => {
-        this.#refuseFailed(subject);
-        return this.#running.join(etag, (ended) => this.#render(job, etag, subject, ended), { signal });
+        this.#refuseFailed(cause);
+        return this.#running.join(etag, (ended) => this.#render(job, etag, cause, ended), { signal });
       },
     };
   }

@@ -49,8 +49,7 @@ export function createMarkdownRenditions(options: RenditionMakerOptions) {
 
 /** Markdown as it was written depends on nothing but its document. */
 function markdownRenditions(texts: RenditionMaker) {
-  const alone = async (job: MarkdownJob | PartsJob) =>
-    texts.make({ job, inputs: [identityOf(job.document)] });
+  const alone = async (job: MarkdownJob | PartsJob) => texts.make(job, [identityOf(job.document)]);
   return {
     /** With raw HTML sanitised, for people. */
     source: (document: Document) => alone({ kind: 'markdown', document, targets: {}, pictures: {} }),
@@ -82,7 +81,7 @@ export function createRenditions(options: RenditionsOptions) {
     const subject = texts.subject(form, identity);
     const { targets, stamp } = await linked(document, form === 'page' ? 'html' : 'article', isPublic);
     const job: RenderJob = { kind: 'html', form, document, ...places, targets, root };
-    return texts.make({ job, subject, inputs: [form, root, identity, stamp] });
+    return texts.make(job, [form, root, identity, stamp], subject);
   };
 
   const linkedMarkdown = async (document: Document): Promise<Rendition> => {
@@ -92,8 +91,7 @@ export function createRenditions(options: RenditionsOptions) {
     const addresses = found.pictures.map(({ path }) => [path, options.pictureAddress(document.slug, path)]);
     const pictures = Object.fromEntries(addresses);
     const job: RenderJob = { kind: 'markdown', document, targets: found.targets, pictures };
-    const inputs = ['linked', identity, found.targets, pictures];
-    return texts.make({ job, subject, inputs });
+    return texts.make(job, ['linked', identity, found.targets, pictures], subject);
   };
 
   /** What the books of a collection have in common, in each format. */
@@ -136,17 +134,17 @@ export function createRenditions(options: RenditionsOptions) {
       const subject = files.subject('pdf', identity);
       const { targets, stamp } = await linked(document, 'pdf');
       const job: RenderJob = { kind: 'pdf', paper, document, ...places, targets, fonts: fonts.folders };
-      return files.make({ job, subject, inputs: [identity, stamp, fonts.fingerprint, paper] });
+      return files.make(job, [identity, stamp, fonts.fingerprint, paper], subject);
     },
     async epub(collection: LibraryCollection): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'epub');
-      return files.make({ job: { kind: 'epub', ...book }, subject, inputs });
+      return files.make({ kind: 'epub', ...book }, inputs, subject);
     },
     /** All its documents in one file. */
     async collectionPdf(collection: LibraryCollection, paper: Paper): Promise<Rendition> {
       const { subject, inputs, book } = await bookOf(collection, 'pdfBook');
       const job: RenderJob = { kind: 'pdfBook', paper, ...book, fonts: fonts.folders };
-      return files.make({ job, subject, inputs: [...inputs, fonts.fingerprint, paper] });
+      return files.make(job, [...inputs, fonts.fingerprint, paper], subject);
     },
   };
 }
@@ -201,7 +199,7 @@ function createDocumentPictures(
 
   /** Read by a worker, because only a parser can say what is a picture. */
   const shownIn = async (document: Document): Promise<ReadonlySet<string>> => {
-    const list = texts.make({ job: { kind: 'pictureList', document }, inputs: [identityOf(document)] });
+    const list = texts.make({ kind: 'pictureList', document }, [identityOf(document)]);
     const found = known.get(list.etag);
     if (found !== undefined) return found;
     const bytes = (await list.cached()) ?? (await list.render(new AbortController().signal));
@@ -216,6 +214,6 @@ function createDocumentPictures(
     const [file] = await filesAt([path]);
     if (file?.type === undefined) return undefined;
     const mediaType = mediaTypes[file.type];
-    return texts.make({ job: { kind: 'picture', ...places, path, mediaType }, inputs: [file.stamp] });
+    return texts.make({ kind: 'picture', ...places, path, mediaType }, [file.stamp]);
   };
 }

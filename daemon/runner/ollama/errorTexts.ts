@@ -108,7 +108,7 @@ const downloadText = /^pull model manifest|max retries exceeded|digest mismatch,
  * The error for a runner's text about a download, from `pull` or from a `create` that pulls, or about a full disk.
  * Undefined for other texts.
  */
-export function failureOfDownload(
+function failureOfDownload(
   text: string,
   { model }: { readonly model?: string },
 ): RunnerError | undefined {

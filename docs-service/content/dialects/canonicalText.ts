@@ -1,66 +1,52 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
+import { replaceParts } from '../markdownLines.ts';
 import { withoutCode } from '../withoutCode.ts';
 import { withPlainBlocks } from './blocks.ts';
-import { Dialect, type Line, type TreeMarks } from './dialect.ts';
+import { Dialect, type Line, type WrittenText } from './dialect.ts';
 import { type IncludeFile, withIncludes } from './includes.ts';
 import { closingMark, mark, openingMark } from './kinds.ts';
 import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
 import { withPlainMarks } from './marks.ts';
 import { withoutTags } from './tags.ts';
 
-/** A text as everything else in this program reads it: GitHub's Markdown, with a few elements of HTML. */
-export interface CanonicalText {
-  readonly text: string;
-  /** The line of the file for a line of the text, both counted from 1. */
-  readonly lineOf: (line: number) => number;
-  readonly dialect: Dialect;
-  /** The text without its code, if it was needed. */
-  readonly prose?: string;
-}
-
-export interface WrittenText {
-  readonly path: string;
-  readonly body: string;
-  /** The line of the file for each line of the body. */
-  readonly lineOf: (line: number) => number;
-  readonly tree?: TreeMarks | undefined;
-  readonly title?: string | undefined;
-  readonly isVerbatim?: boolean;
-  /** Without it nothing is included. */
-  readonly include?: IncludeFile | undefined;
-}
-
 /**
- * Reads a text of any dialect. One without foreign forms stays byte for byte. The time is proportional to its length;
- * a text that would become too long stays as it was.
+ * A text of any dialect as everything else in this program reads it: GitHub's Markdown, with a few elements of HTML;
+ * the line of the file for each of its lines, counted from 1; and `prose`, the text without its code, if it was needed.
+ * One without foreign forms stays byte for byte. The time is proportional to its length; a text that would become too
+ * long stays as it was.
+ * @param include without it nothing is included
  */
-export function toCanonicalText({ path, body, lineOf, include, ...about }: WrittenText): CanonicalText {
-  const dialect = new Dialect(path, about);
+export function toCanonicalText(
+  written: WrittenText,
+  include?: IncludeFile,
+): { text: string; prose?: string; lineOf: WrittenText['lineOf']; dialect: Dialect } {
+  const { body, lineOf } = written;
+  const dialect = new Dialect(written);
   const isForeign =
     /!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/.test(body) ||
     dialect.isMdx ||
     foreign.test(body) ||
     (dialect.tree.isVault && /%%|(?:^|\s)#\S|\^/.test(body));
   if (!isForeign) return { text: body, lineOf, dialect };
-  const prose = withoutCode(body, { hasIndentedCode: !dialect.isMdx });
+  const prose = dialect.proseOf(body);
   const isOnlyInCode =
     !dialect.isMdx && !dialect.tree.isVault && !foreign.test(prose) && !foreignCode.test(body);
   if (isOnlyInCode) return { text: body, prose, lineOf, dialect };
-  const written = plainEnds(body);
-  const own = written.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
+  const plain = plainEnds(body);
+  const own = plain.split('\n').map((text, at) => ({ text, line: lineOf(at + 1) }));
   const whole = include === undefined ? own : withIncludes(own, dialect, include);
   const source = whole.map(({ text }) => text.replace(/[\ufdd0\ufdd1]/g, '\ufffd')).join('\n');
   const isModule = dialect.isMdx || /^import\s[^\n]*\sfrom\s*["'][^"'\n]+["'];?\s*$/m.test(source);
   const lineAt = (line: number) => whole[line - 1]?.line ?? lineOf(1);
   for (const [, name = '', path = ''] of isModule ? source.matchAll(importedPicture) : [])
     dialect.pictures.set(name, path);
-  const withoutModules = isModule ? withoutImports(source, dialect.isMdx) : source;
+  const withoutModules = isModule ? withoutImports(source, dialect) : source;
   const tagless = withoutTags(withMarkdownInside(withoutModules), dialect, lineAt);
-  const headed = withPlainHeadings([...numbered(tagless, lineAt)], !dialect.isMdx);
-  const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), !dialect.isMdx);
+  const headed = withPlainHeadings([...numbered(tagless, lineAt)], dialect);
+  const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), dialect);
   const lines = withPlainMarks(blocks, dialect);
   const text = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
-  if (text === written || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
+  if (text === plain || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
   return { text, lineOf: (line) => lines[line - 1]?.line ?? lineOf(1), dialect };
 }
 
@@ -75,11 +61,11 @@ const importedPicture =
   /^import[ \t]+(\w{1,100})[ \t]+from[ \t]+["']([^"'\n]{1,1000}\.(?:png|jpe?g|gif|webp|svg|avif))["']/gim;
 
 /** `import` and `export` at the beginning of a paragraph, up to an empty line. The lines stay. */
-function withoutImports(text: string, isMdx: boolean): string {
-  const begins = isMdx
+function withoutImports(text: string, dialect: Dialect): string {
+  const begins = dialect.isMdx
     ? /^(?:import|export)[ \t{]/
     : /^(?:import\s+(?:.*\sfrom\s*)?["']|import\s[^"'.]*\{\s*$|export\s+(?:const|let|default|function)\b)/;
-  const prose = withoutCode(text, { hasIndentedCode: !isMdx }).split('\n');
+  const prose = dialect.proseOf(text).split('\n');
   let isModule = false;
   return text
     .split('\n')
@@ -94,27 +80,17 @@ function withoutImports(text: string, isMdx: boolean): string {
 /** Marks in place of elements that only arrange the Markdown in them, such as `<div markdown>`. */
 function withMarkdownInside(text: string): string {
   if (!arranging.test(text)) return text;
-  const prose = withoutCode(text);
   const open: { readonly name: string; readonly isArranging: boolean }[] = [];
-  const out: string[] = [];
-  let at = 0;
-  for (const { 0: tag, 1: slash, 2: written = '', index } of prose.matchAll(
-    /<(\/?)(div|section|span)\b[^<>]*>/gi,
-  )) {
+  const replacementAt = ({ 0: tag, 1: slash, 2: written = '', index }: RegExpExecArray) => {
     const name = written.toLowerCase();
-    const isArranging = slash ? open.findLast((one) => one.name === name)?.isArranging : arranging.test(tag);
-    if (slash)
-      open.length = Math.max(
-        0,
-        open.findLastIndex((one) => one.name === name),
-      );
+    const last = open.findLastIndex((one) => one.name === name);
+    const isArranging = slash ? open[last]?.isArranging : arranging.test(tag);
+    if (slash) open.length = Math.max(0, last);
     else if (open.length < maxOpen) open.push({ name, isArranging: isArranging ?? false });
-    if (!isArranging) continue;
     const mark = slash ? closingMark(name) : openingMark({ kind: 'content', name, label: '' });
-    out.push(text.slice(at, index), mark);
-    at = index + tag.length;
-  }
-  return out.join('') + text.slice(at);
+    return isArranging ? { end: index + tag.length, text: mark } : undefined;
+  };
+  return replaceParts(text, /<(\/?)(div|section|span)\b[^<>]*>/gi, replacementAt, withoutCode(text));
 }
 
 const arranging = /<(?:div|section|span)\b[^<>]*\smarkdown\b[^<>]*>/i;

@@ -1,5 +1,6 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { FileWarning, WarningKind } from '../document.ts';
+import { withoutCode } from '../withoutCode.ts';
 
 /** What the content folder says about the program that its files were written for. */
 export interface TreeMarks {
@@ -23,6 +24,19 @@ export interface TreeMarks {
   readonly docs: string;
 }
 
+/** A text as its author wrote it. */
+export interface WrittenText {
+  readonly path: string;
+  readonly body: string;
+  /** The line of the file for each line of the body. */
+  readonly lineOf: (line: number) => number;
+  readonly tree?: TreeMarks | undefined;
+  /** From its front matter, for texts that quote it. */
+  readonly title?: string | undefined;
+  /** Whether templates in its text stay text, as its front matter says. */
+  readonly isVerbatim?: boolean;
+}
+
 /** A line of the text, on its way to its canonical form. */
 export interface Line {
   readonly text: string;
@@ -42,9 +56,7 @@ const noMarks: TreeMarks = {
 export class Dialect {
   readonly path: string;
   readonly tree: TreeMarks;
-  /** From its front matter, for texts that quote it. */
   readonly title: string | undefined;
-  /** Whether templates in its text stay text, as its front matter says. */
   readonly isVerbatim: boolean;
   /** Whether JSX is all over it: braces are expressions, and four blanks are no code. */
   readonly isMdx: boolean;
@@ -62,19 +74,17 @@ export class Dialect {
   readonly unplaced = new Set<string>();
   readonly #counts = new Map<WarningKind, { readonly line: number; readonly names: string[] }>();
 
-  constructor(
-    path: string,
-    {
-      tree = noMarks,
-      title,
-      isVerbatim = false,
-    }: { tree?: TreeMarks | undefined; title?: string | undefined; isVerbatim?: boolean },
-  ) {
+  constructor({ path, tree = noMarks, title, isVerbatim = false }: WrittenText) {
     this.path = path;
     this.tree = tree;
     this.title = title;
     this.isVerbatim = isVerbatim;
     this.isMdx = /\.mdx$/i.test(path);
+  }
+
+  /** The text without its code. */
+  proseOf(text: string): string {
+    return withoutCode(text, { hasIndentedCode: !this.isMdx });
   }
 
   /** Notes that something was left out. There is one warning for all of a kind. */

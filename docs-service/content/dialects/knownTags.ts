@@ -1,3 +1,4 @@
+import type { Replacement } from '../markdownLines.ts';
 import { longestRun } from './codeBlocks.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, type MarkedContainer, openingMark, tryContainer } from './kinds.ts';
@@ -12,12 +13,6 @@ export interface TemplateTag {
   readonly isEnd: boolean;
   /** It is its own end. */
   readonly isClosed: boolean;
-}
-
-/** What stands in place of a text up to a place. */
-export interface Replacement {
-  readonly end: number;
-  readonly text: string;
 }
 
 /**
@@ -197,19 +192,20 @@ export function tryValue(written: string, { title, tree }: Dialect): string | un
   return path;
 }
 
-interface Arguments {
-  /** The first of these that has a text; `0` is the first without a name. */
-  get(...names: readonly string[]): string | undefined;
-}
+type Arguments = ReturnType<typeof argumentsOf>;
 
-function argumentsOf(rest: string): Arguments {
+function argumentsOf(rest: string) {
   const found = new Map<string, string>();
   let place = 0;
   for (const [, name, ...values] of rest.slice(0, 5_000).matchAll(argument)) {
     const value = values.find((one) => one !== undefined) ?? '';
     found.set(name ?? String(place++), value.replace(/\s+/g, ' '));
   }
-  return { get: (...names) => names.map((name) => found.get(name)).find((one) => one !== undefined) };
+  return {
+    /** The first of these that has a text; `0` is the first without a name. */
+    get: (...names: readonly string[]) =>
+      names.map((name) => found.get(name)).find((one) => one !== undefined),
+  };
 }
 
 const argument =

@@ -1,6 +1,5 @@
 import { attributeIn, cleanId } from '../headingAnchors.ts';
-import { withoutCode } from '../withoutCode.ts';
-import type { Line } from './dialect.ts';
+import type { Dialect, Line } from './dialect.ts';
 
 /** In lines, and in UTF-16 units. A longer element is no heading. */
 const maxLines = 20;
@@ -13,10 +12,10 @@ const heading = /^[ \t]*<h([1-6])((?:\s[^<>]*)?)>([\s\S]*)<\/h\1\s*>[ \t]*$/i;
  * The lines of a text with headings of HTML as those of Markdown, so that they title their pages and stand in the
  * contents. One of pictures alone stays as it is.
  */
-export function withPlainHeadings(lines: readonly Line[], hasIndentedCode: boolean): readonly Line[] {
+export function withPlainHeadings(lines: readonly Line[], dialect: Dialect): readonly Line[] {
   const text = lines.map((one) => one.text).join('\n');
   if (!/^[ \t]*<h[1-6][\s>]/im.test(text)) return lines;
-  const prose = withoutCode(text, { hasIndentedCode }).split('\n');
+  const prose = dialect.proseOf(text).split('\n');
   const out: Line[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const { text, line } = lines[at] ?? { text: '', line: 1 };
@@ -66,10 +65,9 @@ const further = /^(?: {2,}|\t)\S/;
 const maxTerms = 5;
 
 /** The lines of a text with its terms, whose meanings are in lines with `: ` below them, as lists of HTML. */
-export function withPlainDefinitions(lines: readonly Line[], hasIndentedCode: boolean): readonly Line[] {
+export function withPlainDefinitions(lines: readonly Line[], dialect: Dialect): readonly Line[] {
   if (!lines.some(({ text }) => meaning.test(text))) return lines;
-  const text = lines.map((one) => one.text).join('\n');
-  const prose = withoutCode(text, { hasIndentedCode }).split('\n');
+  const prose = dialect.proseOf(lines.map((one) => one.text).join('\n')).split('\n');
   const isMeaning = (at: number) => meaning.test(prose[at] ?? '');
   const isBlank = (at: number) => (lines[at]?.text ?? '').trim() === '';
   /** Where the terms from a line end and their meanings begin, perhaps after an empty line. */

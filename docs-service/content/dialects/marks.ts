@@ -1,8 +1,8 @@
+import { slug } from 'github-slugger';
 import { cleanId } from '../headingAnchors.ts';
-import { withoutCode } from '../withoutCode.ts';
+import { replaceParts } from '../markdownLines.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { containerLines, tryAlertKind } from './kinds.ts';
-import { withPlainWikilinks } from './wikilinks.ts';
 
 /**
  * The lines of a text with what dialects write within a line: ids, lists of attributes, wikilinks, icons. An id becomes
@@ -31,11 +31,10 @@ class MarkReader {
   #waiting: { readonly id?: string | undefined; readonly kind?: string | undefined } = {};
 
   constructor(lines: readonly Line[], dialect: Dialect) {
-    const { isMdx, tree } = dialect;
     const text = lines.map((line) => line.text).join('\n');
-    const shown = tree.isVault ? withoutPercents(text) : text;
+    const shown = dialect.tree.isVault ? withoutPercents(text) : text;
     this.#lines = shown.split('\n').map((one, at) => ({ text: one, line: lines[at]?.line ?? 1 }));
-    this.#prose = withoutCode(shown, { hasIndentedCode: !isMdx }).split('\n');
+    this.#prose = dialect.proseOf(shown).split('\n');
     this.#dialect = dialect;
   }
 
@@ -221,15 +220,12 @@ function replaceProse(
     text.matchAll(/(?<!`)(`+)(?!`)[^`]+\1(?!`)/g),
     ({ 0: whole, index }) => [index, index + whole.length] as const,
   );
-  const out: string[] = [];
-  let [at, inCode] = [0, 0];
-  for (const { 0: whole, index, ...groups } of text.matchAll(pattern)) {
+  let inCode = 0;
+  return replaceParts(text, pattern, ({ 0: whole, 1: one, 2: two, index }) => {
     while ((code[inCode]?.[1] ?? Number.POSITIVE_INFINITY) <= index) inCode += 1;
-    if (index >= (code[inCode]?.[0] ?? Number.POSITIVE_INFINITY)) continue;
-    out.push(text.slice(at, index), replace(whole, groups[1], groups[2]));
-    at = index + whole.length;
-  }
-  return out.join('') + text.slice(at);
+    if (index >= (code[inCode]?.[0] ?? Number.POSITIVE_INFINITY)) return undefined;
+    return { end: index + whole.length, text: replace(whole, one, two) };
+  });
 }
 
 /** Comments of Obsidian. The lines stay. */
@@ -242,4 +238,56 @@ function withoutPercents(text: string): string {
       return at === parts.length - 1 ? `%%${part}` : part.replace(/[^\n]/g, '');
     })
     .join('');
+}
+
+/** A line with links in place of `[[name]]`, and pictures in place of `![[picture.png]]`. */
+function withPlainWikilinks(text: string, dialect: Dialect, line: number): string {
+  const { tree, path } = dialect;
+  const code = text.replace(/(?<!`)(`+)(?!`)[^`]+\1(?!`)/g, (whole) => '\0'.repeat(whole.length));
+  const plain = ({ 0: whole, 1: bang, 2: first = '', 3: second }: RegExpExecArray): string => {
+    const [name = '', ...fragments] = first.trim().replace(/\\$/, '').split('#');
+    const own = name === '' ? path : tree.tryNamed(name, path);
+    // GitHub's wikis have the text first.
+    const swapped =
+      own === undefined && second !== undefined ? tree.tryNamed(second.trim(), path) : undefined;
+    const target = own ?? swapped;
+    const shown = swapped !== undefined ? first : second;
+    const fragment = fragments.at(-1)?.replace(/^\^/, '');
+    if (target === undefined) {
+      if (!tree.isVault) return whole;
+      dialect.note('wikilink', whole, line);
+      dialect.unnamed.add(name);
+      return bang ? '' : labelOf(first, second);
+    }
+    if (bang && /\.(?:png|jpe?g|gif|webp|svg|avif|bmp)$/i.test(target)) {
+      const alt = second !== undefined && !/^\d+(?:x\d+)?$/.test(second.trim()) ? second : '';
+      return `![${alt}](${addressOf(target)})`;
+    }
+    const place = fragment === undefined ? '' : `#${encodeURIComponent(slug(fragment.trim()))}`;
+    return `[${labelOf(first, shown)}](${name === '' ? place : addressOf(target, place)})`;
+  };
+  return replaceParts(
+    text,
+    wikilink,
+    (found) => ({ end: found.index + found[0].length, text: plain(found) }),
+    code,
+  );
+}
+
+const wikilink = /(!?)\[\[([^[\]\n|\0]{1,300})(?:\|([^[\]\n\0]{0,300}))?\]\](?!\()/g;
+
+function labelOf(target: string, text: string | undefined): string {
+  if (text !== undefined && text.trim() !== '') return text.trim();
+  const parts = target
+    .trim()
+    .split('#')
+    .map((part) => part.replace(/^\^/, '').trim());
+  return parts.filter(Boolean).join(' > ');
+}
+
+function addressOf(path: string, fragment = ''): string {
+  return `/${path
+    .split('/')
+    .map((part) => encodeURIComponent(part).replace(/[()]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`))
+    .join('/')}${fragment}`;
 }

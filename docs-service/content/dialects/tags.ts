@@ -1,8 +1,7 @@
-import { Ends } from '../markdownLines.ts';
-import { withoutCode } from '../withoutCode.ts';
+import { Ends, type Replacement, replaceParts } from '../markdownLines.ts';
 import type { Dialect } from './dialect.ts';
 import { closingMark, openingMark } from './kinds.ts';
-import { isAlone, type Replacement, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts';
+import { isAlone, type TemplateTag, tryKnownTag, tryValue } from './knownTags.ts';
 
 /**
  * A text without the tags of templates and components: shortcodes of Hugo, Liquid, JSX and its expressions. What has a
@@ -26,27 +25,22 @@ class TagReader {
 
   constructor(text: string, dialect: Dialect, lineOf: (line: number) => number) {
     this.#text = text;
-    this.#prose = withoutCode(text, { hasIndentedCode: !dialect.isMdx });
+    this.#prose = dialect.proseOf(text);
     this.#dialect = dialect;
     this.#ends = new Ends(this.#prose);
     this.#fileLine = lineOf;
   }
 
   read(): string {
-    const out: string[] = [];
     const starts = this.#dialect.isMdx ? mdxStarts : this.#dialect.isVerbatim ? jsxStarts : tagStarts;
-    starts.lastIndex = 0;
-    let at = 0;
-    for (let found = starts.exec(this.#prose); found !== null; found = starts.exec(this.#prose)) {
-      const replacement = this.#replacementOf(found[0], found.index);
-      if (replacement === undefined) continue;
+    const replacementAt = ({ 0: start, index }: RegExpExecArray) => {
+      const replacement = this.#replacementOf(start, index);
+      if (replacement === undefined) return undefined;
       const { end, text } = replacement;
-      const lost = newlines(this.#text.slice(found.index, end)) - newlines(text);
-      out.push(this.#text.slice(at, found.index), text, '\n'.repeat(Math.max(0, lost)));
-      at = end;
-      starts.lastIndex = end;
-    }
-    return out.join('') + this.#text.slice(at);
+      const lost = newlines(this.#text.slice(index, end)) - newlines(text);
+      return { end, text: text + '\n'.repeat(Math.max(0, lost)) };
+    };
+    return replaceParts(this.#text, starts, replacementAt, this.#prose);
   }
 
   #lineOf(at: number): number {

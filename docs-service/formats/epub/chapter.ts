@@ -1,38 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Document } from '../../content/document.ts';
 import { type DocumentPlaces, resolveLink } from '../../content/links.ts';
 import { chapterTitles } from '../chapterTitles.ts';
 import { languageOf } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import { markdownToHtml, placesOf } from '../markdown/html.ts';
-import { type Heading, parseTitled, startsWithTitle } from '../markdown/markdown.ts';
+import { parseTitled, startsWithTitle } from '../markdown/markdown.ts';
 import { createReferences } from '../markdown/references.ts';
 import { escapeXml, visibleText } from '../markdown/xmlText.ts';
+import type { EpubJob } from '../renderJob.ts';
 import type { BookPictures } from './bookPictures.ts';
 import { xhtmlPage } from './xhtmlPage.ts';
 
-export interface Chapter {
-  readonly file: string;
-  /** In the navigation. */
-  readonly label: string;
-  /** The headings below the title, for the navigation. */
-  readonly headings: readonly Heading[];
-  readonly xhtml: string;
-}
+export type Chapter = ReturnType<typeof writeChapters>[number];
 
-interface ChapterOptions {
-  readonly documents: readonly Document[];
-  /** Addresses of documents that are not in the book, by path. */
-  readonly targets: Readonly<Record<string, string>>;
-  readonly pictures: BookPictures;
-  readonly colouring: CodeColouring;
-  /** The language of the book. */
-  readonly language: string;
-}
-
-/** Writes the chapters in order. At the end, it removes links to places that no chapter has. */
-export function writeChapters(options: ChapterOptions): Chapter[] {
-  const { documents, targets, pictures, colouring, language } = options;
+/**
+ * Writes the chapters in order. At the end, it removes links to places that no chapter has.
+ * @param language of the book
+ */
+export function writeChapters(
+  { documents, targets }: Pick<EpubJob, 'documents' | 'targets'>,
+  language: string,
+  { pictures, colouring }: { readonly pictures: BookPictures; readonly colouring: CodeColouring },
+) {
   const files = new Map(documents.map(({ path, slug }) => [path, fileOf(slug)]));
   const labels = chapterTitles(documents);
   const placesIn = new Map<string, DocumentPlaces>();
@@ -41,7 +30,8 @@ export function writeChapters(options: ChapterOptions): Chapter[] {
     const markdown = parseTitled(document);
     const places = placesOf(markdown);
     placesIn.set(file, places);
-    const links: PlaceLink[] = [];
+    /** Those to places in chapters, which may not be written yet. */
+    const links: { readonly file: string; readonly fragment: string }[] = [];
     const references = createReferences({
       path: document.path,
       places,
@@ -69,34 +59,24 @@ export function writeChapters(options: ChapterOptions): Chapter[] {
     const heading = hasTitle ? '' : `<h1>${escapeXml(title)}</h1>\n`;
     const section = `<section epub:type="chapter" role="doc-chapter">\n${heading}${body}</section>\n`;
     const xhtml = xhtmlPage(title, languageOf(document.lang, language), section);
+    // For the navigation, which has only the headings below the title.
     const headings = markdown.headings.slice(hasTitle ? 1 : 0);
     return { file, label: labels[at] ?? title, headings, xhtml, links };
   });
-  return written.map(({ links, ...chapter }) => {
-    const addresses = links.map(({ file, fragment }) => {
-      const id = placesIn.get(file)?.tryFind(fragment);
-      return [`${file}#${fragment}`, id === undefined ? file : `${file}#${id}`] as const;
+  return written.map(({ links, xhtml, ...chapter }) => {
+    const addresses = new Map(
+      links.map(({ file, fragment }) => {
+        const id = placesIn.get(file)?.tryFind(fragment);
+        return [escapeXml(`${file}#${fragment}`), escapeXml(id === undefined ? file : `${file}#${id}`)];
+      }),
+    );
+    // No text looks like a link, because its quotes are entities.
+    const placed = xhtml.replace(/ href="([^"]*)"/g, (link, href) => {
+      const address = addresses.get(href);
+      return address === undefined ? link : ` href="${address}"`;
     });
-    return { ...chapter, xhtml: withPlaces(chapter.xhtml, new Map(addresses)) };
+    return { ...chapter, xhtml: placed };
   });
-}
-
-/**
- * Links to places in other chapters, which are known now; one that is nowhere is that of the chapter. No text looks
- * like one, because its quotes are entities.
- */
-function withPlaces(xhtml: string, addresses: ReadonlyMap<string, string>): string {
-  const escaped = new Map([...addresses].map(([from, to]) => [escapeXml(from), escapeXml(to)]));
-  return xhtml.replace(/ href="([^"]*)"/g, (link, href) => {
-    const address = escaped.get(href);
-    return address === undefined ? link : ` href="${address}"`;
-  });
-}
-
-/** A link to a place in another chapter, which may not be written yet. */
-interface PlaceLink {
-  readonly file: string;
-  readonly fragment: string;
 }
 
 /**

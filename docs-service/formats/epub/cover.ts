@@ -3,25 +3,20 @@ import { escapeXml } from '../markdown/xmlText.ts';
 import type { BookPictures } from './bookPictures.ts';
 import { type BookDescription, xhtmlPage } from './xhtmlPage.ts';
 
-export interface Cover {
-  readonly file: string;
-  /** The drawing if the book makes its own cover; null if the cover is one of its pictures. */
-  readonly svg: string | null;
-  readonly xhtml: string;
-}
+export type Cover = ReturnType<typeof createCover>;
 
 /** The picture that the collection names, or else a cover with its title. */
-export function createCover(
-  description: BookDescription,
-  path: string | null,
-  pictures: BookPictures,
-): Cover {
+export function createCover(description: BookDescription, path: string | null, pictures: BookPictures) {
   const picture = path === null ? undefined : pictures.find(path);
   const file = picture?.file ?? 'cover.svg';
   const { title, language } = description;
   const body = `<img src="${file}" alt="${escapeXml(`Cover: ${title}`)}" role="doc-cover"/>\n`;
   const xhtml = xhtmlPage(title, language, body, ' class="cover" epub:type="cover"');
-  return { file, svg: picture ? null : drawing(description), xhtml };
+  return {
+    file,
+    xhtml,
+    /** Null if the cover is one of the pictures. */ svg: picture ? null : drawing(description),
+  };
 }
 
 /** 1600 by 2400, the shape of most covers. Each collection has its own hue. */

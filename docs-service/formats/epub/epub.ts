@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../../content/document.ts';
+import { withoutRepeats } from '../chapterTitles.ts';
 import { languageOf } from '../language.ts';
 import { codeColouringOf } from '../markdown/codeColouring.ts';
 import { visibleText } from '../markdown/xmlText.ts';
@@ -15,9 +16,7 @@ import type { BookDescription } from './xhtmlPage.ts';
  * content folder, and fetches nothing. Pictures that cannot be shown are left out, with a note.
  */
 export async function createEpub(job: EpubJob): Promise<Rendered> {
-  // A collection may name a document twice.
-  const slugs = new Set<string>();
-  const documents = job.documents.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
+  const documents = withoutRepeats(job.documents);
   if (documents.reduce((length, { body }) => length + body.length, 0) > maxLength) {
     throw new UnrenderableError(
       'The documents of the collection have more than 100 MB. Split it into several collections.',
@@ -27,13 +26,8 @@ export async function createEpub(job: EpubJob): Promise<Rendered> {
   const pictures = new BookPictures(job);
   const cover = createCover(description, job.collection.cover, pictures);
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
-  const chapters = writeChapters({
-    documents,
-    targets: job.targets,
-    pictures,
-    colouring,
-    language: description.language,
-  });
+  const { targets } = job;
+  const chapters = writeChapters({ documents, targets }, description.language, { pictures, colouring });
   const bytes = await packBook({ description, chapters, pictures: pictures.all, cover });
   return { bytes, notes: pictures.notes };
 }

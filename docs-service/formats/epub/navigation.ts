@@ -34,12 +34,11 @@ ${chapters[0] ? `<li><a epub:type="bodymatter" href="${chapters[0].file}">Text</
 /** The contents for EPUB 2 readers. */
 export function ncxDocument({ title, identifier }: BookDescription, chapters: readonly Chapter[]): string {
   let order = 0;
-  const points = (entries: readonly Entry[]): string => entries.map(point).join('');
   const point = ({ label, href, children }: Entry): string => {
     order += 1;
-    return `<navPoint id="point-${order}" playOrder="${order}"><navLabel><text>${escapeXml(label)}</text></navLabel><content src="${escapeXml(href)}"/>${points(children)}</navPoint>\n`;
+    return `<navPoint id="point-${order}" playOrder="${order}"><navLabel><text>${escapeXml(label)}</text></navLabel><content src="${escapeXml(href)}"/>${children.map(point).join('')}</navPoint>\n`;
   };
-  const map = points(entriesOf(chapters, title));
+  const map = entriesOf(chapters, title).map(point).join('');
   return `<?xml version="1.0" encoding="UTF-8"?>
 <ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" version="2005-1">
 <head>

@@ -13,7 +13,8 @@ export async function codeColouringOf(bodies: readonly string[]): Promise<CodeCo
   let budget = maxCost;
   return (code, label) => {
     const reader = label === undefined ? undefined : createCodeReader(label);
-    const cost = reader === undefined ? 0 : costOf(code);
+    // The worst of the parsers take time in proportion to the cube of a line's length. Time itself would vary.
+    const cost = code.split('\n').reduce((sum, { length }) => sum + 1 + length ** 3, 0);
     if (reader === undefined || code.length > maxBlock || cost > budget) return plainLinesOf(code, label);
     budget -= cost;
     return code.split('\n').map((line) => reader.line(line));
@@ -29,13 +30,6 @@ const labelledFence = /(?:```|~~~)[ \t]*[a-z]/i;
 
 export const plainLinesOf: CodeColouring = (code) =>
   code.split('\n').map((line) => [{ text: line, kind: undefined }]);
-
-/** The worst of the parsers take time in proportion to the cube of a line's length. Time itself would vary. */
-function costOf(code: string): number {
-  let cost = 0;
-  for (const { length } of code.split('\n')) cost += 1 + length ** 3;
-  return cost;
-}
 
 type Palette = Readonly<Record<CodeKind, string>>;
 

@@ -1,20 +1,12 @@
 import type { Token, TokenizerAndRendererExtension } from 'marked';
 
-/** `[^label]` with a definition; without one it stays text, as on GitHub. */
-interface FootnoteReference {
-  readonly type: 'footnoteReference';
-  readonly raw: string;
-  readonly label: string;
-}
-
 /** What `[^label]: …` says, by its label. It prints nothing in its place. */
 export type FootnoteDefinitions = Map<string, readonly Token[]>;
 
-export function isFootnoteReference(token: Token | FootnoteReference): token is FootnoteReference {
-  return token.type === 'footnoteReference';
-}
-
-/** The extensions that collect the definitions of one document during the parse, the first of each label. */
+/**
+ * The extensions that collect the definitions of one document during the parse, the first of each label. A
+ * `footnoteReference` is `[^label]` with a definition; without one it stays text, as on GitHub.
+ */
 export function footnoteExtensions(definitions: FootnoteDefinitions): TokenizerAndRendererExtension[] {
   return [
     {

@@ -266,7 +266,7 @@ class HtmlWriter {
     // On paper, an address that is the text of its link is not printed a second time.
     const bare = isBareAddress(address, plainText(tokens)) ? ' class="bare"' : '';
     const out = [`<a href="${escapeXml(address)}"${bare}${hint}>`, this.#inlines(tokens, true)];
-    nameLink(out, { at: 0, address });
+    nameLink(out, 0, address);
     return `${out.join('')}</a>`;
   }
 

@@ -27,11 +27,11 @@ export async function createHtml(job: HtmlJob): Promise<Rendered> {
       pictures.note(`A picture from another site is left out: ${href.slice(0, 200)}`),
   });
   const colouring = await codeColouringOf([document.body]);
-  const article = { document, markdown, html: markdownToHtml(markdown, { references, colouring }) };
+  const parts = partsOf(document, markdown, markdownToHtml(markdown, { references, colouring }));
   const html =
     form === 'page'
-      ? htmlPage(document, articleHtml(article))
-      : articleHtml(article, { root, hasFormats: form === 'article' });
+      ? htmlPage(document, articleHtml(document, parts))
+      : articleHtml(document, parts, { root, hasFormats: form === 'article' });
   return { bytes: new TextEncoder().encode(html), notes: [...pictures.notes] };
 }
 
@@ -83,21 +83,16 @@ function createDataPictures(places: ContentPlaces) {
 const maxBytes = 20_000_000;
 const maxNotes = 100;
 
-interface Article {
-  readonly document: Document;
-  readonly markdown: MarkdownDocument;
-  /** The text. */
-  readonly html: string;
-}
-
 /**
  * A document for a browser: its title, its metadata, and its text. On a reading page, tags and formats are links, and a
  * long text has a table of contents.
  * @param reading what is before the addresses of the reading pages, and whether there are a PDF and a Markdown
  */
-function articleHtml(article: Article, reading?: { readonly root: string; readonly hasFormats: boolean }) {
-  const { document } = article;
-  const { title, text, headings } = partsOf(article);
+function articleHtml(
+  document: Document,
+  { title, text, headings }: ReturnType<typeof partsOf>,
+  reading?: { readonly root: string; readonly hasFormats: boolean },
+) {
   const header = [
     title,
     reading ? about(document) : '',
@@ -115,7 +110,7 @@ ${text}</div>
 }
 
 /** If the text begins with a first-level heading, that is its title; otherwise the title comes from its metadata. */
-function partsOf({ document, markdown, html }: Article) {
+function partsOf(document: Document, markdown: MarkdownDocument, html: string) {
   const scrolling = html
     // Without a mouse, a reader scrolls the focused element. No text looks like a tag, because it is escaped.
     .replaceAll('<pre>', '<pre tabindex="0">')

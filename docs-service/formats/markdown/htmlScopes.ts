@@ -106,7 +106,7 @@ export class InlineScope {
   readonly #references: References;
   readonly #isInLink: boolean;
   readonly #open: string[] = [];
-  #link: LinkStart = { at: 0, address: '' };
+  #link = { at: 0, address: '' };
 
   /** @param isInLink whether it is inside a link, because links are never nested */
   constructor(out: string[], references: References, isInLink = false) {
@@ -166,23 +166,18 @@ export class InlineScope {
   #closeFrom(at: number): void {
     const out = this.#out;
     for (const inner of this.#open.splice(at).reverse()) {
-      if (inner === 'a') nameLink(out, this.#link);
+      if (inner === 'a') nameLink(out, this.#link.at, this.#link.address);
       out.push(`</${inner}>`);
     }
   }
 }
 
-interface LinkStart {
-  /** The place of its opening tag in the output. */
-  readonly at: number;
-  readonly address: string;
-}
-
 /**
  * Before a link ends: if it has nothing that can be read, such as a picture that was left out, it gets the end of its
  * address as its text (WCAG 2.2, 2.4.4), or as its label if it has a picture without a description.
+ * @param at the place of its opening tag in the output
  */
-export function nameLink(out: string[], { at, address }: LinkStart): void {
+export function nameLink(out: string[], at: number, address: string): void {
   const inside = out.slice(at + 1).join('');
   if (/ alt="[^"]/.test(inside) || inside.replace(/<[^>]*>/g, '').trim() !== '') return;
   const name = escapeXml(endOf(address));

@@ -7,7 +7,7 @@ import { plainText, withoutIllegalCharacters } from '../../content/plainText.ts'
 import { withoutCode } from '../../content/withoutCode.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { BoundedLexer, BoundedTokenizer } from './boundedLexer.ts';
-import { type FootnoteDefinitions, footnoteExtensions, isFootnoteReference } from './footnotes.ts';
+import { type FootnoteDefinitions, footnoteExtensions } from './footnotes.ts';
 import { formulaExtension } from './formulas.ts';
 
 /** A document as Marked's tokens (GitHub's Markdown with footnotes), with facts that need the whole document. */
@@ -19,8 +19,8 @@ export interface MarkdownDocument {
   readonly headingOf: ReadonlyMap<Token, Heading>;
   /** The footnotes with a reference, in the order of their numbers. */
   readonly footnotes: readonly Footnote[];
-  /** The footnote of each `footnoteReference`. */
-  readonly footnoteOf: ReadonlyMap<Token, FootnoteMark>;
+  /** The footnote of each `footnoteReference`; `occurrence` counts the references to the same footnote, from 1. */
+  readonly footnoteOf: ReadonlyMap<Token, { readonly number: number; readonly occurrence: number }>;
   readonly writtenIds: ReadonlySet<string>;
 }
 
@@ -37,12 +37,6 @@ export interface Footnote {
   readonly number: number;
   readonly tokens: readonly Token[];
   readonly references: number;
-}
-
-interface FootnoteMark {
-  readonly number: number;
-  /** The number of this reference among those to the same footnote, from 1. */
-  readonly occurrence: number;
 }
 
 /**
@@ -105,7 +99,7 @@ function survey(
   let [count, left] = [0, space];
   const slugger = createSlugger(written);
   const headingOf = new Map<Token, Heading>();
-  const footnoteOf = new Map<Token, FootnoteMark>();
+  const footnoteOf = new Map<Token, { number: number; occurrence: number }>();
   const footnotes = new Map<string, { number: number; references: number }>();
   const footnoteTokens = (label: string) => definitions.get(label) ?? [];
 
@@ -123,7 +117,7 @@ function survey(
   };
   const visit = (token: Token) => {
     if (token.type === 'footnoteDefinition') return;
-    if (isFootnoteReference(token)) return countReference(token, token.label);
+    if (token.type === 'footnoteReference') return countReference(token, token.label);
     if (token.type === 'heading') nameHeading(token as Tokens.Heading);
     if (token.type === 'link' || token.type === 'image')
       left -= token.href.length + (token.title?.length ?? 0);

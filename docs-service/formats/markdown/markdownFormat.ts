@@ -43,21 +43,16 @@ export function markdownParts(text: string): MarkdownParts {
 
 const maxSections = 10_000;
 
-interface PlacedToken {
-  readonly token: Token;
-  readonly start: number;
-}
-
 /**
  * Where the tokens of the first level begin in the text. Lines are counted, because Marked sees other line ends, no
  * control characters, and in some lists other blanks.
  */
-function placeTokens(text: string, tokens: readonly Token[]): readonly PlacedToken[] {
+function placeTokens(text: string, tokens: readonly Token[]) {
   const lineStarts = [
     0,
     ...Array.from(text.matchAll(/\r\n|\r|\n/g), ({ 0: end, index }) => index + end.length),
   ];
-  const placed: PlacedToken[] = [];
+  const placed: { readonly token: Token; readonly start: number }[] = [];
   let line = 0;
   for (const token of tokens) {
     const [blank = ''] = /^\s*/.exec(token.raw) ?? [];
@@ -74,7 +69,7 @@ function newlinesIn(text: string): number {
 
 function sectionsOf(
   { headingOf }: MarkdownDocument,
-  placed: readonly PlacedToken[],
+  placed: ReturnType<typeof placeTokens>,
   length: number,
 ): readonly MarkdownSection[] {
   const sections: MarkdownSection[] = [];

@@ -3,7 +3,7 @@ import MarkdownIt from 'markdown-it';
 import { Marked, type MarkedExtension, type Token } from 'marked';
 import { lexPlain, lexWithFootnotes, withinStack } from './markdown.ts';
 import { escapeActiveTags, HtmlSanitiser, isHarmlessAddress, isHarmlessHtml } from './rawHtml.ts';
-import { keepingLineEnds, lineEndsOf, type TokenEdit, tryEditTokens } from './tokenEdits.ts';
+import { keepingLineEnds, lineEndsOf, tryEditTokens } from './tokenEdits.ts';
 
 /**
  * The Markdown as it was written, but with raw HTML sanitised, and without the addresses of links that may run
@@ -49,8 +49,9 @@ function disarmActive(text: string, reader: MarkdownReader): string {
 
 function edit(text: string, tokens: readonly Token[]): string {
   const sanitiser = new HtmlSanitiser();
-  const edit: TokenEdit = (token, raw) => sanitised(token, raw, sanitiser);
-  return tryEditTokens(text, tokens, edit, 'fail') ?? disarm(text);
+  return (
+    tryEditTokens(text, tokens, (token, raw) => sanitised(token, raw, sanitiser), 'fail') ?? disarm(text)
+  );
 }
 
 /** The last resort: marks are shown as they are. */

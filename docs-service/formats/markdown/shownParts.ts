@@ -1,12 +1,6 @@
 import { Parser } from 'htmlparser2';
 import type { Document } from '../../content/document.ts';
-import {
-  type PictureJob,
-  type PictureListJob,
-  type Rendered,
-  type ShownTextJob,
-  UnrenderableError,
-} from '../renderJob.ts';
+import { type PictureJob, type Rendered, type ShownJob, UnrenderableError } from '../renderJob.ts';
 import { readAsset } from './assets.ts';
 import { plainLinesOf } from './codeColouring.ts';
 import { markdownToHtml, placesOf } from './html.ts';
@@ -21,7 +15,7 @@ export function createPicture({ path, ...job }: PictureJob): Rendered {
 }
 
 /** The paths of the pictures that a document shows, as JSON. */
-export function createPictureList({ document }: PictureListJob): Rendered {
+export function createPictureList({ document }: ShownJob): Rendered {
   return { bytes: new TextEncoder().encode(JSON.stringify([...shownPictures(document)])), notes: [] };
 }
 
@@ -47,7 +41,7 @@ export function shownPictures(document: Document): ReadonlySet<string> {
  * What a page shows of a document to everybody, in Markdown: the text of the rendered article with its headings and its
  * code, without anything that only the source has: comments, definitions, attributes, addresses, scripts.
  */
-export function createShownText({ document }: ShownTextJob): Rendered {
+export function createShownText({ document }: ShownJob): Rendered {
   const nothing = { link: () => undefined, picture: () => undefined };
   const html = markdownToHtml(parseTitled(document), { references: nothing, colouring: plainLinesOf });
   return { bytes: new TextEncoder().encode(htmlToMarkdown(html)), notes: [] };

@@ -7,7 +7,7 @@ import type { Footnote } from '../markdown/markdown.ts';
 import { HtmlSanitiser } from '../markdown/rawHtml.ts';
 import { codeBlock } from './codeBlock.ts';
 import { directionOf } from './directions.ts';
-import { htmlParagraphs, inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import { htmlParagraphs, inlinePieces } from './inlines.ts';
 import {
   arrange,
   type Block,
@@ -18,16 +18,10 @@ import {
   stacked,
 } from './layout.ts';
 import { listBlock } from './lists.ts';
-import {
-  fromPageMargin,
-  hang,
-  paragraphNodes,
-  type TextSetting,
-  textNodes,
-  tryInLine,
-} from './paragraphs.ts';
+import { fromPageMargin, hang, paragraphNodes, textNodes, tryInLine } from './paragraphs.ts';
+import { type Mark, type Piece, textPiece } from './pieces.ts';
 import { colors, headingStyle, quoteIndent, quoteLayout, sizes } from './style.ts';
-import { htmlTableBlocks, tableBlocks } from './tables.ts';
+import { tableBlocks } from './tables.ts';
 
 export function blocksOf(tokens: readonly Token[], scope: LayoutScope): Block[] {
   const sanitiser = new HtmlSanitiser();
@@ -41,11 +35,11 @@ function blockOf(token: Token, scope: LayoutScope): Block[] {
       return headingBlock(token as Tokens.Heading, scope);
     case 'paragraph':
     case 'text':
-      return paragraphBlocks(inlinePieces((token as Tokens.Text).tokens ?? [token], scope.inline), scope);
+      return paragraphBlocks(inlinePieces((token as Tokens.Text).tokens ?? [token], scope.bookmarks), scope);
     case 'html': {
       const [, code] = /^\s*<pre\b[^<>]*>\n?([\s\S]*)<\/pre>\s*$/.exec(token.raw) ?? [];
       if (code !== undefined) return [codeBlock(decodeEntities(code.replace(/<[^<>]*>/g, '')), '', scope)];
-      return htmlParagraphs(token.raw, scope.inline).flatMap((pieces) => paragraphBlocks(pieces, scope));
+      return htmlParagraphs(token.raw, scope.bookmarks).flatMap((pieces) => paragraphBlocks(pieces, scope));
     }
     case 'htmlTable':
       return htmlTable(token as unknown as HtmlTable, scope);
@@ -86,15 +80,18 @@ function paragraphBlocks(pieces: readonly Piece[], scope: LayoutScope): Block[] 
 }
 
 function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
-  const heading = scope.document.headingOf.get(token);
+  const heading = scope.markdown.headingOf.get(token);
   const style = headingStyle(token.depth);
   const mark: Mark = token.depth === 6 ? { bold: true, italics: true } : { bold: true };
   const color = token.depth > 4 ? { color: colors.quiet } : {};
   const setting = { ...scope, look: { ...scope.look, fontSize: style.fontSize, ...color } };
-  const pieces = inlinePieces(token.tokens, scope.inline, mark).map((piece) => asText(piece, setting));
+  // In a heading, a larger picture is its description.
+  const pieces = inlinePieces(token.tokens, scope.bookmarks, mark).map((piece) =>
+    piece.kind === 'text' ? piece : (tryInLine(piece, setting) ?? textPiece(piece.alt, piece.mark)),
+  );
   const [first, ...rest] = textNodes(pieces, setting);
   if (!first || !pieces.some(({ text }) => text.trim())) return [];
-  const bookmark = heading ? scope.placeHeading(heading) : {};
+  const bookmark = heading ? scope.bookmarks.place(heading) : {};
   const opening = { ...first, node: { ...first.node, lineHeight: 1.1, ...bookmark } };
   const { before, after } = style;
   return [
@@ -103,18 +100,12 @@ function headingBlock(token: Tokens.Heading, scope: LayoutScope): Block[] {
   ];
 }
 
-/** In a heading, a larger picture is its description. */
-function asText(piece: Piece, setting: TextSetting): TextPiece {
-  if (piece.kind === 'text') return piece;
-  return tryInLine(piece, setting) ?? { kind: 'text', text: piece.alt, mark: piece.mark };
-}
-
 /** A table, below its caption if it has one. */
 function htmlTable(table: HtmlTable, scope: LayoutScope): Block[] {
   const caption = blocksOf(table.caption, quiet(scope));
   return [
     ...caption.map((placed) => ({ ...placed, isHeading: true as const })),
-    ...htmlTableBlocks(table, scope),
+    ...tableBlocks(table, scope),
   ];
 }
 
@@ -127,7 +118,7 @@ function partBlocks({ name, tokens }: HtmlParts['parts'][number], scope: LayoutS
   if (name === 'figcaption') return blocksOf(tokens, quiet(scope));
   if (name === 'figure') return blocksOf(tokens, scope);
   if (name === 'dt') {
-    const pieces = tokens.flatMap((token) => inlinePieces([token], scope.inline, { bold: true }));
+    const pieces = tokens.flatMap((token) => inlinePieces([token], scope.bookmarks, { bold: true }));
     return paragraphBlocks(pieces, scope).map((placed) => ({ ...placed, after: 2, isHeading: true }));
   }
   const indent = indentWithin(scope, quoteIndent);
@@ -140,7 +131,7 @@ function codeBlocks(token: Tokens.Code, scope: LayoutScope): Block[] {
   const block = codeBlock(token.text, token.lang, scope);
   const caption = tryCodeCaption(token);
   if (caption === undefined) return [block];
-  const above = paragraphBlocks([{ kind: 'text', text: caption, mark: {} }], quiet(scope));
+  const above = paragraphBlocks([textPiece(caption)], quiet(scope));
   // As a heading does, a caption stays with what follows it.
   return [
     ...above.map((placed) => ({ ...placed, after: 3, isHeading: true as const })),
@@ -168,7 +159,7 @@ function quoteBlock(token: Tokens.Blockquote, scope: LayoutScope): Block[] {
 function quotedBlocks(token: Tokens.Blockquote, scope: LayoutScope): Block[] {
   const alert = tryAlert(token);
   if (alert === undefined) return blocksOf(token.tokens, scope);
-  const label = { kind: 'text', text: alert.label, mark: { bold: true } } as const;
+  const label = textPiece(alert.label, { bold: true });
   return [...paragraphBlocks([label], scope), ...blocksOf(alert.tokens, scope)];
 }
 
@@ -184,9 +175,8 @@ export function notesBlocks(footnotes: readonly Footnote[], scope: LayoutScope):
 const indent = 20;
 
 function noteBlock({ number, tokens }: Footnote, scope: LayoutScope): Block {
-  const id = { id: `${scope.places}note:${number}` };
-  const mark = { destination: `${scope.places}note-mark:${number}` };
-  const sign = { kind: 'text', text: `${number}.\u00a0\u00a0`, mark } as const;
+  const { note, reference } = scope.bookmarks.noteNames(number);
+  const sign = textPiece(`${number}.\u00a0\u00a0`, { destination: reference });
   const runs = scope.type.runs([sign], sizes.note);
   const { whole } = scope.type.width([sign], sizes.note);
   const blocks = blocksOf(tokens, scope);
@@ -195,7 +185,7 @@ function noteBlock({ number, tokens }: Footnote, scope: LayoutScope): Block {
   const opening = opens ? first.node : { text: [{ text: ' ' }], fontSize: sizes.note };
   const placed = { lead: 12, height: 12, before: 0, after: 2, ...(opens ? first : {}) };
   const all = [
-    { ...placed, node: { ...hang(opening, runs, { width: whole }), ...id } },
+    { ...placed, node: { ...hang(opening, runs, { width: whole }), id: note } },
     ...(opens ? rest : blocks),
   ];
   return stacked(all, 2.5, 2.5, { marginLeft: indent });

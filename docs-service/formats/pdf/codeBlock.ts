@@ -88,20 +88,16 @@ function expandTabs(code: string): string {
   });
 }
 
-/** A part of a line that is set as a line of its own, further in if it is not the first. */
-interface LinePart {
-  readonly indent: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Breaks after a space in the second half of the room, or else after a sign, or else anywhere. */
-function wrapLine(line: string, widthOf: (text: string) => number, room: number): LinePart[] {
+/**
+ * The parts of a line that are set as lines of their own, further in but for the first. It breaks after a space in the
+ * second half of the room, or else after a sign, or else anywhere.
+ */
+function wrapLine(line: string, widthOf: (text: string) => number, room: number) {
   if (line.length * sizes.code * 0.6 <= room && /^[ -~]*$/.test(line)) {
     return [{ indent: '', start: 0, end: line.length }];
   }
   const deeper = ' '.repeat(Math.min((/^ */.exec(line)?.[0].length ?? 0) + 2, 24));
-  const parts: LinePart[] = [];
+  const parts: { readonly indent: string; readonly start: number; readonly end: number }[] = [];
   let [indent, start, at, used] = ['', 0, 0, 0];
   for (const character of line) {
     const width = widthOf(character);

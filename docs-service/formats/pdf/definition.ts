@@ -1,18 +1,20 @@
 import type { Token } from 'marked';
 import type { TDocumentDefinitions } from 'pdfmake/interfaces';
+import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { Document } from '../../content/document.ts';
 import { isTitle } from '../../content/headings.ts';
-import { resolveLink } from '../../content/links.ts';
+import { chapterTitles } from '../chapterTitles.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
 import { tryTarget, UnrenderableError } from '../renderJob.ts';
 import { blocksOf, notesBlocks } from './blocks.ts';
+import { Bookmarks } from './bookmarks.ts';
 import { directionOfDocument } from './directions.ts';
-import type { InlineContext, Mark } from './inlines.ts';
 import { arrange, heightOf, type LayoutScope } from './layout.ts';
-import { Bookmarks, contentsNodes, coverNodes, type TitledText, titleNodes } from './openingPages.ts';
+import { contentsNodes, coverNodes, type TitledText, titleNodes } from './openingPages.ts';
 import { directedText } from './paragraphs.ts';
 import type { Pictures } from './pictures.ts';
+import { textPiece } from './pieces.ts';
 import { colors, lineHeight, margins, papers, sizes, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -31,15 +33,11 @@ export function documentDefinition(
   targets: Readonly<Record<string, string>>,
 ): TDocumentDefinitions {
   const { document, markdown, type } = parts;
-  const bookmarks = new Bookmarks(markdown);
-  const body = setBody(parts, {
-    bookmarks,
-    places: '',
-    documentLink(path, fragment) {
-      const link = tryTarget(targets, path, fragment);
-      return link === undefined ? undefined : { link };
-    },
+  const bookmarks = new Bookmarks(document, markdown, (path, fragment) => {
+    const link = tryTarget(targets, path, fragment);
+    return link === undefined ? undefined : { link };
   });
+  const body = setBody(parts, bookmarks);
   checkLength(body.height);
   const content = [
     ...coverNodes(document, parts),
@@ -53,11 +51,67 @@ export function documentDefinition(
 /** In characters, about four pages: a document that is shorter needs no contents. */
 const minLength = 9000;
 
+/**
+ * The definition of a collection as one file: a title page, the contents with page numbers, and each document on a new
+ * page, as a bookmark that has those of its headings below it. Links between its documents stay in the file.
+ */
+export function bookDefinition(
+  collection: CollectionDefinition,
+  [first, ...others]: readonly [DefinitionParts, ...DefinitionParts[]],
+): TDocumentDefinitions {
+  const { type } = first;
+  const documents = [first, ...others].map(({ document }) => document);
+  const titles = chapterTitles(documents);
+  const chapters = [first, ...others].map((parts, at) => {
+    const { document, markdown } = parts;
+    const bookmarks: Bookmarks = new Bookmarks(document, markdown, leadTo, `chapter-${at + 1}:`);
+    return { parts, bookmarks, heading: { depth: 1, text: titles[at] ?? '', id: '' } };
+  });
+  /** A place that the chapter does not have is its beginning. */
+  function leadTo(path: string, fragment: string | null) {
+    const bookmarks = chapters.find(({ parts }) => parts.document.path === path)?.bookmarks;
+    const found = fragment === null ? undefined : bookmarks?.find(fragment);
+    return bookmarks && { destination: found ?? bookmarks.nameOf('') };
+  }
+  let height = 0;
+  const bodies = chapters.map(({ parts, bookmarks, heading }) => {
+    const place = bookmarks.place(heading);
+    const body = setBody(parts, bookmarks);
+    height += body.height;
+    checkLength(height);
+    return [{ text: '', pageBreak: 'after' }, ...titleNodes(parts.document, type, place), ...body.nodes];
+  });
+  const about = descriptionOf(collection, documents);
+  const headings = chapters.flatMap(({ bookmarks }) => bookmarks.placed);
+  const content = [
+    ...coverNodes(collection, first),
+    ...titleNodes(about, type),
+    ...contentsNodes(headings, about, type, true),
+    ...bodies.flat(),
+  ];
+  return framed(content, about, first);
+}
+
+function descriptionOf(
+  { title, author, description, lang }: CollectionDefinition,
+  documents: readonly Document[],
+): TitledText {
+  const authors = author ? [author] : [...new Set(documents.flatMap((document) => document.authors))];
+  const dates = documents.flatMap(({ updated, date }) => [updated, date].filter((one) => one !== null));
+  const newest = dates.sort((a, b) => Date.parse(a) - Date.parse(b)).at(-1) ?? null;
+  return {
+    ...{ title, description, authors: authors.slice(0, maxAuthors), date: newest, updated: null },
+    ...{ lang: lang ?? documents[0]?.lang ?? null, type: null, tags: [] },
+  };
+}
+
+const maxAuthors = 50;
+
 /** What is around the content: the format of the page, the properties of the file, and what runs over all pages. */
-export function framed(
+function framed(
   content: readonly Record<string, unknown>[],
   about: TitledText,
-  { type, pictures }: Pick<DefinitionParts, 'type' | 'pictures'>,
+  { type, pictures }: DefinitionParts,
 ): TDocumentDefinitions {
   const definition = {
     pageSize: papers[type.paper].name,
@@ -80,72 +134,23 @@ export function framed(
 const maxPages = 3000;
 
 /** @param height of all text, in points */
-export function checkLength(height: number): void {
+function checkLength(height: number): void {
   if (height <= maxPages * textHeight) return;
   throw new UnrenderableError(
     `A PDF would have more than ${maxPages.toLocaleString('en')} pages. Split the document or the collection.`,
   );
 }
 
-interface Surroundings {
-  readonly bookmarks: Bookmarks;
-  /** Begins the names of places, so that no two documents of a book have one in common. */
-  readonly places: string;
-  /** Where a link to another document leads; undefined if it leads nowhere. */
-  readonly documentLink: (
-    path: string,
-    fragment: string | null,
-  ) => Pick<Mark, 'link' | 'destination'> | undefined;
-}
-
 /** The text of a document below its title. `title` is the heading that became the title. */
-export function setBody(
-  { document, markdown, type, pictures, colouring }: DefinitionParts,
-  around: Surroundings,
-): { readonly nodes: Record<string, unknown>[]; readonly height: number; readonly title?: Heading } {
+function setBody({ document, markdown, type, pictures, colouring }: DefinitionParts, bookmarks: Bookmarks) {
   const scope: LayoutScope = {
-    document: markdown,
-    inline: inlineContext({ document, markdown }, around),
-    places: around.places,
-    type,
-    pictures,
-    colouring,
-    width: type.textWidth,
-    indent: 0,
-    look: { fontSize: sizes.body },
-    placeHeading: (heading) => around.bookmarks.place(heading),
+    ...{ markdown, bookmarks, type, pictures, colouring },
+    ...{ width: type.textWidth, indent: 0, look: { fontSize: sizes.body } },
   };
+  pictures.turnTo(document.path);
   const { title, rest } = withoutTitle(markdown, document.title);
   const blocks = [...blocksOf(rest, scope), ...notesBlocks(markdown.footnotes, scope)];
-  return { nodes: arrange(blocks), height: heightOf(blocks), ...(title ? { title } : {}) };
-}
-
-function inlineContext(
-  { document, markdown }: Pick<DefinitionParts, 'document' | 'markdown'>,
-  { bookmarks, places, documentLink }: Surroundings,
-): InlineContext {
-  return {
-    linkOf(href): Pick<Mark, 'link' | 'destination'> {
-      const target = resolveLink(href, document.path);
-      if (target.kind === 'external') return { link: target.href };
-      if (target.kind === 'fragment') {
-        const destination = bookmarks.find(target.fragment);
-        return destination ? { destination } : {};
-      }
-      if (target.kind === 'none') return {};
-      const links = target.documents.map((path) => documentLink(path, target.fragment));
-      return links.find((one) => one !== undefined) ?? {};
-    },
-    places: [],
-    placeOf: (id) => bookmarks.tryNew(id),
-    footnoteOf(token) {
-      const mark = markdown.footnoteOf.get(token);
-      if (!mark) return undefined;
-      const id = mark.occurrence === 1 ? { id: `${places}note-mark:${mark.number}` } : {};
-      const destination = `${places}note:${mark.number}`;
-      return { kind: 'text', text: String(mark.number), mark: { small: 'sup', destination }, ...id };
-    },
-  };
+  return { nodes: arrange(blocks), height: heightOf(blocks), title };
 }
 
 /** Leaves the first heading out if it is the title. */
@@ -182,7 +187,7 @@ function dateOf(text: string | null): Date | undefined {
 function runningLines(document: TitledText, type: Typesetter) {
   const look = { fontSize: 8, color: colors.faint };
   const direction = directionOfDocument(document);
-  const title = { kind: 'text', text: shortened(document.title, 90), mark: {} } as const;
+  const title = textPiece(shortened(document.title, 90));
   // PDFMake measures each page on its own, so each page needs its own runs.
   const header = () => directedText([title], { type, width: type.textWidth, look }, direction);
   header();
@@ -191,7 +196,7 @@ function runningLines(document: TitledText, type: Typesetter) {
     header: (number: number) =>
       number === 1 ? undefined : { ...header(), ...look, margin: [left, 38, right, 0] },
     footer: (number: number, count: number) => ({
-      text: type.runs([{ kind: 'text', text: `${number} / ${count}`, mark: {} }], look.fontSize),
+      text: type.runs([textPiece(`${number} / ${count}`)], look.fontSize),
       ...look,
       alignment: direction === 'rtl' ? 'left' : 'right',
       margin: [left, 30, right, 0],

@@ -1,7 +1,7 @@
 import createBidi from 'bidi-js';
 import type { Document } from '../../content/document.ts';
 import { type Direction, tryDirection } from '../language.ts';
-import type { TextPiece } from './inlines.ts';
+import { type TextPiece, textPiece } from './pieces.ts';
 
 const bidi = createBidi();
 
@@ -53,7 +53,7 @@ export function orderedLines(pieces: readonly TextPiece[], lines: Lines): readon
 const rightToLeft =
   /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-const lineEnd: TextPiece = { kind: 'text', text: '\n', mark: {} };
+const lineEnd = textPiece('\n');
 
 /** Pieces and the spaces between them. A line ends where no further word fits. */
 function brokenLines(pieces: readonly LevelPiece[], { room, widthOf }: Lines): LevelPiece[][] {

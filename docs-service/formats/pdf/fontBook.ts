@@ -99,18 +99,16 @@ const ownFiles = {
 
 function ownFamilies(files: readonly FontFile[]): [string, Family][] {
   return Object.entries(ownFiles).map(([name, names]) => {
-    const faces = names.map((file) => ownFace(files, file, name === 'Code'));
+    const faces = names.map((own) => {
+      const file = files.find(({ path }) => basename(path) === own);
+      const face = file && tryFontFace(file.path, name === 'Code');
+      if (!face) throw new Error(`The font ${own} is missing or damaged. Install Runner again.`);
+      return face;
+    });
     const [normal, bold = normal, italics = normal, bolditalics = bold] = faces;
     if (!normal || !bold || !italics || !bolditalics) throw new Error(`There is no font for ${name}.`);
     return [name, { normal, bold, italics, bolditalics }];
   });
-}
-
-function ownFace(files: readonly FontFile[], name: string, code: boolean): FontFace {
-  const file = files.find(({ path }) => basename(path) === name);
-  const face = file && tryFontFace(file.path, code);
-  if (!face) throw new Error(`The font ${name} is missing or damaged. Install Runner again.`);
-  return face;
 }
 
 /** Opens fonts one after another until one has the sign, within the bounds. */

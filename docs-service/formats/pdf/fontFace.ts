@@ -3,17 +3,7 @@ import * as fontkit from 'fontkit';
 import { metrics } from './style.ts';
 
 /** One font of a file, ready for use. */
-export interface FontFace {
-  /** Its PostScript name, which finds it in a collection and names it in the document. */
-  readonly name: string;
-  /** The file, as PDFMake gets it. */
-  readonly path: string;
-  readonly bytes: Buffer;
-  readonly collection: boolean;
-  has(codePoint: number): boolean;
-  /** In ems, before kerning. */
-  advance(codePoint: number): number;
-}
+export type FontFace = NonNullable<ReturnType<typeof tryFontFace>>;
 
 /**
  * Undefined if the file is not a font that can be embedded.
@@ -24,7 +14,7 @@ export function tryFontFace(
   path: string,
   isForCode: boolean,
   choose?: (names: readonly string[]) => string | undefined,
-): FontFace | undefined {
+) {
   try {
     const bytes = readFileSync(path);
     const opened = fontkit.create(bytes);
@@ -35,13 +25,17 @@ export function tryFontFace(
     if (!font?.postscriptName || !isDrawable(font)) return undefined;
     levelLines(bytes, font);
     if (isForCode) removeSubstitutions(bytes, font);
-    const face: FontFace = {
+    const face = {
+      /** Its PostScript name, which finds it in a collection and names it in the document. */
       name: font.postscriptName,
       path,
+      /** The file, as PDFMake gets it. */
       bytes,
       collection: 'fonts' in opened,
-      has: (codePoint) => font.hasGlyphForCodePoint(codePoint),
-      advance: (codePoint) => font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm,
+      has: (codePoint: number) => font.hasGlyphForCodePoint(codePoint),
+      /** In ems, before kerning. */
+      advance: (codePoint: number): number =>
+        font.glyphForCodePoint(codePoint).advanceWidth / font.unitsPerEm,
     };
     // A file that was cut off fails here, and not while a document is set.
     face.advance(0x20);

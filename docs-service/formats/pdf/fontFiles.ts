@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { tryNow } from '../../base/tryNow.ts';
 
 export interface FontFile {
   readonly path: string;
@@ -35,7 +36,7 @@ export function listFontFiles(folders: readonly string[]): readonly FontFile[] {
 export function fontsFingerprint(folders: readonly string[]): string {
   const hash = createHash('sha256');
   for (const { path, size } of listFontFiles(folders)) {
-    hash.update(`${basename(path)}\0${size}\0`).update(beginningOf(path));
+    hash.update(`${basename(path)}\0${size}\0`).update(tryBeginning(path) ?? '');
   }
   return hash.digest('hex');
 }
@@ -43,44 +44,26 @@ export function fontsFingerprint(folders: readonly string[]): string {
 const maxDepth = 4;
 const maxFileSize = 128 * 1024 * 1024;
 
+/** A missing or unreadable folder has no fonts for us, and a link that leads nowhere is none. */
 function filesIn(folder: string, depth: number): FontFile[] {
-  return entriesOf(folder).flatMap((entry) => {
+  const entries = tryNow(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return depth < maxDepth ? filesIn(path, depth + 1) : [];
     if (!/\.(ttf|otf|ttc|otc)$/i.test(entry.name)) return [];
-    const size = sizeOf(path);
+    const size = tryNow(() => statSync(path).size) ?? 0;
     return size > 0 && size <= maxFileSize ? [{ path, size }] : [];
   });
 }
 
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    // The file is gone, or is a link that leads nowhere.
-    return 0;
-  }
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // A missing or unreadable folder has no fonts for us.
-    return [];
-  }
-}
-
-function beginningOf(path: string): Buffer {
+function tryBeginning(path: string): Buffer | undefined {
   const buffer = Buffer.alloc(4096);
-  try {
+  return tryNow(() => {
     const file = openSync(path, 'r');
     const length = readSync(file, buffer, 0, buffer.length, 0);
     closeSync(file);
     return buffer.subarray(0, length);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  });
 }
 
 /** The region whose forms are used for the signs that Chinese, Japanese and Korean share. */

@@ -1,7 +1,9 @@
 import type { Token, Tokens } from 'marked';
 import type { HtmlCell, HtmlParts, HtmlTable } from '../markdown/htmlBlocks.ts';
 import { UnrenderableError } from '../renderJob.ts';
-import { htmlParagraphs, type InlineContext, inlinePieces, type Mark, type Piece } from './inlines.ts';
+import type { Bookmarks } from './bookmarks.ts';
+import { htmlParagraphs, inlinePieces } from './inlines.ts';
+import { type Mark, type Piece, textPiece } from './pieces.ts';
 
 /** A cell that another one covers has no pieces. */
 export interface PlainCell {
@@ -22,7 +24,7 @@ export interface PlainTable {
 const maxCells = 1_000_000;
 
 /** Puts each cell of a table of raw HTML into its place. */
-export function gridOf({ raw, rows, heads }: HtmlTable, inline: InlineContext): PlainTable {
+export function gridOf({ raw, rows, heads }: HtmlTable, bookmarks: Bookmarks): PlainTable {
   const grid: PlainCell[][] = rows.map(() => []);
   for (const [at, cells] of rows.entries()) {
     let column = 0;
@@ -32,7 +34,7 @@ export function gridOf({ raw, rows, heads }: HtmlTable, inline: InlineContext): 
       for (const row of grid.slice(at, at + rowSpan))
         for (let over = 0; over < cell.colSpan; over += 1) row[column + over] ??= { pieces: [] };
       const own = grid[at];
-      if (own) own[column] = { ...plainCell(cell, inline), colSpan: cell.colSpan, rowSpan };
+      if (own) own[column] = { ...plainCell(cell, bookmarks), colSpan: cell.colSpan, rowSpan };
       column += cell.colSpan;
     }
   }
@@ -52,44 +54,42 @@ export function gridOf({ raw, rows, heads }: HtmlTable, inline: InlineContext): 
   return { text: raw, heads, rows: shown };
 }
 
-function plainCell({ tokens, isHeader, align }: HtmlCell, inline: InlineContext): PlainCell {
-  const lines = tokens.flatMap((token) => linesOf(token, inline, isHeader ? { bold: true } : {}));
+function plainCell({ tokens, isHeader, align }: HtmlCell, bookmarks: Bookmarks): PlainCell {
+  const lines = tokens.flatMap((token) => linesOf(token, bookmarks, isHeader ? { bold: true } : {}));
   return { pieces: joined(lines), align };
 }
 
 /** The lines of a cell: its paragraphs, and the items of its lists. */
-function linesOf(token: Token, inline: InlineContext, mark: Mark): readonly (readonly Piece[])[] {
-  const inner = (tokens: readonly Token[]) => tokens.flatMap((one) => linesOf(one, inline, mark));
+function linesOf(token: Token, bookmarks: Bookmarks, mark: Mark): readonly (readonly Piece[])[] {
+  const inner = (tokens: readonly Token[]) => tokens.flatMap((one) => linesOf(one, bookmarks, mark));
   switch (token.type) {
     case 'space':
     case 'def':
       return [];
     case 'html':
-      return htmlParagraphs(token.raw, inline);
+      return htmlParagraphs(token.raw, bookmarks);
     case 'list':
       return (token as Tokens.List).items.map(({ tokens }) => [
-        { kind: 'text', text: '•\u00a0', mark },
+        textPiece('•\u00a0', mark),
         ...joined(inner(tokens)),
       ]);
     case 'blockquote':
       return inner((token as Tokens.Blockquote).tokens);
     case 'htmlTable':
       return (token as unknown as HtmlTable).rows.map((row) =>
-        row.flatMap(({ tokens }) => [...joined(inner(tokens)), { kind: 'text', text: ' ', mark } as const]),
+        row.flatMap(({ tokens }) => [...joined(inner(tokens)), textPiece(' ', mark)]),
       );
     case 'figure':
     case 'definitions':
       return (token as unknown as HtmlParts).parts.flatMap(({ tokens }) => inner(tokens));
     case 'code':
-      return [[{ kind: 'text', text: (token as Tokens.Code).text, mark: { ...mark, code: true } }]];
+      return [[textPiece((token as Tokens.Code).text, { ...mark, code: true })]];
     default:
-      return [inlinePieces((token as Tokens.Text).tokens ?? [token], inline, mark)];
+      return [inlinePieces((token as Tokens.Text).tokens ?? [token], bookmarks, mark)];
   }
 }
 
 function joined(lines: readonly (readonly Piece[])[]): readonly Piece[] {
   const shown = lines.filter((pieces) => pieces.length > 0);
-  return shown.flatMap((pieces, at) =>
-    at === 0 ? pieces : [{ kind: 'text', text: '\n', mark: {} } as const, ...pieces],
-  );
+  return shown.flatMap((pieces, at) => (at === 0 ? pieces : [textPiece('\n'), ...pieces]));
 }

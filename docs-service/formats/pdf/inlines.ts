@@ -3,133 +3,73 @@ import type { Token, Tokens } from 'marked';
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { cleanId } from '../../content/headingAnchors.ts';
 import { decodeEntities } from '../../content/plainText.ts';
-import { isFootnoteReference } from '../markdown/footnotes.ts';
-
-/** How a piece of text is set. Where it leads is either an address or a place in the document. */
-export interface Mark {
-  readonly bold?: true;
-  readonly italics?: true;
-  readonly code?: true;
-  readonly strike?: true;
-  readonly underline?: true;
-  readonly small?: 'sub' | 'sup';
-  readonly quiet?: true;
-  readonly link?: string;
-  readonly destination?: string;
-}
-
-/** A picture that stands in a line of text, in points. */
-export interface LinePicture {
-  readonly width: number;
-  readonly height: number;
-  readonly node: { readonly image: string } | { readonly svg: string };
-}
-
-/** `\n` in a text begins a new line. */
-export interface TextPiece {
-  readonly kind: 'text';
-  readonly text: string;
-  readonly mark: Mark;
-  /** The place in the document that begins with this piece. */
-  readonly id?: string;
-  /** A stretch of one direction, whose parts are set from right to left if they need several fonts. */
-  readonly isRightToLeft?: true;
-  /** Stands in place of the text, which is one character. */
-  readonly picture?: LinePicture;
-}
-
-export interface ImagePiece {
-  readonly kind: 'image';
-  /** As it was written. */
-  readonly source: string;
-  readonly alt: string;
-  readonly mark: Mark;
-  /** Pixels that the author asked for. */
-  readonly width?: number;
-  readonly height?: number;
-}
-
-export type Piece = TextPiece | ImagePiece;
-
-/** What the tokens alone do not say. */
-export interface InlineContext {
-  /** Where a link leads; nothing where it may not be followed. */
-  readonly linkOf: (href: string) => Pick<Mark, 'link' | 'destination'>;
-  /** The piece for a reference to a footnote. */
-  readonly footnoteOf: (token: Token) => Piece | undefined;
-  /** The name of the place with this id, once. */
-  readonly placeOf: (id: string) => string | undefined;
-  /** The names of places that begin with the next text of the document. */
-  readonly places: string[];
-}
+import type { Bookmarks } from './bookmarks.ts';
+import { type ImagePiece, type Mark, type Piece, textPiece } from './pieces.ts';
 
 /** Flattens inline tokens into pieces, with the marks of all tokens around them. */
-export function inlinePieces(tokens: readonly Token[], context: InlineContext, mark: Mark = {}): Piece[] {
-  const html = createHtmlReader(mark, context);
+export function inlinePieces(tokens: readonly Token[], bookmarks: Bookmarks, mark: Mark = {}): Piece[] {
+  const html = createHtmlReader(mark, bookmarks);
   return tokens.flatMap((token) => {
-    if (token.type === 'html') return withPlaces(html.read(token.raw), context);
-    return html.isHidden() ? [] : withPlaces(piecesOf(token, context, html.mark()), context);
+    if (token.type === 'html') return withPlaces(html.read(token.raw), bookmarks);
+    return html.isHidden() ? [] : withPlaces(piecesOf(token, bookmarks, html.mark()), bookmarks);
   });
 }
 
 /** Begins places that wait with the next texts. */
-function withPlaces(pieces: readonly Piece[], { places }: InlineContext): Piece[] {
+function withPlaces(pieces: readonly Piece[], { waiting }: Bookmarks): Piece[] {
   return pieces.map((piece) => {
     const isOpen = piece.kind === 'text' && piece.id === undefined && piece.text.trim() !== '';
-    const id = isOpen ? places.shift() : undefined;
+    const id = isOpen ? waiting.shift() : undefined;
     return id === undefined ? piece : { ...piece, id };
   });
 }
 
 /** The text of a block of raw HTML, as paragraphs. */
-export function htmlParagraphs(raw: string, context: InlineContext): Piece[][] {
+export function htmlParagraphs(raw: string, bookmarks: Bookmarks): Piece[][] {
   const paragraphs: Piece[][] = [[]];
-  for (const piece of withPlaces(createHtmlReader({}, context).read(raw), context)) {
+  for (const piece of withPlaces(createHtmlReader({}, bookmarks).read(raw), bookmarks)) {
     if (piece.kind === 'text' && piece.text === '\n\n') paragraphs.push([]);
     else paragraphs.at(-1)?.push(piece);
   }
   return paragraphs.filter((pieces) => pieces.some((piece) => piece.kind === 'image' || piece.text.trim()));
 }
 
-function piecesOf(token: Token, context: InlineContext, mark: Mark): Piece[] {
-  if (isFootnoteReference(token)) return [context.footnoteOf(token) ?? text(token.raw, mark)];
+function piecesOf(token: Token, bookmarks: Bookmarks, mark: Mark): Piece[] {
   switch (token.type) {
     case 'strong':
-      return inlinePieces((token as Tokens.Strong).tokens, context, { ...mark, bold: true });
+      return inlinePieces((token as Tokens.Strong).tokens, bookmarks, { ...mark, bold: true });
     case 'em':
-      return inlinePieces((token as Tokens.Em).tokens, context, { ...mark, italics: true });
+      return inlinePieces((token as Tokens.Em).tokens, bookmarks, { ...mark, italics: true });
     case 'del':
-      return inlinePieces((token as Tokens.Del).tokens, context, { ...mark, strike: true });
+      return inlinePieces((token as Tokens.Del).tokens, bookmarks, { ...mark, strike: true });
     case 'codespan':
-      return [text((token as Tokens.Codespan).text, { ...mark, code: true })];
+      return [textPiece((token as Tokens.Codespan).text, { ...mark, code: true })];
     case 'br':
-      return [text('\n', mark)];
+      return [textPiece('\n', mark)];
     case 'link': {
       const { href, tokens } = token as Tokens.Link;
-      return inlinePieces(tokens, context, { ...mark, ...context.linkOf(href) });
+      return inlinePieces(tokens, bookmarks, { ...mark, ...bookmarks.leadOf(href) });
     }
     case 'image': {
       const { href, text: alt } = token as Tokens.Image;
       return [{ kind: 'image', source: href, alt: onOneLine(decodeEntities(alt)), mark }];
     }
+    case 'footnoteReference':
+      return [bookmarks.tryNoteMark(token) ?? textPiece(token.raw, mark)];
     case 'checkbox':
     case 'footnoteDefinition':
       return [];
   }
-  if ('tokens' in token && token.tokens) return inlinePieces(token.tokens, context, mark);
+  if ('tokens' in token && token.tokens) return inlinePieces(token.tokens, bookmarks, mark);
   const raw = 'text' in token && typeof token.text === 'string' ? token.text : token.raw;
-  return [text(decodeEntities(raw).replace(/[ \t]*\n[ \t]*/g, ' '), mark)];
-}
-
-function text(content: string, mark: Mark): TextPiece {
-  return { kind: 'text', text: content, mark };
+  return [textPiece(decodeEntities(raw).replace(/[ \t]*\n[ \t]*/g, ' '), mark)];
 }
 
 /**
  * Reads raw HTML for how text is set; of everything else, only the text stays. Markdown cuts inline HTML into a token
  * for each tag, so one reader goes over all tokens of a paragraph.
  */
-function createHtmlReader(outer: Mark, context: InlineContext) {
+function createHtmlReader(outer: Mark, bookmarks: Bookmarks) {
   const open: { readonly name: string; readonly mark: Mark }[] = [];
   let pieces: Piece[] = [];
   const mark = () => open.at(-1)?.mark ?? outer;
@@ -138,27 +78,26 @@ function createHtmlReader(outer: Mark, context: InlineContext) {
     {
       onopentag(name, attributes) {
         const id = attributes['id'] ?? attributes['name'];
-        const place = id === undefined ? undefined : context.placeOf(cleanId(id));
-        if (place !== undefined) context.places.push(place);
-        if (breaks.has(name)) pieces.push(text(name === 'br' ? '\n' : '\n\n', mark()));
+        if (id !== undefined) bookmarks.begin(cleanId(id));
+        if (breaks.has(name)) pieces.push(textPiece(name === 'br' ? '\n' : '\n\n', mark()));
         const image = name === 'img' && !isHidden() ? imageOf(attributes, mark()) : undefined;
         if (image) pieces.push(image);
         // What is nested too deep is set like its surroundings. An element that is always empty is closed at once.
         const { href } = attributes;
-        const own = name === 'a' && href ? context.linkOf(href) : marks.get(name);
+        const own = name === 'a' && href ? bookmarks.leadOf(href) : marks.get(name);
         if (open.length < maxDepth) open.push({ name, mark: { ...mark(), ...own } });
       },
       onclosetag(name) {
         const index = open.findLastIndex((element) => element.name === name);
         if (index >= 0) open.splice(index);
-        if (name === 'td' || name === 'th') pieces.push(text(' ', mark()));
-        if (breaks.has(name) && name !== 'br') pieces.push(text('\n\n', mark()));
+        if (name === 'td' || name === 'th') pieces.push(textPiece(' ', mark()));
+        if (breaks.has(name) && name !== 'br') pieces.push(textPiece('\n\n', mark()));
       },
       ontext(content) {
         if (isHidden()) return;
         const isKept = open.some(({ name }) => name === 'pre');
         for (const part of isKept ? unbroken(content).split(/(\n)/) : [content.replace(/\s+/g, ' ')])
-          pieces.push(text(part, part === '\n' ? {} : mark()));
+          pieces.push(textPiece(part, part === '\n' ? {} : mark()));
       },
     },
     { recognizeSelfClosing: true },

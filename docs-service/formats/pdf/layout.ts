@@ -1,7 +1,7 @@
 import type { Direction } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
-import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
-import type { InlineContext } from './inlines.ts';
+import type { MarkdownDocument } from '../markdown/markdown.ts';
+import type { Bookmarks } from './bookmarks.ts';
 import type { LaidOutNode, TextSetting } from './paragraphs.ts';
 import { colors, textHeight } from './style.ts';
 
@@ -70,17 +70,13 @@ function headingNode(headings: readonly Block[], { gap, room }: { gap: number; r
 
 /** Where tokens are set, and what is known of their document. */
 export interface LayoutScope extends TextSetting {
-  readonly document: MarkdownDocument;
-  readonly inline: InlineContext;
+  readonly markdown: MarkdownDocument;
+  readonly bookmarks: Bookmarks;
   readonly colouring: CodeColouring;
-  /** Begins the names of places in the document. */
-  readonly places: string;
   readonly listDepth?: number;
   /** Whether it stands in the table that a quote is set as. */
   readonly inTable?: boolean;
   readonly quoteDepth?: number;
-  /** Called for each heading that gets a place in the document. Returns what makes it a bookmark. */
-  readonly placeHeading: (heading: Heading) => Record<string, unknown>;
 }
 
 /** Inside of quotes and lists text is narrower, but never too narrow to be read. */

@@ -4,6 +4,7 @@ import type { HtmlList } from '../markdown/htmlBlocks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { arrange, type Block, indented, indentWithin, type LayoutScope, stacked } from './layout.ts';
 import { hang } from './paragraphs.ts';
+import { textPiece } from './pieces.ts';
 import { colors, pitch } from './style.ts';
 import type { TextRun } from './typesetter.ts';
 
@@ -34,19 +35,9 @@ export function listBlock(
   return stacked(items, nested ? gap : 6.5, nested ? gap : 7.5, side);
 }
 
-interface Marker {
-  readonly runs: readonly TextRun[];
-  /** Points. */
-  readonly width: number;
-}
-
 const bullets = ['•', '–', '·'];
 
-function markersOf(
-  list: HtmlList,
-  { type, look, listDepth = 0 }: LayoutScope,
-  direction: Direction,
-): Marker[] {
+function markersOf(list: HtmlList, { type, look, listDepth = 0 }: LayoutScope, direction: Direction) {
   const first = typeof list.start === 'number' ? list.start : 1;
   return list.items.map((item, index) => {
     const counted = signOf(list.numbers?.[index] ?? first + index, list.sign);
@@ -54,7 +45,7 @@ function markersOf(
     const task = item.task ? (item.checked ? '☑' : '☐') : undefined;
     const sign = task ?? (list.ordered ? number : (bullets[listDepth % bullets.length] ?? '•'));
     const text = inOrder([sign, '\u00a0\u00a0'], direction).join('');
-    const piece = { kind: 'text', text, mark: {} } as const;
+    const piece = textPiece(text);
     const runs = type.runs([piece], look.fontSize).map((run) => ({ ...run, ...signLook }));
     return { runs, width: type.width([piece], look.fontSize).whole };
   });
@@ -101,7 +92,7 @@ const signLook = { color: colors.quiet, preserveLeadingSpaces: true } as const;
  */
 function marked(
   blocks: readonly Block[],
-  { runs, width }: Marker,
+  { runs, width }: { readonly runs: readonly TextRun[]; readonly width: number },
   fontSize: number,
   direction: Direction | undefined,
 ): Block[] {

@@ -1,12 +1,10 @@
 import type { Document } from '../../content/document.ts';
-import { DocumentPlaces } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
-import type { Heading, MarkdownDocument } from '../markdown/markdown.ts';
+import type { PlacedHeading } from './bookmarks.ts';
 import { directionOfDocument, inOrder, isolated } from './directions.ts';
-import type { Mark } from './inlines.ts';
-import { ruleNode } from './layout.ts';
+import { type LayoutScope, ruleNode } from './layout.ts';
 import { directedText, type TextLook } from './paragraphs.ts';
-import type { Pictures } from './pictures.ts';
+import { type Mark, textPiece } from './pieces.ts';
 import { colors, plainLayout, sizes, textHeight } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -25,7 +23,7 @@ export function titleNodes(
   const direction = directionOfDocument(document);
   const text = (content: string, look: TextLook, mark: Mark = {}) => {
     const setting = { type, width: type.textWidth, look };
-    return { ...directedText([{ kind: 'text', text: content, mark }], setting, direction), ...look };
+    return { ...directedText([textPiece(content, mark)], setting, direction), ...look };
   };
   const { title, description } = document;
   const byline = [document.authors.join(', '), ...dateWords(document).map(isolated)];
@@ -49,7 +47,7 @@ export function titleNodes(
 /** The cover picture from the front matter, above the title, which stays on the same page. */
 export function coverNodes(
   { cover }: Pick<Document, 'cover'>,
-  { pictures, type }: { readonly pictures: Pictures; readonly type: Typesetter },
+  { pictures, type }: Pick<LayoutScope, 'pictures' | 'type'>,
 ): Record<string, unknown>[] {
   const box = { width: type.textWidth, height: textHeight * coverShare };
   const picture = cover === null ? undefined : pictures.placeFile(cover, box);
@@ -70,10 +68,7 @@ function dateWords({ date, updated, lang }: TitledText): string[] {
 function dayInWords(text: string, lang: string | null): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   if (!year || !month || !day || Number.isNaN(new Date(text).getTime())) return text.slice(0, 10);
-  return inWords(Date.UTC(year, month - 1, day), lang);
-}
-
-function inWords(time: number, lang: string | null): string {
+  const time = Date.UTC(year, month - 1, day);
   try {
     return new Intl.DateTimeFormat(lang ?? 'en', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
   } catch {
@@ -134,8 +129,7 @@ function entryRow(
   const [indent, gap] = [level * 14, 12];
   const [left, right] = inOrder([indent, gap], direction);
   const width = type.textWidth - numberWidth - indent - gap;
-  const mark = { destination: heading.name };
-  const entry = { kind: 'text', text: heading.text.slice(0, 300), mark } as const;
+  const entry = textPiece(heading.text.slice(0, 300), { destination: heading.name });
   const { text } = directedText([entry], { type, width, look });
   const runs = text.map((run) => ({ ...run, color: isTop ? colors.text : colors.quiet }));
   return [
@@ -155,60 +149,3 @@ function entryRow(
 }
 
 const look = { fontSize: sizes.body } as const;
-
-interface PlacedHeading extends Heading {
-  /** The name of its place in the document. */
-  readonly name: string;
-}
-
-/** The places in a document that links and bookmarks lead to. */
-export class Bookmarks {
-  readonly placed: PlacedHeading[] = [];
-  readonly #ids: DocumentPlaces;
-  /** Of places that are no headings, while they are not set. */
-  readonly #written: Set<string>;
-  /** The headings that the next heading may belong to. */
-  #open: PlacedHeading[] = [];
-
-  readonly #places: string;
-
-  /** @param places begins all names of places, with a letter */
-  constructor({ headings, writtenIds }: Pick<MarkdownDocument, 'headings' | 'writtenIds'>, places = '') {
-    const ids = headings.map(({ id }) => id);
-    this.#ids = new DocumentPlaces([...ids, ...writtenIds], headings);
-    this.#written = new Set([...writtenIds].filter((id) => !ids.includes(id)));
-    this.#places = places;
-  }
-
-  /** PDFMake keeps names in an array, which has properties of its own. */
-  nameOf(id: string): string {
-    if (this.#places !== '') return `${this.#places}${id}`;
-    return id in [] || /^\d+$/.test(id) ? `heading:${id}` : id;
-  }
-
-  /** The place that a fragment of an address means, if it exists. */
-  find(fragment: string): string | undefined {
-    const id = this.#ids.tryFind(fragment);
-    return id === undefined ? undefined : this.nameOf(id);
-  }
-
-  /** The name of a place that is set now; undefined if it is a heading, or has a name already. */
-  tryNew(id: string): string | undefined {
-    return this.#written.delete(id) ? this.nameOf(id) : undefined;
-  }
-
-  /** Registers a heading that is set now. Returns what makes its node a bookmark below its parent. */
-  place(heading: Heading): Record<string, unknown> {
-    const placed = { ...heading, name: this.nameOf(heading.id) };
-    this.placed.push(placed);
-    this.#open = [...this.#open.filter(({ depth }) => depth < heading.depth), placed];
-    const parent = this.#open.at(-2);
-    return {
-      id: placed.name,
-      outline: true,
-      outlineText: heading.text || heading.id,
-      outlineExpanded: heading.depth < 2,
-      ...(parent ? { outlineParentId: parent.name } : {}),
-    };
-  }
-}

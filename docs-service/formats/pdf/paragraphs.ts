@@ -2,8 +2,8 @@ import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import { endOf } from '../../content/links.ts';
 import type { Direction } from '../language.ts';
 import { directionOf, orderedLines } from './directions.ts';
-import type { ImagePiece, Piece, TextPiece } from './inlines.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
+import { type ImagePiece, type Piece, type TextPiece, textPiece } from './pieces.ts';
 import { colors, pitch } from './style.ts';
 import type { TextRun, Typesetter } from './typesetter.ts';
 
@@ -68,7 +68,7 @@ function partOf(piece: ImagePiece, setting: TextSetting): TextPiece | PlacedPict
   if (!picture) return placeholder(piece);
   // About an icon or a badge.
   const isSmall = picture.height <= setting.look.fontSize * 2.5 && picture.width <= setting.width / 2;
-  if (isSmall) return { kind: 'text', text: '\ufffc', mark: piece.mark, picture };
+  if (isSmall) return { ...textPiece('\ufffc', piece.mark), picture };
   const { link, destination } = piece.mark;
   return { ...picture, leads: withoutUndefined({ link, linkToDestination: destination }) };
 }
@@ -168,7 +168,7 @@ function trimmed(pieces: readonly TextPiece[]): TextPiece[] {
 function placeholder({ alt, source, mark }: ImagePiece): TextPiece {
   const name = alt.trim() || (/^data:/i.test(source) ? '' : endOf(source));
   const text = name ? `[Picture: ${name}]` : '[Picture]';
-  return { kind: 'text', text, mark: { ...mark, italics: true, quiet: true } };
+  return textPiece(text, { ...mark, italics: true, quiet: true });
 }
 
 const gap = 6;

@@ -1,12 +1,11 @@
 import pdfmake from 'pdfmake';
 import { messageOf } from '../../../protocol/base/errorText.ts';
 import { cutText } from '../../../protocol/base/text.ts';
-import type { Document } from '../../content/document.ts';
+import { withoutRepeats } from '../chapterTitles.ts';
 import { codeColouringOf } from '../markdown/codeColouring.ts';
-import { type MarkdownDocument, parseTitled } from '../markdown/markdown.ts';
+import { parseTitled } from '../markdown/markdown.ts';
 import { type PdfBookJob, type PdfJob, type Rendered, UnrenderableError } from '../renderJob.ts';
-import { bookDefinition } from './bookDefinition.ts';
-import { documentDefinition } from './definition.ts';
+import { bookDefinition, type DefinitionParts, documentDefinition } from './definition.ts';
 import { createFontBook, type FontBook } from './fontBook.ts';
 import { regionOf } from './fontFiles.ts';
 import { Pictures } from './pictures.ts';
@@ -19,12 +18,9 @@ import { Typesetter } from './typesetter.ts';
  * fetches nothing. Throws `UnrenderableError` for what is out of bounds.
  */
 export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
-  // A collection may name a document twice.
-  const slugs = new Set<string>();
-  const named = job.kind === 'pdf' ? [job.document] : job.documents;
-  const documents = named.filter(({ slug }) => !slugs.has(slug) && slugs.add(slug));
-  const markdown = documents.map(parseTitled);
-  const attempt = { job, documents, markdown, book: fontBookOf(job.fonts), excluded: new Set<string>() };
+  const documents = job.kind === 'pdf' ? [job.document] : withoutRepeats(job.documents);
+  const parsed = documents.map((document) => ({ document, markdown: parseTitled(document) }));
+  const attempt = { job, parsed, book: fontBookOf(job.fonts), excluded: new Set<string>() };
   const pictures = new Set<string>();
   try {
     return await render(attempt, pictures);
@@ -42,9 +38,7 @@ export async function createPdf(job: PdfJob | PdfBookJob): Promise<Rendered> {
 
 interface Attempt {
   readonly job: PdfJob | PdfBookJob;
-  readonly documents: readonly Document[];
-  /** Of each document. */
-  readonly markdown: readonly MarkdownDocument[];
+  readonly parsed: readonly Pick<DefinitionParts, 'document' | 'markdown'>[];
   readonly book: FontBook;
   /** Paths of pictures that are left out. */
   readonly excluded: ReadonlySet<string>;
@@ -61,25 +55,20 @@ function fontBookOf(folders: readonly string[]): FontBook {
 }
 
 /** Reports which pictures it used, even if it fails. */
-async function render(
-  { job, documents, markdown, book, excluded }: Attempt,
-  used: Set<string>,
-): Promise<Rendered> {
+async function render({ job, parsed, book, excluded }: Attempt, used: Set<string>): Promise<Rendered> {
+  const documents = parsed.map(({ document }) => document);
   const lang = (job.kind === 'pdf' ? null : job.collection.lang) ?? documents[0]?.lang ?? null;
   const start = documents.map(({ body }) => body.slice(0, 100_000)).join('\n');
   const type = new Typesetter(book, regionOf(lang, start.slice(0, 100_000)), job.paper);
-  const source = { places: job, document: documents[0]?.path ?? '-', excluded, type };
-  const pictures = new Pictures(source);
+  const pictures = new Pictures({ places: job, excluded, type });
   const colouring = await codeColouringOf(documents.map(({ body }) => body));
-  const parts = markdown.flatMap((one, at) => {
-    const document = documents[at];
-    return document ? [{ document, markdown: one, type, pictures, colouring }] : [];
-  });
-  const [first] = parts;
+  const [first, ...others] = parsed.map((one) => ({ ...one, type, pictures, colouring }));
   if (first === undefined) throw new UnrenderableError('The collection has no documents that are published.');
   try {
     const definition =
-      job.kind === 'pdf' ? documentDefinition(first, job.targets) : bookDefinition(job.collection, parts);
+      job.kind === 'pdf'
+        ? documentDefinition(first, job.targets)
+        : bookDefinition(job.collection, [first, ...others]);
     const printed = await print(definition, book, type.families);
     const isDated = documents.some(({ date, updated }) => date !== null || updated !== null);
     return { bytes: isDated ? printed : withoutDates(printed), notes: [...pictures.notes, ...type.notes()] };
@@ -149,7 +138,7 @@ const codeFonts = [
 async function damagedPictures({ job, book }: Attempt, paths: ReadonlySet<string>): Promise<Set<string>> {
   const damaged = new Set<string>();
   for (const path of paths) {
-    const pictures = new Pictures({ places: job, document: '-', excluded: new Set() });
+    const pictures = new Pictures({ places: job, excluded: new Set() });
     const picture = pictures.placeFile(path, { width: 100, height: 100 });
     const node = { ...picture?.node, width: picture?.width, height: picture?.height };
     const definition = {

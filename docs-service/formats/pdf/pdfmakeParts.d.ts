@@ -12,6 +12,7 @@ declare module 'pdfmake/js/Line.js' {
     leadingCut?: number;
     trailingCut?: number;
     lineEnd?: boolean;
+    readonly picture?: import('./typesetter.ts').RunPicture;
     readonly [property: string]: unknown;
   }
 

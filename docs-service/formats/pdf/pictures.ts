@@ -5,7 +5,7 @@ import { PNG } from 'pngjs';
 import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import { tryPictureSource } from '../../content/links.ts';
 import { type Picture, pictureName, readAsset } from '../markdown/assets.ts';
-import type { ImagePiece, LinePicture } from './inlines.ts';
+import type { ImagePiece, LinePicture } from './pieces.ts';
 import { textHeight } from './style.ts';
 import { tryDrawableSvg } from './svgPictures.ts';
 import type { Typesetter } from './typesetter.ts';
@@ -19,8 +19,6 @@ export interface PlacedPicture extends LinePicture {
 
 interface PictureSource {
   readonly places: ContentPlaces;
-  /** The path of the first document in it. */
-  readonly document: string;
   /** Pictures that must not be shown, by their paths. */
   readonly excluded: ReadonlySet<string>;
   /** Knows which fonts the text in an SVG needs. */
@@ -33,19 +31,18 @@ export class Pictures {
   readonly images: Record<string, string> = {};
   readonly notes = new Set<string>();
   readonly #source: PictureSource;
-  readonly #read = new Map<string, Original | undefined>();
+  readonly #read = new Map<string, LinePicture | undefined>();
   /** The path of the document that is set now. */
-  #document: string;
+  #document = '-';
   #bytes = 0;
   /** Pixels of pictures in formats that a PDF does not have. */
   #converted = 0;
 
   constructor(source: PictureSource) {
     this.#source = source;
-    this.#document = source.document;
   }
 
-  /** The pictures that are placed from now on are those of another document. */
+  /** The pictures that are placed from now on are those of this document. */
   turnTo(document: string): void {
     this.#document = document;
   }
@@ -75,7 +72,7 @@ export class Pictures {
     return { path, node: sized, ...size };
   }
 
-  #open(source: string): Original | undefined {
+  #open(source: string): LinePicture | undefined {
     const path = pictureName(source);
     if (this.#source.excluded.has(source)) return this.#refuse(`The picture ${path} is damaged.`);
     const asset = readAsset(this.#source.places, source);
@@ -105,8 +102,6 @@ export class Pictures {
   }
 }
 
-type Original = LinePicture;
-
 const maxBytes = 100_000_000;
 /** They take a few seconds. */
 const maxConverted = 40_000_000;
@@ -116,7 +111,7 @@ const pointsPerPixel = 0.75;
 type Box = Pick<LinePicture, 'width' | 'height'>;
 
 /** As browsers do it: the width that was asked for counts, or else the height, and the shape stays. */
-function placedSize({ width, height }: Original, asked: Partial<Box>, box: Box) {
+function placedSize({ width, height }: LinePicture, asked: Partial<Box>, box: Box) {
   const factor = asked.width ? asked.width / width : asked.height ? asked.height / height : 1;
   const [w, h] = [width * factor * pointsPerPixel, height * factor * pointsPerPixel];
   const fit = Math.min(1, box.width / w, box.height / h);
@@ -124,7 +119,7 @@ function placedSize({ width, height }: Original, asked: Partial<Box>, box: Box) 
 }
 
 /** The output of `sanitiseSvg` begins with its tag, which contains no `>`. */
-function sizedSvg(svg: string, original: Original, size: Box): string {
+function sizedSvg(svg: string, original: LinePicture, size: Box): string {
   return svg.replace(/^<svg\b[^>]*/, (tag) => {
     const box = /\sviewBox="/.test(tag) ? '' : ` viewBox="0 0 ${original.width} ${original.height}"`;
     return `${tag.replace(/\s(?:width|height)="[^"]*"/g, '')}${box} width="${size.width}" height="${size.height}"`;

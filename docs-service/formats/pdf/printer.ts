@@ -78,7 +78,7 @@ function setPicturesInLines(): void {
     override measure(inlines: Inline[], styles: unknown): Inline[] {
       const measured = super.measure(inlines, styles);
       for (const inline of measured) {
-        const picture = pictureOf(inline);
+        const { picture } = inline;
         if (!picture) continue;
         inline.width = picture.width;
         inline.height = picture.pitch;
@@ -94,7 +94,7 @@ function setPicturesInLines(): void {
     override renderLine(line: Line, x: number, y: number): void {
       super.renderLine(line, x, y);
       for (const inline of line.inlines) {
-        const picture = pictureOf(inline);
+        const { picture } = inline;
         if (picture) this.#draw(picture, x + (inline.x ?? 0), y + line.getAscenderHeight());
       }
     }
@@ -108,10 +108,6 @@ function setPicturesInLines(): void {
       }
     }
   };
-}
-
-function pictureOf(inline: Inline): RunPicture | undefined {
-  return inline['picture'] as RunPicture | undefined;
 }
 
 function drawSvgInOwnFonts(): void {

@@ -1,7 +1,9 @@
 import { compile } from 'css-select';
 import { DomUtils, parseDocument } from 'htmlparser2';
+import { tryNow } from '../../base/tryNow.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 import { directionOf, orderedLines } from './directions.ts';
+import { textPiece } from './pieces.ts';
 import { colors } from './style.ts';
 import type { Typesetter } from './typesetter.ts';
 
@@ -66,11 +68,8 @@ function weightOf(selector: string): number {
 /** Ids, classes and names, in each other. What a selector with `:` or `[` costs has no bound, so it matches nothing. */
 function matcherOf(selector: string): (element: SvgElement) => boolean {
   const isSimple = /^\s*(?:>\s*)?[\w.#*-]+(?:[\s>]+[\w.#*-]+)*\s*$/.test(selector);
-  try {
-    return isSimple ? compile<ChildNode, SvgElement>(selector, { xmlMode: true }) : () => false;
-  } catch {
-    return () => false;
-  }
+  const compiled = () => compile<ChildNode, SvgElement>(selector, { xmlMode: true });
+  return (isSimple ? tryNow(compiled) : undefined) ?? (() => false);
 }
 
 /**
@@ -119,7 +118,7 @@ function nameFonts(element: SvgElement, type: Typesetter): void {
 function textWithFonts(text: string, type: Typesetter): string {
   const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? [];
   const lines = { direction: directionOf(inner), room: Number.POSITIVE_INFINITY, widthOf: () => 0 };
-  const words = orderedLines([{ kind: 'text', text: inner.replace(/\s/g, ' '), mark: {} }], lines);
+  const words = orderedLines([textPiece(inner.replace(/\s/g, ' '))], lines);
   const parts = words.flatMap((word) => {
     const stretches = type.split(word.text, 'Text');
     return word.isRightToLeft ? stretches.reverse() : stretches;

@@ -1,36 +1,27 @@
 import type { Tokens } from 'marked';
 import type { HtmlTable } from '../markdown/htmlBlocks.ts';
+import type { Bookmarks } from './bookmarks.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { gridOf, type PlainCell, type PlainTable } from './htmlTables.ts';
-import { inlinePieces, type Mark, type Piece, type TextPiece } from './inlines.ts';
+import { inlinePieces } from './inlines.ts';
 import type { Block, LayoutScope } from './layout.ts';
 import { fromPageMargin, type LaidOutNode, paragraphNodes, type TextLook, tryInLine } from './paragraphs.ts';
+import { type Mark, type Piece, type TextPiece, textPiece } from './pieces.ts';
 import { pitch, sizes, tableLayout, tablePadding, textHeight } from './style.ts';
 import type { TextWidth } from './typesetter.ts';
 
 /** A table, or several below each other if it has more columns than fit on the page. */
-export function tableBlocks(table: Tokens.Table, scope: LayoutScope): Block[] {
-  return setTable(markdownTable(table, scope), scope);
+export function tableBlocks(table: Tokens.Table | HtmlTable, scope: LayoutScope): Block[] {
+  const plain =
+    table.type === 'htmlTable' ? gridOf(table, scope.bookmarks) : markdownTable(table, scope.bookmarks);
+  if (plain.rows.length === 0) return [];
+  const needs = needsOf(plain.rows, scope);
+  return groupsOf(needs, scope.width).map((group) => tableBlock({ ...plain, needs }, group, scope));
 }
 
-/** The same of raw HTML. */
-export function htmlTableBlocks(table: HtmlTable, scope: LayoutScope): Block[] {
-  return setTable(gridOf(table, scope.inline), scope);
-}
-
-function setTable(table: PlainTable, scope: LayoutScope): Block[] {
-  if (table.rows.length === 0) return [];
-  const needs = needsOf(table.rows, scope);
-  return groupsOf(needs, scope.width).map((group) => tableBlock({ ...table, needs }, group, scope));
-}
-
-interface MeasuredTable extends PlainTable {
-  /** At a font size of 1. */
-  readonly needs: readonly TextWidth[];
-}
-
+/** @param needs of each column, at a font size of 1 */
 function tableBlock(
-  { text, rows: whole, heads, needs }: MeasuredTable,
+  { text, rows: whole, heads, needs }: PlainTable & { readonly needs: readonly TextWidth[] },
   chosen: readonly number[],
   scope: LayoutScope,
 ): Block {
@@ -87,10 +78,10 @@ function breaking(heights: readonly number[], heads: number): Record<string, unk
 }
 
 /** Without its header if that is empty. */
-function markdownTable({ header, rows, align, raw }: Tokens.Table, { inline }: LayoutScope): PlainTable {
+function markdownTable({ header, rows, align, raw }: Tokens.Table, bookmarks: Bookmarks): PlainTable {
   const row = (cells: readonly Tokens.TableCell[], mark: Mark) =>
     cells.map(({ tokens }, at) => ({
-      pieces: inlinePieces(tokens, inline, mark),
+      pieces: inlinePieces(tokens, bookmarks, mark),
       align: align[at] ?? undefined,
     }));
   const head = row(header, { bold: true });
@@ -143,7 +134,7 @@ function wider(one: TextWidth, other: TextWidth): TextWidth {
 function measured(piece: Piece, scope: LayoutScope): TextPiece {
   if (piece.kind === 'text') return piece;
   const inLine = tryInLine(piece, scope);
-  if (!inLine?.picture) return { kind: 'text', text: 'x'.repeat(12), mark: {} };
+  if (!inLine?.picture) return textPiece('x'.repeat(12));
   // A picture keeps its size if the letters get smaller.
   return { ...inLine, picture: { ...inLine.picture, width: inLine.picture.width / smallest } };
 }

@@ -1,9 +1,8 @@
 import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
 import type { Paper } from '../renderJob.ts';
-import { breakable } from './breakable.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
 import type { Region } from './fontFiles.ts';
-import type { LinePicture, Mark, TextPiece } from './inlines.ts';
+import type { LinePicture, Mark, TextPiece } from './pieces.ts';
 import { colors, inlineCodeScale, metrics, pitch, sizes, textWidthOn } from './style.ts';
 
 /** A stretch of text in one font and one style, in PDFMake's form. */
@@ -150,19 +149,16 @@ export class Typesetter {
     if (ascii.test(text)) return text ? [{ text, family: base }] : [];
     const parts: { text: string; family: string | undefined }[] = [];
     for (const glyph of plainGlyphs(text)) {
-      const family = this.#family(glyph, base);
+      const isBlank = glyph === '\n' || glyph === ' ';
+      const codePoint = glyph.codePointAt(0) ?? 0;
+      const family = isBlank ? base : this.#book.familyFor(codePoint, base, this.#region);
       const last = parts.at(-1);
       if (last && last.family === family && family !== undefined) last.text += glyph;
       else parts.push({ text: glyph, family });
-      if (family === undefined) this.missing.add(glyph.codePointAt(0) ?? 0);
+      if (family === undefined) this.missing.add(codePoint);
       else this.families.add(family);
     }
     return parts;
-  }
-
-  #family(glyph: string, base: BaseFont): string | undefined {
-    if (glyph === '\n' || glyph === ' ') return base;
-    return this.#book.familyFor(glyph.codePointAt(0) ?? 0, base, this.#region);
   }
 
   #advance(character: string, base: BaseFont): number {
@@ -257,3 +253,45 @@ function lookOf(mark: Mark, fontSize: number): Omit<TextRun, 'text' | 'font'> {
     ...(mark.destination ? { linkToDestination: mark.destination } : {}),
   });
 }
+
+/**
+ * Cuts long words where a line may break inside them: after the punctuation of names and addresses, and before a
+ * capital in code. Between the parts it puts an empty one, after which PDFMake may begin a new line. Words without such
+ * a place are cut into lengths that PDFMake fills lines with. Its time is proportional to their length.
+ */
+function breakable(text: string, code: boolean): string[] {
+  if (!(code ? /[^ \n]{17}/ : /[^ \n]{25}/).test(text)) return [text];
+  const parts: string[] = [];
+  let start = 0;
+  let word = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === ' ' || character === '\n') {
+      word = 0;
+      continue;
+    }
+    word += 1;
+    const goesOn = () => text.length > at + 3 && !/\s/.test(text.slice(at + 1, at + 4));
+    if (word > 3 && isBreak(text, at, code) && goesOn()) {
+      parts.push(text.slice(start, at + 1), '');
+      start = at + 1;
+      word = 0;
+    } else if (at - start >= maxPart && !/[\udc00-\udfff]/.test(character)) {
+      parts.push(text.slice(start, at));
+      start = at;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+const maxPart = 400;
+
+function isBreak(text: string, at: number, code: boolean): boolean {
+  const [character, next] = [text.charAt(at), text.charAt(at + 1)];
+  if (breakingSigns.test(character))
+    return !breakingSigns.test(next) && !(/\d/.test(next) && /\d/.test(text.charAt(at - 1)));
+  return code && /[a-z0-9]/.test(character) && /[A-Z]/.test(next);
+}
+
+const breakingSigns = /[/._\-:,;=&?#@\\)\]}>|+]/;
