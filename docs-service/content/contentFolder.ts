@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { tryNow } from '../base/tryNow.ts';
+import { tryNow } from '../../protocol/base/errorText.ts';
 import {
   type ContentPlaces,
   isInside,

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, 
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { ContentError } from '../../protocol/base/contentError.ts';
-import { tryNow } from '../base/tryNow.ts';
+import { tryNow } from '../../protocol/base/errorText.ts';
 
 /** The folders from which documents may show and include files. */
 export interface ContentPlaces {

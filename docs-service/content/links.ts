@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import { tryNow } from '../../protocol/base/errorText.ts';
 import { cutText } from '../../protocol/base/text.ts';
-import { tryNow } from '../base/tryNow.ts';
 import { decodeEntities } from './plainText.ts';
 import { folderPagePaths, isFolderPage } from './slug.ts';
 

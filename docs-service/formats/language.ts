@@ -1,4 +1,4 @@
-import { tryNow } from '../base/tryNow.ts';
+import { tryNow } from '../../protocol/base/errorText.ts';
 
 /** The first valid BCP 47 tag, in its canonical form; English if none is valid. */
 export function languageOf(...tags: readonly (string | null | undefined)[]): string {

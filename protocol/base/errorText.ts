@@ -7,3 +7,12 @@ export function messageOf(error: unknown): string {
 export function stackOf(error: unknown): string {
   return error instanceof Error ? error.stack || error.message : String(error);
 }
+
+/** The result of a function; undefined if it throws. */
+export function tryNow<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -108,10 +108,7 @@ const downloadText = /^pull model manifest|max retries exceeded|digest mismatch,
  * The error for a runner's text about a download, from `pull` or from a `create` that pulls, or about a full disk.
  * Undefined for other texts.
  */
-function failureOfDownload(
-  text: string,
-  { model }: { readonly model?: string },
-): RunnerError | undefined {
+function failureOfDownload(text: string, { model }: { readonly model?: string }): RunnerError | undefined {
   if (!downloadText.test(text) && !diskFullText.test(text)) return undefined;
   if (/manifest: (file does not exist|.*(manifest unknown|not found))/i.test(text))
     return unknownModel(model);

@@ -1,6 +1,6 @@
 import { compile } from 'css-select';
 import { DomUtils, parseDocument } from 'htmlparser2';
-import { tryNow } from '../../base/tryNow.ts';
+import { tryNow } from '../../../protocol/base/errorText.ts';
 import { escapeXml } from '../markdown/xmlText.ts';
 import { directionOf, orderedLines } from './directions.ts';
 import { textPiece } from './pieces.ts';
