@@ -116,7 +116,7 @@ const tools: Readonly<Record<string, BuiltinTool>> = {
 /** One approval is for all of them: who may read every file may list and search them. */
 export const readingTools: readonly string[] = ['list_files', 'search_files', 'read_file'];
 
-/** How models call a tool and its arguments; undefined if there is no such tool. That for checks is described elsewhere. */
+/** How models call a tool and its arguments; undefined if there is no such tool. `run_check` is described elsewhere. */
 export function builtinTool(name: string): Pick<BuiltinTool, 'names' | 'arguments'> | undefined {
   if (name === 'run_check') return checkTool;
   return Object.hasOwn(tools, name) ? tools[name] : undefined;

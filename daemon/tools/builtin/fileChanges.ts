@@ -65,7 +65,7 @@ export class FileChanges {
     }
   }
 
-  /** Changes of one file wait for each other: the next is made from what the one before it has written. Gives its end. */
+  /** Changes of one file wait for each other: each is made from what the one before has written. Returns its end. */
   #takeTurn(path: string, signal: AbortSignal): Promise<() => void> {
     const turn = new Promise<() => void>((begin) => {
       void this.#turns.run(path, () => new Promise<void>((end) => (signal.aborted ? end() : begin(end))));

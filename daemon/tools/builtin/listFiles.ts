@@ -82,7 +82,7 @@ function addFile(folder: Folder, file: ProjectFile, start: number): void {
   addFile(next, file, end + 1);
 }
 
-/** The entries of a folder: those of folders at the top stand in their place first, and there those of the small ones. */
+/** The entries of a folder, with those of its folders in their place: at the top first, and there the small ones. */
 function openedEntries(root: Folder, room: number): readonly Entry[] {
   let entries = entriesOf(root);
   const open = [root];
