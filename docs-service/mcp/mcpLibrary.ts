@@ -94,12 +94,8 @@ async function readNamed(index: DocumentIndex, name: string, drafts: boolean): P
 async function countCollections(index: DocumentIndex) {
   const counted: { readonly name: string; readonly title: string; readonly documents: number }[] = [];
   for (const definition of await index.collections()) {
-    const { name, title, docs } = definition;
-    const documents =
-      'length' in docs || 'folder' in docs
-        ? (await openCollection(index, definition)).documents.length
-        : (await index.list({ ...docs, drafts: false, limit: 1, offset: 0 })).total;
-    counted.push({ name, title, documents });
+    const { documents } = await openCollection(index, definition);
+    counted.push({ name: definition.name, title: definition.title, documents: documents.length });
   }
   return counted;
 }

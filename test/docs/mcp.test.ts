@@ -488,8 +488,19 @@ t.test('resources', async (t) => {
 
 t.test('a list of many resources comes in pages', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`n${at}.md`, `# N${at}`]));
-  const { app, createToken } = await openTestApp(t, { ...many, 'collections/c.yaml': 'docs: [n1]' });
+  const { app, createToken } = await openTestApp(t, {
+    ...many,
+    'collections/c.yaml': 'query: { type: guide }',
+    'n1.md': '---\ntype: guide\n---\n# N1',
+    'n2.md': '---\ntype: guide\nhidden: true\n---\n# N2',
+  });
   const client = await connectClient(t, await listenForMcp(app), await createToken());
+  const { structuredContent } = await client.callTool({ name: 'list_collections', arguments: {} });
+  t.match(
+    structuredContent,
+    { collections: [{ name: 'c', documents: 1 }] },
+    'what it does not list does not count',
+  );
   const uris = new Set<string>();
   let pages = 0;
   for (let cursor: string | undefined; pages === 0 || cursor !== undefined; pages++) {
