@@ -43,12 +43,16 @@ export function gridOf({ raw, rows, heads }: HtmlTable, bookmarks: Bookmarks): P
   const columns = [...starts].sort((one, other) => one - other);
   if (columns.length * grid.length > maxCells)
     throw new UnrenderableError('A table has more than 1,000,000 cells. Split it into smaller tables.');
-  const spanOf = (from: number, span: number) =>
-    columns.filter((at) => at >= from && at < from + span).length;
+  /** How many columns begin before a place, from one of them on. Those of a row are each passed once. */
+  const columnsBefore = (end: number, first: number) => {
+    let last = first;
+    while ((columns[last] ?? end) < end) last += 1;
+    return last - first;
+  };
   const shown = grid.map((row) =>
-    columns.map((at): PlainCell => {
+    columns.map((at, index): PlainCell => {
       const { colSpan, ...cell }: PlainCell = row[at] ?? { pieces: [] };
-      return colSpan ? { ...cell, colSpan: spanOf(at, colSpan) } : cell;
+      return colSpan ? { ...cell, colSpan: columnsBefore(at + colSpan, index) } : cell;
     }),
   );
   return { text: raw, heads, rows: shown };

@@ -220,7 +220,7 @@ function shrunk(least: readonly number[], room: number): number[] {
 }
 
 /**
- * Shares the rest in proportion to the square root of what each column still needs, so that long ones do not take it
+ * Shares the rest in proportion to a power below 1 of what each column still needs, so that long ones do not take it
  * all.
  */
 function grown(needs: readonly TextWidth[], least: readonly number[], room: number): number[] {
