@@ -4,7 +4,7 @@ import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/m
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
 import type { CallPart, ChatPart, UnreadCall } from '../runner/runner.ts';
-import type { sentContext } from './chatRequest.ts';
+import type { sentContext } from './chatPlan.ts';
 import type { DeltaPump } from './deltas.ts';
 import { createThinkingQuote, LongText } from './formatting.ts';
 import {
@@ -47,7 +47,7 @@ interface AnswerOptions {
 }
 
 /** The answer so far. It also sends its deltas. */
-export class TurnAnswer {
+export class RoundAnswer {
   readonly #options: AnswerOptions;
   readonly #parser: ReturnType<typeof createStreamParser>;
   readonly #tools: RequestTools;

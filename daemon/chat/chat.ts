@@ -18,7 +18,7 @@ import { checkModelName } from '../models/name.ts';
 import { type ToolSupport, type ToolVerdict, verdictOfRefusal } from '../models/toolSupport.ts';
 import { brokenOff, endOf } from '../runner/doneReason.ts';
 import type { ChatPart, ChatRequest, Runner, WaitReason } from '../runner/runner.ts';
-import { joined, TurnAnswer } from './answer.ts';
+import { joined, RoundAnswer } from './answer.ts';
 import type { problemOfFormat } from './answerFormat.ts';
 import {
   contextNames,
@@ -27,7 +27,7 @@ import {
   type Plan,
   planChat,
   sentContext,
-} from './chatRequest.ts';
+} from './chatPlan.ts';
 import { createDeltaPump, createNotices, type DeltaPump, type Notices, type SendDelta } from './deltas.ts';
 import { createLoopWatch } from './loops.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
@@ -103,7 +103,7 @@ class Round {
   /** Aborted with the caller's signal, or when the round ends early for a reason of its own. */
   readonly #stop: LinkedSignal;
   readonly #notices: Notices;
-  #answer: TurnAnswer;
+  #answer: RoundAnswer;
   #usage: Usage = { promptTokens: 0, completionTokens: 0 };
   #isCut = false;
 
@@ -233,11 +233,11 @@ class Round {
     this.#notices.add(code, message);
   }
 
-  #createAnswer(tools: Plan['tools']): TurnAnswer {
+  #createAnswer(tools: Plan['tools']): RoundAnswer {
     const { runner, params, pump } = this.#options;
     const { knowledge, createId, createRedaction } = this.#dependencies;
     const isOpened = knowledge.startsInThinking(runner.server, params.model);
-    return new TurnAnswer({
+    return new RoundAnswer({
       params,
       thinks: knowledge.thinks(runner.server, params.model),
       startsInThinking: isOpened && mayStartInThinking(params),
@@ -256,7 +256,7 @@ class Round {
     const { runner, params, pump } = this.#options;
     const defaults = this.#dependencies.defaults();
     const size = promptSizeOf(plan.messages, plan.tools);
-    const request = chatRequest(params, plan, defaults);
+    const request = requestOf(params, plan, defaults);
     const fit = this.#createFit(size, request);
     await fit.begin();
     this.#answer = this.#createAnswer(plan.tools);
@@ -408,7 +408,7 @@ export function toolsDisabled(model: string): Notice {
 }
 
 /** What the user asked for takes precedence over the defaults of the configuration. */
-function chatRequest(
+function requestOf(
   { model, options, format, keepAlive: asked }: ChatParams,
   { messages, tools, mustCall, think }: Plan,
   { keepAlive, contextLength }: ReturnType<ChatDependencies['defaults']>,

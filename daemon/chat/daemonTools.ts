@@ -18,7 +18,7 @@ import type {
 import type { ToolAct } from './agentMode.ts';
 import type { ProjectRules } from './projectRules.ts';
 
-/** The tools that the daemon itself calls for a model, those of tool servers (MCP): `hostedTools` in the protocol. */
+/** The tools that the daemon itself calls for a model, of MCP servers and built in: `hostedTools` in the protocol. */
 export interface DaemonTools {
   /**
    * What these servers offer now, in addition to the tools of the client. A server that does not start is left out, and

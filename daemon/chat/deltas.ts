@@ -71,7 +71,7 @@ function sizeOf(content: DeltaContent): number {
 
 export type Notices = ReturnType<typeof createNotices>;
 
-/** The notices of one turn: each code is sent at most once. */
+/** The notices of one round: each code is sent at most once. */
 export function createNotices(pump: DeltaPump) {
   const all: Notice[] = [];
   return {

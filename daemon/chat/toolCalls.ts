@@ -10,7 +10,7 @@ import type {
   ToolDecision,
   ToolProgress,
 } from '../../protocol/messages/tools.ts';
-import { TurnMode } from './agentMode.ts';
+import type { TurnMode } from './agentMode.ts';
 import type {
   AskApproval,
   AskElicitation,
@@ -25,8 +25,8 @@ export interface ToolRunOptions {
   readonly tools: readonly DaemonTool[];
   readonly streamId: string;
   readonly signal: AbortSignal;
-  /** What is asked about. Absent: whatever is not approved. */
-  readonly mode?: TurnMode;
+  /** What is asked about. */
+  readonly mode: TurnMode;
   /** Absent if nobody can be asked. */
   readonly askApproval?: AskApproval;
   /** Whether the turn's rounds of calls are used up. */
@@ -294,7 +294,7 @@ async function permissionFor(
   approvals: SerialQueue,
 ): Promise<Permission> {
   const { tool, call } = request;
-  const { askApproval, mode = new TurnMode(), signal } = options;
+  const { askApproval, mode, signal } = options;
   const rule = async () => {
     if (mode.isStopped) return 'stopped';
     const found = mode.rule(tool.act);

@@ -38,10 +38,10 @@ export interface TurnTools {
   readonly tools: DaemonTools;
   /** The way to ask the user before a call; undefined if nobody can be asked. */
   readonly askApproval: () => AskApproval | undefined;
-  /** The way to ask the user what a tool server wants to know; absent or undefined if nobody can be asked. */
-  readonly askElicitation?: () => AskElicitation | undefined;
-  /** Where the user can change the mode of a turn that is running; absent if the mode stays. */
-  readonly modes?: AgentModes;
+  /** The way to ask the user what a tool server wants to know; undefined if nobody can be asked. */
+  readonly askElicitation: () => AskElicitation | undefined;
+  /** Where the user can change the mode of a turn that is running. */
+  readonly modes: AgentModes;
   /** The call is allowed, and runs next. */
   readonly onDidAllow?: (call: ToolCall) => Promise<void>;
   readonly onProgress?: ToolRunOptions['onProgress'];
@@ -49,8 +49,7 @@ export interface TurnTools {
 
 interface ToolLoopDependencies extends TurnTools {
   readonly chat: ChatRound;
-  /** Absent: nobody knows the window, and results have their own bounds alone. */
-  readonly findWindow?: FindWindow;
+  readonly findWindow: FindWindow;
   /** False if the model has no tools: then no server is started for it. */
   readonly takesTools: (runner: Runner, model: string, signal: AbortSignal) => Promise<boolean>;
   /** Creates an id for a call. */
@@ -69,8 +68,7 @@ export function createToolLoop(dependencies: ToolLoopDependencies): ChatTurn {
     }
     const loop = new Loop(dependencies, { runner, params, send, signal });
     try {
-      const { modes } = dependencies;
-      return await (modes ? modes.during(params.streamId, loop.mode, () => loop.run()) : loop.run());
+      return await dependencies.modes.during(params.streamId, loop.mode, () => loop.run());
     } catch (error) {
       throw loop.failed(error);
     }
@@ -215,8 +213,8 @@ class Loop {
     const { findWindow } = this.#dependencies;
     const asks = offer.instructions !== undefined;
     try {
-      const isNeeded = findWindow !== undefined && offer.tools.length > 0;
-      const window = isNeeded ? await findWindow(runner, params, { asks, signal }) : unknownWindow();
+      const hasTools = offer.tools.length > 0;
+      const window = hasTools ? await findWindow(runner, params, { asks, signal }) : unknownWindow();
       const room = new PromptRoom({ window, offer, params });
       for (const notice of room.notices) await this.#say(notice);
       return room;
@@ -319,7 +317,7 @@ class Loop {
         return repeats?.note(call, outcome, tool) ?? outcome;
       },
       askApproval: this.#dependencies.askApproval(),
-      askElicitation: this.#dependencies.askElicitation?.(),
+      askElicitation: this.#dependencies.askElicitation(),
       onResult: (toolResult) => this.#send({ kind: 'toolResult', toolResult }),
     });
     this.#added.push(...(await runCalls(calls, options)));

@@ -15,7 +15,7 @@ import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { createTrace } from '../rpc/trace.ts';
 import { toWireError } from '../rpc/wireError.ts';
-import { McpServers, type McpServersOptions } from '../tools/mcpServers.ts';
+import { HostedServers, type HostedServersOptions } from '../tools/hostedServers.ts';
 import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
 
 interface AcpOptions extends Omit<CoreOptions, 'user'> {
@@ -91,11 +91,11 @@ export async function startAcp(options: AcpOptions) {
  * name.
  */
 function startTools(
-  options: AcpOptions & Required<Pick<McpServersOptions, 'openStores'>>,
+  options: AcpOptions & Required<Pick<HostedServersOptions, 'openStores'>>,
   core: Core,
   { servers, cwd, files, elicitModes }: ClientTools,
 ): RunningTools {
-  const tools = new McpServers({
+  const tools = new HostedServers({
     settings: () => {
       const { timeouts, trusted } = core.configuration.current;
       const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };

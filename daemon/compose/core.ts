@@ -21,7 +21,7 @@ import type { Runner } from '../runner/runner.ts';
 import { Servers } from '../runner/servers.ts';
 import { createLazySessions } from '../sessions/recordTurns.ts';
 import { createStatus } from '../status/status.ts';
-import type { McpServersOptions } from '../tools/mcpServers.ts';
+import type { HostedServersOptions } from '../tools/hostedServers.ts';
 import { createTurns } from './turns.ts';
 
 export interface CoreOptions {
@@ -233,7 +233,7 @@ export function toolServerOptions(
     userFile,
     sessionsFolder,
   }: { readonly userFile: { readonly path: string }; readonly sessionsFolder: string | undefined },
-): Omit<McpServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
+): Omit<HostedServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
   const userFolder = dirname(userFile.path);
   return {
     readUserConfig,

@@ -43,7 +43,7 @@ import { createTrace } from '../rpc/trace.ts';
 import { createWorks } from '../rpc/workDoneProgress.ts';
 import { serveSessions } from '../sessions/serveSessions.ts';
 import { serveStatus } from '../status/serveStatus.ts';
-import { McpServers } from '../tools/mcpServers.ts';
+import { HostedServers } from '../tools/hostedServers.ts';
 import { builtinFolders, createApprovalRequests, elicitThrough, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
 import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
@@ -157,7 +157,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       return createCatalog({ settings, headersFor, now, log });
     }),
     client,
-    tools: new McpServers({
+    tools: new HostedServers({
       settings,
       ...toolServerOptions(core, options, { userFile: options.user, sessionsFolder: options.sessionsFolder }),
       elicitModes: () => (client.elicits ? ['form', 'url'] : []),

@@ -12,7 +12,7 @@ import {
   startSession,
   type ToolRequest,
 } from './mcpSession.ts';
-import type { McpTool } from './toolList.ts';
+import type { ServerTool } from './toolList.ts';
 import { failedOutcome, readToolResult } from './toolResult.ts';
 import type { AskOptions, ServerState, ToolServer } from './toolServer.ts';
 
@@ -83,7 +83,7 @@ export class McpServer implements ToolServer {
     await session?.close();
   }
 
-  async #tools(signal: AbortSignal): Promise<readonly McpTool[]> {
+  async #tools(signal: AbortSignal): Promise<readonly ServerTool[]> {
     return this.#inTime(signal, (inTime) => {
       const known = this.#session;
       return this.#withSession(inTime, async (session) =>

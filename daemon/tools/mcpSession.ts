@@ -11,7 +11,7 @@ import { RunningCalls } from './elicitation/elicitation.ts';
 import { closeClient, connectClient, isSessionUnknown, type McpClient, noTimeout } from './mcpClient.ts';
 import { McpServerError, type ServerErrors } from './mcpServerError.ts';
 import { createServerTransport, howItEnded, type ServerTransportOptions } from './serverTransport.ts';
-import { type McpTool, readToolList, type ToolPage } from './toolList.ts';
+import { readToolList, type ServerTool, type ToolPage } from './toolList.ts';
 
 export interface McpSessionOptions extends ServerTransportOptions {
   readonly version: string;
@@ -101,7 +101,7 @@ export class McpSession {
   #reportsChanges: boolean;
   readonly #calls = new RunningCalls();
   /** As the server listed them last. */
-  tools: readonly McpTool[] = [];
+  tools: readonly ServerTool[] = [];
   #hasChanged = false;
 
   constructor(options: McpSessionOptions, mcp: McpClient) {
@@ -120,7 +120,7 @@ export class McpSession {
   }
 
   /** Asks the server for its tools. @throws {McpServerError} */
-  async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
+  async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
     const { entry, log, redact } = this.#options;
     this.#hasChanged = false;
     const listing = readToolList(
@@ -259,8 +259,8 @@ const listResult = z.looseObject({
 const callResult = z.looseObject({});
 
 /** A server may list its tools in another order each time. A prompt that stays the same is not read again. */
-function inKnownOrder(known: readonly McpTool[], now: readonly McpTool[]): readonly McpTool[] {
+function inKnownOrder(known: readonly ServerTool[], now: readonly ServerTool[]): readonly ServerTool[] {
   const places = new Map(known.map(({ name }, index) => [name, index]));
-  const placeOf = ({ name }: McpTool) => places.get(name) ?? known.length;
+  const placeOf = ({ name }: ServerTool) => places.get(name) ?? known.length;
   return now.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

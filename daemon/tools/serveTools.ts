@@ -28,9 +28,9 @@ import { exact, type Schema } from '../base/validate.ts';
 import type { AskApproval, AskElicitation } from '../chat/daemonTools.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { isSessionId } from '../sessions/sessionId.ts';
-import type { McpServers } from './mcpServers.ts';
+import type { HostedServers } from './hostedServers.ts';
 
-export function serveTools(endpoint: Endpoint, tools: McpServers): void {
+export function serveTools(endpoint: Endpoint, tools: HostedServers): void {
   endpoint.onRequest(listToolsRequest, listToolsSchema, ({ servers }, signal) => tools.list(servers, signal));
   endpoint.onRequest(loginRequest, loginSchema, (params, signal) => tools.login(params, signal));
   endpoint.onRequest(finishLoginRequest, finishLoginSchema, (params, signal) =>

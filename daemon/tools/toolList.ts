@@ -21,7 +21,7 @@ const maxSchemas = 8 * 1024 * 1024;
 const maxSaid = 5;
 
 /** A tool as its server lists it: under the name that the server gives it. */
-export interface McpTool extends ListedTool {
+export interface ServerTool extends ListedTool {
   /** A hash of the server's whole description of the tool, uncut. If it changes, earlier approvals no longer count. */
   readonly fingerprint: string;
   /**
@@ -70,7 +70,7 @@ const toolSchema = z.object({
 export async function readToolList(
   page: (cursor: string | undefined) => Promise<ToolPage>,
   say: (sentence: string) => void,
-): Promise<readonly McpTool[]> {
+): Promise<readonly ServerTool[]> {
   const list = new BoundedList();
   const yieldNow = createYielder();
   const cursors = new Set<string>();
@@ -100,7 +100,7 @@ export async function readToolList(
 
 class BoundedList {
   /** By their names. */
-  readonly tools = new Map<string, McpTool>();
+  readonly tools = new Map<string, ServerTool>();
   readonly problems: string[] = [];
   #schemas = 0;
 
@@ -113,7 +113,7 @@ class BoundedList {
     if (tool) this.tools.set(tool.name, tool);
   }
 
-  #read(value: unknown): McpTool | undefined {
+  #read(value: unknown): ServerTool | undefined {
     const parsed = toolSchema.safeParse(value);
     if (!parsed.success) return this.#leaveOut('A tool', 'its description does not follow MCP');
     const { name, title, description = '', inputSchema, annotations } = parsed.data;

@@ -10,7 +10,7 @@ import { argumentsAsMeant, editsIn } from './builtin/forgivenCall.ts';
 import type { McpRuntime } from './mcpRuntime.ts';
 import type { ToolRequest } from './mcpSession.ts';
 import { decisiveFolder, type ServerEntry, type StartPlace } from './serverEntry.ts';
-import type { McpTool } from './toolList.ts';
+import type { ServerTool } from './toolList.ts';
 import type { ServerState, ToolServer } from './toolServer.ts';
 
 /** A model is offered at most this many tools, those of the client among them. */
@@ -52,7 +52,7 @@ interface Offered {
   readonly entry: ServerEntry;
   readonly folder: string | undefined;
   readonly server: ToolServer;
-  readonly tool: McpTool;
+  readonly tool: ServerTool;
 }
 
 /** Under the server's own name. */

@@ -5,7 +5,7 @@ import type { CheckRequests } from './builtin/checks.ts';
 import type { EditHistory } from './builtin/editHistory.ts';
 import type { CallOptions, ServerRequest, ToolRequest } from './mcpSession.ts';
 import type { ServerEntry } from './serverEntry.ts';
-import type { McpTool } from './toolList.ts';
+import type { ServerTool } from './toolList.ts';
 
 /** One server over its life: an MCP server, or the built-in one. */
 export interface ToolServer {
@@ -48,7 +48,7 @@ export interface ServerState extends Omit<ListedToolServer, 'name' | 'tools'> {
   readonly entry: ServerEntry;
   /** Absent if the server cannot be used. */
   readonly server?: ToolServer;
-  readonly tools: readonly McpTool[];
+  readonly tools: readonly ServerTool[];
   /** What a model should know of its work with the tools; `nameOf` has the names of those that it is offered. */
   readonly instructions?: (nameOf: (tool: string) => string | undefined) => string;
   /** For a call of a tool that nobody offers. */

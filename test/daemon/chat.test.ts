@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { TurnAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
+import { RoundAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
 import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
 import { createLoopWatch } from '../../daemon/chat/loops.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { fingerprintOf, type McpTool } from '../toolList.ts';
+import { fingerprintOf, type ServerTool } from '../toolList.ts';
 
 export interface ToolArgument {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
@@ -134,7 +134,7 @@ const reads = { readOnlyHint: true, openWorldHint: false };
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
 
 /** The tools as a server lists them. A client that cannot show a difference is only offered those that read. */
-export function builtinTools(folders: readonly string[], canEdit: boolean): readonly McpTool[] {
+export function builtinTools(folders: readonly string[], canEdit: boolean): readonly ServerTool[] {
   const listed = Object.entries(tools)
     .filter(([, { act }]) => canEdit || act === 'read')
     .map(([name, { title, act, description, required, ...tool }]) => ({

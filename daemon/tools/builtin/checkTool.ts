@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cutText } from '../../../protocol/base/text.ts';
 import { pathWord } from '../../config/settingSchemas.ts';
-import { fingerprintOf, type McpTool } from '../toolList.ts';
+import { fingerprintOf, type ServerTool } from '../toolList.ts';
 import type { Check, CheckRunner } from './checks.ts';
 import { FileProblemError, withProblems } from './fileProblem.ts';
 import { argumentsAsMeant, commandOf } from './forgivenCall.ts';
@@ -13,7 +13,7 @@ const maxShownCommand = 40;
 const maxCharacters = 32_000;
 
 /** The tool that runs these checks, as it is described to a model. */
-export function createCheckTool(checks: readonly Check[], runner: CheckRunner): McpTool {
+export function createCheckTool(checks: readonly Check[], runner: CheckRunner): ServerTool {
   const names = checks.map(({ name }) => name);
   const checkOf = (name: unknown) => checks.find((each) => each.name === name);
   const listed = checks.map(({ name, command }) => {

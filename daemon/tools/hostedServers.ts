@@ -32,7 +32,7 @@ import type { StartableEntry } from './serverTransport.ts';
 import { offerTools } from './toolOffer.ts';
 import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
 
-export interface McpServersOptions
+export interface HostedServersOptions
   extends Pick<
     McpRuntimeOptions,
     'env' | 'headersFor' | 'log' | 'now' | 'platform' | 'sessionsFolder' | 'userFolder' | 'version'
@@ -65,11 +65,11 @@ export interface McpServersOptions
 type Servers = Readonly<Record<string, unknown>>;
 
 /**
- * The MCP servers of the editor and of the user's own file. What speaks MCP is a bundle of its own: it is loaded, and a
- * server is started, when a server is first needed.
+ * The servers whose tools the daemon calls: those of MCP, of the editor and of the user's own file, and the built-in
+ * one. What speaks MCP is a bundle of its own: it is loaded, and a server is started, when a server is first needed.
  */
-export class McpServers implements DaemonTools {
-  readonly #options: McpServersOptions;
+export class HostedServers implements DaemonTools {
+  readonly #options: HostedServersOptions;
   readonly #runtime = lazily(() => this.#load());
   readonly #changes = createEmitter<void>();
   /** Servers that were used, with their entry as text: another entry is another server. */
@@ -83,7 +83,7 @@ export class McpServers implements DaemonTools {
   #root: string | undefined;
   #folders: readonly string[] = [];
 
-  constructor(options: McpServersOptions) {
+  constructor(options: HostedServersOptions) {
     this.#options = options;
   }
 
