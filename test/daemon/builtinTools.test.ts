@@ -1207,6 +1207,24 @@ t.test('a cancelled question ends its turn at the file', async (t) => {
   t.match(await call('edit_file', { path: 'a.txt', edits: [edit('a', 'c')] }), /^Changed/);
 });
 
+t.test('an editor writes no file whose disk has changed since it was read', async (t) => {
+  const folder = await realpath(await temporaryFolder(t, { 'a.txt': 'a\n' }));
+  const written: string[] = [];
+  const editor = {
+    read: async () => 'a\nb\n',
+    write: async (_: string, text: string) => void written.push(text),
+  };
+  const store = new FileStore({ openDocuments: () => [], editorFiles: () => editor });
+  const file = { path: join(folder, 'a.txt'), name: 'a.txt', isThere: true };
+  const { signal } = new AbortController();
+  const before = await store.read(file, signal);
+  t.equal(before.text, 'a\nb\n');
+  await writeFiles(folder, { 'a.txt': 'of another program' });
+  const change = { before, text: 'new' };
+  await t.rejects(store.write(file, change, signal), { message: /^a\.txt has changed since/ });
+  t.strictSame(written, []);
+});
+
 t.test('unsaved changes in the editor are not overwritten', async (t) => {
   const { call, daemon, folder, read } = await startInFolder(
     t,
