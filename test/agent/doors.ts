@@ -116,6 +116,8 @@ export const person: Door = async (run) => {
   try {
     await screen.until(atPrompt);
     screen.type(task.prompt);
+    // Until it is shown, the line waits for a prompt.
+    await screen.until({ test: (text) => text.includes(`› ${task.prompt.slice(0, 20)}`) });
     screen.press('Enter');
     for (let asked = 1; ; asked += 1) {
       const shown = await screen.until({
