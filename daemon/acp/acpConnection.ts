@@ -69,7 +69,7 @@ function createRoutes(agent: Agent, toWire: AcpConnectionOptions['toWire']) {
   const { initialize, session } = methods.agent;
   const answer =
     <P, R>(work: (params: P, signal: AbortSignal) => R | Promise<R>) =>
-    async ({ method, params, signal }: Omit<Asked<P>, 'client'>): Promise<R> => {
+    async ({ method, params, signal }: Omit<AcpRequest<P>, 'client'>): Promise<R> => {
       try {
         return await work(params, signal);
       } catch (error) {
@@ -79,12 +79,12 @@ function createRoutes(agent: Agent, toWire: AcpConnectionOptions['toWire']) {
     };
   const answerTo =
     <P, R>(work: (params: P, client: Client) => Promise<R>) =>
-    ({ client, ...request }: Asked<P>): Promise<R> =>
+    ({ client, ...request }: AcpRequest<P>): Promise<R> =>
       answer((params: P, signal) => work(params, { update: updateTo(client), signal }))(request);
   /** A client knows a session once it has read the answer. What else it should know of the session comes then. */
   const opening =
-    <P, R>(answered: (request: Asked<P>) => Promise<R>, idOf: (params: P, opened: R) => string) =>
-    async (request: Asked<P>): Promise<R> => {
+    <P, R>(answered: (request: AcpRequest<P>) => Promise<R>, idOf: (params: P, opened: R) => string) =>
+    async (request: AcpRequest<P>): Promise<R> => {
       const opened = await answered(request);
       setImmediate(() => void agent.announce(idOf(request.params, opened), updateTo(request.client)));
       return opened;
@@ -121,7 +121,7 @@ function createRoutes(agent: Agent, toWire: AcpConnectionOptions['toWire']) {
     );
 }
 
-interface Asked<P> {
+interface AcpRequest<P> {
   readonly client: AgentContext;
   readonly method: string;
   readonly params: P;
