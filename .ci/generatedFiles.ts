@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SettingName } from '../daemon/config/settings.ts';
+import type { SettingName } from '../daemon/config/settingsTable.ts';
 import { documentsManual, runnerManual } from './manualPages.ts';
 import { openRpcDocument, schemaDocument } from './protocol/documents.ts';
 import { lispTable, luaTypes, pythonTypes } from './protocol/languages.ts';

@@ -32,7 +32,6 @@ const chapters = [
   ['docsMcp', 'Search by agents'],
   ['docsPdf', 'PDF'],
   ['docsFormats', 'EPUB'],
-  ['docsAuth', 'Checking a token'],
   ['docsSoak', 'Strangers at the document service'],
 ];
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type SettingName, settings } from '../daemon/config/settings.ts';
+import { type SettingName, settings } from '../daemon/config/settingsTable.ts';
 
 /** Of JSON Schema what VS Code's manifest and the pages use. */
 export interface ValueSchema {
@@ -148,7 +148,7 @@ export function editorTable(properties: Readonly<Record<string, ManifestSetting>
 /** The list of Neovim: for `setup` what each value must be. */
 export function luaModule(own: readonly SettingName[]): string {
   return [
-    '--- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.',
+    '--- Those of docs/PROTOCOL.md: made from daemon/config/settingsTable.ts, to which a test holds it.',
     '---@type { name: string, schema: runner.Schema }[]',
     'return {',
     ...own.map((name) => `  { name = '${name}', schema = ${luaSchemaOf(valueSchemaOf(name))} },`),

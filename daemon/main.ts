@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { thisPlatform } from '../protocol/base/platform/folder.ts';
-import { dataHome, stateFolder, userConfigFile } from '../protocol/base/userFolders.ts';
-import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../protocol/base/json.ts';
+import { dataHome, stateFolder, thisPlatform, userConfigFile } from '../protocol/base/platform/folders.ts';
 import { type AgentMode, agentModes } from '../protocol/messages/chat.ts';
 import { ErrorOutput } from './compose/errorOutput.ts';
 import type { DaemonOptions } from './compose/handshake.ts';
@@ -178,7 +177,7 @@ async function optionsOf({ secretsFd, practice, trace }: Flags): Promise<CommonO
       // The answer to `initialize` goes first: only the first request to a runner waits for this.
       await new Promise(setImmediate);
       const { readSecrets } = await import('./config/secretSources.ts');
-      await readSecrets(withoutUndefined({ ...sources, fd: secretsFd }));
+      await readSecrets(sources, secretsFd);
     },
     sessionsFolder: join(state, 'sessions'),
     promptAnswersFolder: join(state, 'promptFolders'),

@@ -1,25 +1,22 @@
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Grant } from './auth/accessToken.ts';
+import type { Grant } from './auth/accessTokens.ts';
 import type { BaseUrl } from './base/baseUrl.ts';
 import type { Renditions } from './formats/renditions.ts';
-import { aliasRoute } from './http/aliasRoute.ts';
 import { createAnswers } from './http/answers.ts';
 import { apiRoutes } from './http/apiRoutes.ts';
 import { authorizeBearers } from './http/authorization.ts';
-import { checkHosts } from './http/hosts.ts';
-import { createLookups } from './http/lookups.ts';
 import { mountLibrary } from './http/mcp/mcpRoute.ts';
-import { refuseOtherMethods } from './http/methods.ts';
 import { llmsRoute } from './http/open/llmsRoute.ts';
 import { publicRoutes } from './http/open/publicRoutes.ts';
-import { openRoutes, statusRoutes } from './http/openRoutes.ts';
+import { aliasRoute, openRoutes, statusRoutes } from './http/openRoutes.ts';
 import type { Site } from './http/pages.ts';
 import { answerError, answerErrors } from './http/problems.ts';
 import { readingRoutes } from './http/reading/readingRoutes.ts';
+import { checkHosts, refuseOtherMethods } from './http/requestChecks.ts';
 import { describeRoutes, readNumbers } from './http/schemas.ts';
-import type { Services } from './http/services.ts';
+import { createLookups, type Services } from './http/services.ts';
 import { resourceMetadata, serverMetadata } from './http/signIn/metadataRoutes.ts';
 import { noOwner } from './http/signIn/ownerSessions.ts';
 import { addAuthorizationServer } from './http/signIn/signInRoutes.ts';
@@ -68,20 +65,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { baseUrl, corsOrigins, version } = options;
   const index = createWholeIndex(options.index);
   const search = createLibrarySearch(index, options.meaning);
-  const app = fastify({
-    loggerInstance: options.logger,
-    // A line at the start and at the end of each request is too much for a service that is only read.
-    logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
-    frameworkErrors: answerError,
-    // The validator's own idea of a number accepts `1e1` and ` 5`.
-    ajv: { customOptions: { allErrors: true, coerceTypes: false } },
-    // Longer paths get a problem of their own.
-    routerOptions: { maxParamLength: 100_000 },
-    // The service is only read, so clients send little.
-    bodyLimit: 65_536,
-    forceCloseConnections: 'idle',
-  }).withTypeProvider<TypeBoxTypeProvider>();
+  const app = createServer(options);
   answerErrors(app, baseUrl);
   readNumbers(app);
   checkHosts(app, baseUrl, corsOrigins);
@@ -104,7 +88,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const owner = isServer ? await addAuthorizationServer(service, { ...signIn, ...shared }) : noOwner;
     const readPublic = createPublicLibrary(index);
     const publicSearch = new PublicSearch({
-      ...{ ...options.publicIndex, index, readPublic, textOf: renditions.shownText },
+      ...{ ...options.publicIndex, index, readPublic, textOf: (document) => renditions.shownText(document) },
       onError: (error) => service.log.warn({ err: error }, 'what is public could not be indexed'),
     });
     service.addHook('onClose', () => publicSearch.close());
@@ -128,6 +112,23 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(addRoutes, { prefix: baseUrl.path });
   refuse();
   return app;
+}
+
+function createServer({ logger, trustProxy }: AppOptions) {
+  return fastify({
+    loggerInstance: logger,
+    // A line at the start and at the end of each request is too much for a service that is only read.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
+    frameworkErrors: answerError,
+    // The validator's own idea of a number accepts `1e1` and ` 5`.
+    ajv: { customOptions: { allErrors: true, coerceTypes: false } },
+    // Longer paths get a problem of their own.
+    routerOptions: { maxParamLength: 100_000 },
+    // The service is only read, so clients send little.
+    bodyLimit: 65_536,
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
 function corsOptions(origins: readonly string[]) {

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ProgramContext } from './cli/command.ts';
 import { createRenderer, type Renderer } from './formats/renderer.ts';
-import { Library, type LibraryOptions } from './library/library.ts';
+import { Library, type LibraryOptions, WriterElection } from './library/library.ts';
 import { LibraryIndexer, type LibraryIndexerOptions } from './library/libraryIndexer.ts';
-import { WriterElection } from './library/writerElection.ts';
-import { createMeaning, type Meaning } from './meaning/meaning.ts';
+import { Meaning } from './meaning/meaning.ts';
 import type { LibraryConfig, LibrarySources } from './serveConfig.ts';
 import type { Stores } from './stores.ts';
 
@@ -43,13 +42,7 @@ export function createLibraryMeaning(
   if (embeddings === undefined) return undefined;
   const place = { file: join(data, 'vectors.db'), database };
   const worker = join(parts, 'meaningWorker.cjs');
-  return createMeaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
-}
-
-interface FollowOptions
-  extends Omit<LibraryIndexerOptions, 'index' | 'slugs'>,
-    Pick<LibraryOptions, 'rescan' | 'onError'> {
-  readonly stores: Stores;
+  return new Meaning({ index: stores.index, embeddings, place, worker, isWriter, now, log });
 }
 
 /** Keeps the index in step with the files, as soon as no other instance or process does. */
@@ -59,7 +52,10 @@ export function createWriterElection({
   rescan,
   onError,
   ...options
-}: FollowOptions): WriterElection {
+}: Omit<LibraryIndexerOptions, 'index' | 'slugs'> &
+  Pick<LibraryOptions, 'rescan' | 'onError'> & {
+    readonly stores: Stores;
+  }): WriterElection {
   return new WriterElection({
     tryBecomeWriter: () => stores.tryBecomeWriter(),
     openLibrary: async () => {

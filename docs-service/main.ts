@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { stackOf } from '../protocol/base/errorText.ts';
+import { stackOf } from '../protocol/base/text.ts';
 import { runProgram } from './cli/program.ts';
 
 declare const RUNNER_VERSION: string;

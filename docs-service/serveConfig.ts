@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import { isLoopbackHost } from '../protocol/base/loopback.ts';
-import { dataHome } from '../protocol/base/userFolders.ts';
+import { dataHome } from '../protocol/base/platform/folders.ts';
 import { authOptions, parseAuthConfig } from './auth/authConfig.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
 import type { LogLevel } from './base/log.ts';
 import { type OptionSpecs, type OptionValues, parseNumber, UsageError } from './base/options.ts';
 import type { ContentOptions } from './content/contentFolder.ts';
 import { parseNetwork } from './http/trustedProxies.ts';
-import { embeddingsOptions, parseEmbeddings } from './meaning/embeddingsConfig.ts';
+import type { EmbeddingsOptions } from './meaning/embeddings.ts';
 
 /** Where the data is: every command that touches the library or the tokens takes these. */
 export const placeOptions = {
@@ -35,6 +35,15 @@ const { data, database } = placeOptions;
 /** For a command that reads no documents. */
 export const storeOptions = { data, database };
 
+export const embeddingsOptions = {
+  embeddings: {
+    value: 'URL',
+    help: 'a runner of yours that embeds texts, so that documents are found by meaning too',
+  },
+  'embeddings-model': { value: 'NAME', help: 'its model, such as nomic-embed-text' },
+  'embeddings-token-file': { value: 'FILE', help: 'the file with a token for that runner' },
+} as const satisfies OptionSpecs;
+
 /** What "serve" and "mcp" both take. */
 export const libraryOptions = {
   ...placeOptions,
@@ -61,7 +70,10 @@ export const serveOptions = {
   'cors-origin': { multiple: true, value: 'URL', help: 'an origin whose pages may read from a browser' },
   'limit-requests': { value: 'N', help: 'requests a minute for a token (default: 300)' },
   'limit-renders': { value: 'N', help: 'PDFs and EPUBs a minute for a token (default: 30)' },
-  'limit-auth-failures': { value: 'N', help: 'wrong tokens a minute from an address (default: 10)' },
+  'limit-auth-failures': {
+    value: 'N',
+    help: 'wrong tokens or passwords a minute from an address (default: 10)',
+  },
   ...authOptions,
   'no-registration': { help: 'clients cannot register themselves; "client add" adds one' },
   'connector-tools': {
@@ -220,4 +232,32 @@ function parseOrigin(text: string): string {
 function parseLogLevel(text: string): LogLevel {
   if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text;
   throw new UsageError(`--log-level must be debug, info, warn or error, not "${text}".`);
+}
+
+/** Undefined without the flag: then nothing is embedded. Throws UsageError. */
+export function parseEmbeddings(
+  values: OptionValues<typeof embeddingsOptions>,
+): EmbeddingsOptions | undefined {
+  const { embeddings: url, 'embeddings-model': model, 'embeddings-token-file': tokenFile } = values;
+  if (url === undefined) {
+    const other = model === undefined ? (tokenFile === undefined ? undefined : 'token-file') : 'model';
+    if (other === undefined) return undefined;
+    throw new UsageError(`--embeddings-${other} needs --embeddings URL, the address of a runner.`);
+  }
+  if (model === undefined || model.trim() === '')
+    throw new UsageError('--embeddings needs --embeddings-model NAME, such as nomic-embed-text.');
+  return {
+    url: parseRunner(url),
+    model,
+    tokenFile: tokenFile === undefined ? undefined : resolve(tokenFile),
+  };
+}
+
+function parseRunner(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/';
+  if (isOrigin && !/[?#]/.test(text) && url.username === '' && url.password === '') return url.origin;
+  throw new UsageError(
+    '--embeddings must be the address of a runner without a path, such as http://127.0.0.1:11434.',
+  );
 }

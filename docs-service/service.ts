@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { withoutUndefined } from '../protocol/base/json.ts';
 import { count } from '../protocol/base/text.ts';
-import { withoutUndefined } from '../protocol/base/withoutUndefined.ts';
 import { buildApp, type SiteLook } from './app.ts';
+import { TokenVerifier } from './auth/accessTokens.ts';
 import { createClientDocuments } from './auth/clientDocuments.ts';
 import { createGuardedFetch } from './auth/guardedFetch.ts';
 import { createIntrospectionClient } from './auth/introspection.ts';
 import { RemoteVerifier } from './auth/remoteVerifier.ts';
-import { TokenVerifier } from './auth/tokenVerifier.ts';
 import { type BaseUrl, parseBaseUrl } from './base/baseUrl.ts';
 import { lockDataFolder, openDataFolder } from './base/dataFolder.ts';
 import { createLogger, type Log } from './base/log.ts';
@@ -17,20 +17,26 @@ import { UsageError } from './base/options.ts';
 import { quoteForShell } from './base/text.ts';
 import { createProgressLine, type ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
-import { type ContentProblem, type ContentWarning, countWarnings, toSentence } from './content/document.ts';
-import { warningLines } from './content/warningLines.ts';
+import {
+  type ContentProblem,
+  type ContentWarning,
+  countWarnings,
+  toSentence,
+  warningLines,
+} from './content/document.ts';
 import { fontsFingerprint, usualFontFolders } from './formats/pdf/fontFiles.ts';
 import { createRenderer } from './formats/renderer.ts';
-import { openRenditionCache } from './formats/renditionCache.ts';
-import { createRenditions, type Renditions } from './formats/renditions.ts';
+import { RenditionCache } from './formats/renditionMaker.ts';
+import { Renditions } from './formats/renditions.ts';
 import { linkAddress, pictureAddress } from './http/documentView.ts';
 import { addressOf, listen } from './http/listener.ts';
 import { readLogo } from './http/pages.ts';
 import type { SignInOptions } from './http/signIn/signInServices.ts';
 import { createProxyCheck } from './http/trustedProxies.ts';
+import type { WriterElection } from './library/library.ts';
 import { createPublicLibrary, publicSentence } from './library/publicLibrary.ts';
-import type { WriterElection } from './library/writerElection.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
+import type { Meaning } from './meaning/meaning.ts';
 import type { DocumentIndex } from './search/documentIndex.ts';
 import type { ServeConfig } from './serveConfig.ts';
 import { openIndexFile, openStores, type Stores } from './stores.ts';
@@ -67,65 +73,31 @@ export async function startService(config: ServeConfig, context: ProgramContext)
 }
 
 async function start(config: ServeConfig, context: ProgramContext, onClose: OnClose) {
-  const { note, isTerminal, now, version } = context;
-  const logger = createLogger({ level: config.logLevel, write: note, isForPeople: isTerminal });
+  const { note, isTerminal } = context;
+  const logger = createLogger(config.logLevel, note, isTerminal);
   const folder = await openContentFolder(config.content, config);
   await checkFolders(config.fonts);
-  const { title, logo, editAddress } = config;
-  const look = withoutUndefined<SiteLook>({
-    title,
-    editAddress,
-    logo: logo === undefined ? undefined : await readLogo(logo),
-  });
+  const { title, editAddress } = config;
+  const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
+  const look = withoutUndefined<SiteLook>({ title, editAddress, logo });
   await openDataFolder(config.data);
   const lock = await lockDataFolder(config.data);
   onClose(() => lock.release());
   const log = (message: string) => logger.warn(message);
-  const stores = await openStores({ places: config, parts: context.parts, log });
+  const stores = await openStores(config, context.parts, log);
   onClose(() => stores.close());
-  const listener = await listen({
-    host: config.host,
-    port: config.port,
-    bounds: { ...connectionBounds, ...requestBounds, isProxy: createProxyCheck(config.trustProxy) },
-  });
+  const bounds = { ...connectionBounds, ...requestBounds, isProxy: createProxyCheck(config.trustProxy) };
+  const listener = await listen(config.host, config.port, bounds);
   onClose(() => listener.close(shutdownTime));
   const baseUrl = config.baseUrl ?? parseBaseUrl(addressOf(config.host, listener.port));
-  const parts = { config, context, stores, folder, logger, baseUrl };
+  const parts = { config, context, stores, folder, logger, baseUrl, look };
   const turn = createLoggedTurn(parts);
   const meaning = createLibraryMeaning(
     { config, stores, isWriter: () => turn.library !== undefined, log },
     context,
   );
   onClose(() => meaning?.close());
-  const renderWorker = join(context.parts, 'renderWorker.cjs');
-  const program = await readFile(renderWorker);
-  const rendering = createHash('sha256').update(program).digest('hex');
-  const renditions = await startRenditions(parts, turn, { renderWorker, rendering }, onClose);
-  const { corsOrigins, trustProxy, limits } = config;
-  const verifier = await createVerifier(parts);
-  onClose(() => verifier.close());
-  const app = await buildApp({
-    index: stores.index,
-    meaning,
-    hasFailed: () => turn.library?.hasFailed === true,
-    renditions,
-    publicIndex: {
-      open: () => openIndexFile('public.db', { places: config, parts: context.parts, log }),
-      version: rendering,
-    },
-    verify: (token) => verifier.verify(token),
-    baseUrl,
-    look,
-    signIn: config.auth.mode === 'remote' ? { issuer: config.auth.issuer } : signInOptions(parts),
-    hasConnectorTools: config.hasConnectorTools,
-    corsOrigins,
-    trustProxy,
-    limits,
-    version,
-    now,
-    logger,
-    ending: context.ending,
-  });
+  const app = await openApp(parts, turn, meaning, onClose);
   onClose(() => app.close());
   if (config.metricsPort !== undefined) {
     const { measureApp, serveMetrics } = await import('./http/metrics.ts');
@@ -147,6 +119,35 @@ interface Parts {
   readonly folder: ContentFolder;
   readonly logger: Logger;
   readonly baseUrl: BaseUrl;
+  readonly look: SiteLook;
+}
+
+/** The routes, with everything that they answer from. */
+async function openApp(parts: Parts, turn: WriterElection, meaning: Meaning | undefined, onClose: OnClose) {
+  const { config, context, stores, logger } = parts;
+  const renderWorker = join(context.parts, 'renderWorker.cjs');
+  const program = await readFile(renderWorker);
+  const rendering = createHash('sha256').update(program).digest('hex');
+  const renditions = await startRenditions(parts, turn, { renderWorker, rendering }, onClose);
+  const verifier = await createVerifier(parts);
+  onClose(() => verifier.close());
+  const log = (message: string) => logger.warn(message);
+  const { corsOrigins, trustProxy, limits, hasConnectorTools } = config;
+  const { version, now, ending } = context;
+  return buildApp({
+    ...{ corsOrigins, trustProxy, limits, hasConnectorTools, version, now, ending },
+    ...{ logger, baseUrl: parts.baseUrl, look: parts.look },
+    index: stores.index,
+    meaning,
+    hasFailed: () => turn.library?.hasFailed === true,
+    renditions,
+    publicIndex: {
+      open: () => openIndexFile(join(config.data, 'public.db'), context.parts, log),
+      version: rendering,
+    },
+    verify: (token) => verifier.verify(token),
+    signIn: config.auth.mode === 'remote' ? { issuer: config.auth.issuer } : signInOptions(parts),
+  });
 }
 
 /** With another authorization server, only its tokens are valid. */
@@ -172,7 +173,7 @@ function signInOptions({ config, context, stores, baseUrl }: Parts): SignInOptio
     owner: createGuardedFetch(),
     stranger: createGuardedFetch({ bounds: { lanes: 4, length: 8 } }),
   };
-  const documents = createClientDocuments({ fetch, now: context.now, isLoopback });
+  const documents = createClientDocuments(fetch, context.now, isLoopback);
   // If strangers can read the page, it must not show the folders of this machine.
   const dataHint = isLoopback ? `--data ${quoteForShell(config.data)}` : '';
   return { access: stores.access, documents, takesRegistrations: config.takesRegistrations, dataHint };
@@ -192,18 +193,16 @@ async function startRenditions(
   render: { readonly renderWorker: string; readonly rendering: string },
   onClose: OnClose,
 ): Promise<Renditions> {
-  const cache = await openRenditionCache({
-    folder: join(config.data, 'renditions'),
-    capacity: cacheSize,
-    onError: (error) => logger.warn(`A rendition could not be cached: ${error.message}`),
-  });
+  const cache = await RenditionCache.open(join(config.data, 'renditions'), cacheSize, (error) =>
+    logger.warn(`A rendition could not be cached: ${error.message}`),
+  );
   const fonts = [join(context.parts, 'fonts'), ...config.fonts, ...usualFontFolders()];
   const time = config.renderSeconds * 1_000;
   const files = createRenderer({ worker: render.renderWorker, time, ...fileBounds });
   onClose(() => files.close());
   const texts = createTextRenderer(context, config.renderSeconds);
   onClose(() => texts.close());
-  return createRenditions({
+  return new Renditions({
     index: stores.index,
     folder,
     files,

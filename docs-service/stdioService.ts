@@ -3,7 +3,8 @@ import type { Server } from '@modelcontextprotocol/server';
 import { openDataFolder } from './base/dataFolder.ts';
 import type { ProgramContext } from './cli/command.ts';
 import { type ContentFolder, openContentFolder } from './content/contentFolder.ts';
-import { createMarkdownRenditions } from './formats/renditions.ts';
+import { RenditionMaker } from './formats/renditionMaker.ts';
+import { MarkdownRenditions } from './formats/renditions.ts';
 import { createWholeIndex, untilWhole } from './library/wholeIndex.ts';
 import { createLibraryMeaning, createTextRenderer, createWriterElection, endWithin } from './libraryParts.ts';
 import { createMcpLibrary } from './mcp/mcpLibrary.ts';
@@ -41,16 +42,14 @@ export async function serveStdio(config: LibraryConfig, context: ProgramContext)
   });
   // Each request is answered with the error; people get it below.
   library.catch(() => undefined);
+  const index = opened.then((open) => open.index);
+  index.catch(() => undefined);
   const onDefect = (error: Error) => note(`runner-docs: ${error.stack ?? error.message}\n`);
   const { transport, ended } = createStdioConnection({ protocol, ...context.protocolStreams() });
   const served = protocol.serveStdio(
     ({ era }) => {
       const server = createMcpServer({ protocol, library, version, era, canNotify: true, onDefect });
-      notifyOfChanges(
-        server,
-        era,
-        opened.then(({ index }) => index),
-      );
+      notifyOfChanges(server, era, index);
       return server;
     },
     { transport },
@@ -68,7 +67,7 @@ export async function serveStdio(config: LibraryConfig, context: ProgramContext)
 async function openLibrary(config: LibraryConfig, folder: ContentFolder, context: ProgramContext) {
   const { parts, note, now } = context;
   const log = (message: string) => note(`${message}\n`);
-  const stores = await openStores({ places: config, parts, log });
+  const stores = await openStores(config, parts, log);
   const texts = createTextRenderer(context, config.renderSeconds);
   const index = createWholeIndex(stores.index);
   const onError = (error: Error) => note(`runner-docs: ${error.message}\n`);
@@ -76,7 +75,7 @@ async function openLibrary(config: LibraryConfig, folder: ContentFolder, context
   const turn = createWriterElection({ folder, stores, rescan, now, future, onError, onLoss: log });
   const isWriter = () => turn.library !== undefined;
   const meaning = createLibraryMeaning({ config, stores, isWriter, log }, context);
-  const renditions = createMarkdownRenditions({ renderer: texts, now });
+  const renditions = new MarkdownRenditions(new RenditionMaker({ renderer: texts, now }));
   const search = createLibrarySearch(index, meaning);
   return {
     index,

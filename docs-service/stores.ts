@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { makePrivate } from '../protocol/base/platform/privateFile.ts';
+import { messageOf } from '../protocol/base/text.ts';
 import { type AccessStores, createAccessStores, createPostgresAccess } from './auth/accessStores.ts';
 import { createSqliteAccess } from './auth/sqliteAccess.ts';
 import { openDataFolder, tryLock } from './base/dataFolder.ts';
@@ -21,14 +22,12 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-interface StoresOptions extends Pick<ProgramContext, 'parts'> {
-  readonly places: StorePlaces;
-  readonly log: (message: string) => void;
-}
-
-export async function openStores(options: StoresOptions): Promise<Stores> {
-  const { database } = options.places;
-  return database === undefined ? openSqlite(options) : openPostgres(database, options.log);
+export async function openStores(
+  places: StorePlaces,
+  parts: string,
+  log: (message: string) => void,
+): Promise<Stores> {
+  return places.database === undefined ? openSqlite(places, parts, log) : openPostgres(places.database, log);
 }
 
 /** Only the access stores, for a command that touches nothing else. */
@@ -56,15 +55,11 @@ async function openAccessFile(file: string): Promise<AccessStores> {
     return createAccessStores(createSqliteAccess(database));
   } catch (cause) {
     database?.close();
-    if (!isCorruption(cause) && !isIncomplete(cause)) throw cause;
+    if (!isCorruption(cause) && !/no such (table|column)/.test(messageOf(cause))) throw cause;
     throw new Error(`${file} is damaged. Put a backup in its place, or delete it and create new tokens.`, {
       cause,
     });
   }
-}
-
-function isIncomplete(error: unknown): boolean {
-  return error instanceof Error && /no such (table|column)/.test(error.message);
 }
 
 /** For its owner only, whatever the folder's mode; SQLite gives the files beside it the same mode. */
@@ -78,9 +73,13 @@ async function makeOwn(file: string): Promise<void> {
     });
 }
 
-async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores> {
+async function openSqlite(
+  places: StorePlaces,
+  parts: string,
+  log: (message: string) => void,
+): Promise<Stores> {
   const access = await openAccess(places);
-  const index = openIndexFile('index.db', { places, parts, log });
+  const index = openIndexFile(join(places.data, 'index.db'), parts, log);
   return {
     index,
     access,
@@ -94,9 +93,8 @@ async function openSqlite({ places, parts, log }: StoresOptions): Promise<Stores
   };
 }
 
-/** An index in a file of the data folder. */
-export function openIndexFile(name: string, { places, parts, log }: StoresOptions) {
-  return createSqliteIndex({ file: join(places.data, name), worker: join(parts, 'indexWorker.cjs'), log });
+export function openIndexFile(file: string, parts: string, log: (message: string) => void) {
+  return createSqliteIndex(file, join(parts, 'indexWorker.cjs'), log);
 }
 
 /** Code for PostgreSQL is loaded only if it is used. */

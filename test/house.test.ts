@@ -145,7 +145,7 @@ const rules: readonly { name: string; room: RegExp; never: RegExp }[] = [
   },
   {
     name: 'only the table of servers knows which wires there are',
-    room: /^daemon\/(?!runner\/(?:ollama|openai)\/|runner\/recognise\.ts|runner\/servers\.ts|practice\/)/,
+    room: /^daemon\/(?!runner\/(?:ollama|openai)\/|runner\/servers\.ts|practice\/)/,
     never: /^daemon\/runner\/(ollama|openai)\//,
   },
   {
@@ -204,26 +204,24 @@ t.test('no path and no field of a wire stands outside of its room', async (t) =>
 t.test('only composition roots create what a room of the daemon offers to others', async (t) => {
   /** What lives no longer than the request, the client or the server for which it is created. */
   const shortLived = new Set([
-    'createDownloadProgress',
-    'createRedaction',
-    'createToolLoop',
-    'createTransport',
+    ...['createDownloadProgress', 'createRedaction', 'createToolLoop'],
+    ...['new Omissions', 'new Transport'],
   ]);
   const rooms = sources.filter(({ path }) => /^daemon\/(?!base|compose|stream)\w+\//.test(path));
   const creators = rooms.flatMap(({ path, text }) =>
-    [...text.matchAll(/^export (?:async )?function (create[A-Z]\w+)/gm)].map(([, name = '']) => ({
-      path,
-      name,
-    })),
+    [...text.matchAll(/^export (?:(?:async )?function (create[A-Z]\w+)|class ([A-Z]\w+))/gm)].map(
+      ([, name, built = '']) => ({ path, name: name ?? `new ${built}` }),
+    ),
   );
-  t.ok(creators.length > 40, 'they were found');
+  t.ok(creators.length > 80, 'they were found');
+  const creates = (text: string, name: string) =>
+    name.startsWith('new ')
+      ? text.includes(`${name}(`)
+      : new RegExp(`^import (?!type )[^;]*\\b${name}\\b`, 'm').test(text);
   const elsewhere = rooms.flatMap(({ path, imports, text }) =>
     creators
       .filter((creator) => imports.includes(creator.path) && roomOf(creator.path) !== roomOf(path))
-      .filter(
-        ({ name }) =>
-          !shortLived.has(name) && new RegExp(`^import (?!type )[^;]*\\b${name}\\b`, 'm').test(text),
-      )
+      .filter(({ name }) => !shortLived.has(name) && creates(text, name))
       .map(({ name }) => `${path}: ${name}`),
   );
   t.strictSame(elsewhere, []);
@@ -339,12 +337,10 @@ t.test('processes are started by argument arrays, and standard output is left to
       .map(({ path }) => path)
       .sort(),
     [
-      // The user has typed the command behind a "!", for their own shell.
-      'client/terminal/cli/shellCommand.ts',
-      // The user wrote the command in VISUAL or EDITOR for a shell.
+      // The user has typed the command behind a "!", for their own shell, or wrote it in VISUAL or EDITOR for one.
       'client/terminal/cli/systemPrograms.ts',
       // Scripts that never change, which outlive this process: what they end comes as numbers and arguments.
-      'daemon/logs/logChild.ts',
+      'daemon/logs/commandFollower.ts',
       'protocol/base/platform/processGroups.ts',
       // Scripts of Windows, whose arguments are written as its command processor reads them.
       'protocol/base/platform/program.ts',
@@ -366,7 +362,7 @@ t.test('what differs between systems is in one room', async (t) => {
     'client/terminal/conversation/history.ts',
     // It starts the editor itself, by its full path, and the search for others would be a part of the extension.
     'client/vscode/daemon/startedDaemon.ts',
-    'protocol/base/platform/folder.ts',
+    'protocol/base/platform/folders.ts',
     'protocol/base/platform/privateFile.ts',
     'protocol/base/platform/program.ts',
   ]);
@@ -386,10 +382,10 @@ t.test(
     t.strictSame(paths.filter((path) => !path.startsWith('daemon/practice/')).sort(), [
       // The engine is a process of its own.
       'daemon/engine/process/server.ts',
-      // A socket in a folder of the user, for who holds what was started.
-      'daemon/engine/supervisor/holders.ts',
       // To find a port that is free.
       'daemon/engine/supervisor/launch.ts',
+      // A socket in a folder of the user, for who holds what was started.
+      'daemon/engine/supervisor/supervise.ts',
       'daemon/tools/oauth/loopbackRedirect.ts',
       // For a moment, in a folder of the user, so that both outputs of a program are one.
       'protocol/base/platform/joinedOutput.ts',
@@ -407,10 +403,9 @@ const networkFiles: readonly string[] = [
   'daemon/engine/holder.ts',
   // The engine listens on loopback.
   'daemon/engine/process/server.ts',
-  'daemon/engine/supervisor/holders.ts',
+  // To find a port that is free, and whether what was started is ready.
   'daemon/engine/supervisor/launch.ts',
-  // Whether what was started is ready.
-  'daemon/engine/supervisor/run.ts',
+  'daemon/engine/supervisor/supervise.ts',
   // A page that the user named and agreed to.
   'daemon/files/page.ts',
   'daemon/runner/http/connection.ts',
@@ -478,7 +473,7 @@ t.test('docs/PROTOCOL.md names every message and every error, and nothing else',
 
 t.test('docs/PROTOCOL.md and Neovim have words for every advice of the daemon', async (t) => {
   const words = readFileSync('client/neovim/lua/runner/advice.lua', 'utf8');
-  const inNeovim = [...words.matchAll(/^ {2}\['([a-z-]+)'\] = function/gm)].map(([, code]) => code);
+  const inNeovim = [...words.matchAll(/^ {2}\['([a-z-]+)'\] = /gm)].map(([, code]) => code);
   t.same(inNeovim.sort(), [...adviceCodes].sort());
   const page = readFileSync('docs/PROTOCOL.md', 'utf8');
   const [, table = ''] = /^### Advice$(.*?)^### /ms.exec(page) ?? [];
@@ -492,8 +487,8 @@ t.test('three modules re-export the stream library, and do nothing else', async 
   const named: readonly (readonly [what: string, module: keyof typeof modules, names: readonly string[]])[] =
     [
       ['extraction of context tags', 'formatting', ['takeLeadingBlocks']],
-      ['formatting of responses', 'formatting', ['LongText', 'createThinkingQuote', 'stripThinkingQuotes']],
-      ['thinking', 'thinkingParser', ['afterLeadingThinking', 'createStreamParser', 'profileForModel']],
+      ['formatting of responses', 'formatting', ['LongText', 'ThinkingQuote', 'stripThinkingQuotes']],
+      ['thinking', 'thinkingParser', ['afterLeadingThinking', 'StreamParser', 'profileForModel']],
       ['tool calls', 'toolUtilities', ['RequestTools', 'unknownMarks']],
     ];
   for (const [what, module, names] of named)

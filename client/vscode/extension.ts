@@ -1,29 +1,26 @@
 import * as vscode from 'vscode';
-import { stateFolder } from '../../protocol/base/userFolders.ts';
+import { stateFolder } from '../../protocol/base/platform/folders.ts';
 import { systemClock } from '../shared/clock.ts';
 import { registerAddressCommands } from './address/addressCommands.ts';
 import { AnsweringModels, registerChatModelCommands } from './chat/answeringModel.ts';
+import { ThinkingPage } from './chat/answerWriter.ts';
 import { registerAskCommands } from './chat/askCommands.ts';
 import { createConsent, withConsent } from './chat/consent.ts';
 import { registerContextLength, registerEditorChat } from './chat/editorChat.ts';
-import { createOrder } from './chat/editorTasks.ts';
+import { builtInChat } from './chat/editorChatSettings.ts';
 import { usePrompt } from './chat/keptPrompts.ts';
-import { createOfferedIds } from './chat/offeredIds.ts';
 import { OfferedModels } from './chat/offeredModels.ts';
 import { registerParticipant } from './chat/participant.ts';
+import { createOfferedIds, vendor } from './chat/picker.ts';
 import { registerProvider } from './chat/provider.ts';
-import { createRounds } from './chat/rounds.ts';
+import { createOrder, createRounds } from './chat/rounds.ts';
 import { changeThinking } from './chat/thinking.ts';
-import { ThinkingPage } from './chat/thinkingPage.ts';
-import { vendor } from './chat/whoAnswers.ts';
-import { registerChooseCompletionModel } from './completion/chooseModel.ts';
-import { CompletionSwitch } from './completion/completionSwitch.ts';
+import { CompletionSwitch, registerChooseCompletionModel } from './completion/completionSwitch.ts';
 import { registerInlineCompletion } from './completion/inlineCompletion.ts';
 import { registerTokenCommands } from './daemon/accessTokens.ts';
 import { DaemonConnection } from './daemon/connection.ts';
-import { possible } from './daemon/knownServers.ts';
-import { createRunnerChanges } from './daemon/runnerChanges.ts';
-import { createServerFacts } from './daemon/serverFacts.ts';
+import { createRunnerChanges, createServerFacts } from './daemon/serverFacts.ts';
+import { possible } from './daemon/servers.ts';
 import { createTokenStore, type EditorTokenStore } from './daemon/tokenStore.ts';
 import { registerDocsServer, registerDocsTokenCommands } from './documents/docsServer.ts';
 import { createDocsTokens } from './documents/docsTokens.ts';
@@ -35,6 +32,7 @@ import { createModelfileView } from './modelfile/modelfileView.ts';
 import { registerModelCommands } from './models/modelCommands.ts';
 import type { ModelRow } from './models/modelRow.ts';
 import { createInterruptedPulls, createRunningPulls } from './models/pulls.ts';
+import { sayBriefly } from './models/work.ts';
 import type { Parts } from './parts.ts';
 import { readSettings } from './settings.ts';
 import { registerDoctor } from './status/doctor.ts';
@@ -64,7 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const setThinking = async ({ model, server }: ModelRow) => {
     const known = await offered.lookUp(model, server);
     const sentence = known && (await changeThinking(known));
-    if (sentence) vscode.window.setStatusBarMessage(sentence, 5_000);
+    if (sentence) sayBriefly(sentence);
   };
   subscriptions.push(sidebar, registerModelCommands({ ...parts, sidebar }, setThinking));
   subscriptions.push(createModelfileView(memory, facts), registerModelfileCommands({ ...parts, sidebar }));
@@ -85,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerEditCommand(parts),
     reporter.registerCommand('runner.usePrompt', () => usePrompt(daemon), 'Listing the prompts'),
     registerContextLength(offered),
-    registerWalkthrough(extension.id, parts),
+    registerWalkthrough(extension.id, parts, builtInChat),
     engine,
     registerDoctor(parts, String(extension.packageJSON.version)),
     vscode.commands.registerCommand('runner.showLog', () => log.show()),

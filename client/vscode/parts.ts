@@ -1,12 +1,11 @@
 import type * as vscode from 'vscode';
 import type { Clock } from '../shared/clock.ts';
 import type { AnsweringModels } from './chat/answeringModel.ts';
+import type { ThinkingPage } from './chat/answerWriter.ts';
 import type { OfferedModels } from './chat/offeredModels.ts';
 import type { AskForRound } from './chat/rounds.ts';
-import type { ThinkingPage } from './chat/thinkingPage.ts';
 import type { DaemonConnection } from './daemon/connection.ts';
-import type { RunnerChanges } from './daemon/runnerChanges.ts';
-import type { ServerFactsStore } from './daemon/serverFacts.ts';
+import type { RunnerChanges, ServerFactsStore } from './daemon/serverFacts.ts';
 import type { ShownModels } from './models/modelRow.ts';
 import type { InterruptedPulls, RunningPulls } from './models/pulls.ts';
 import type { ErrorReporter } from './ui/errorReporter.ts';

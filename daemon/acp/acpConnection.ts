@@ -10,8 +10,8 @@ import {
   type Stream,
 } from '@agentclientprotocol/sdk';
 import type { Message } from 'vscode-jsonrpc';
-import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
-import { type FrameProblem, parseIncoming } from '../rpc/incoming.ts';
+import { LineSplitter } from '../../protocol/base/byteStreams.ts';
+import { type FrameProblem, parseIncoming } from '../rpc/frame.ts';
 import type { WireError } from '../rpc/wireError.ts';
 import type { Agent } from './agent.ts';
 import type { Client, PromptClient, Update } from './client.ts';
@@ -89,28 +89,23 @@ function createRoutes(agent: Agent, toWire: AcpConnectionOptions['toWire']) {
       setImmediate(() => void agent.announce(idOf(request.params, opened), updateTo(request.client)));
       return opened;
     };
+  const named = ({ sessionId }: { readonly sessionId: string }) => sessionId;
   // The prompt comes first: a cancel that was sent right behind it must find it.
   return createApp({ name: 'runnerd' })
     .onRequest(session.prompt, ({ client, ...request }) =>
       answer((params: PromptRequest, signal) => agent.prompt(params, promptClient(client, signal)))(request),
     )
-    .onRequest(
-      session.load,
-      opening(answerTo(agent.loadSession), ({ sessionId }) => sessionId),
-    )
-    .onRequest(
-      session.resume,
-      opening(answer(agent.resumeSession), ({ sessionId }) => sessionId),
-    )
-    .onRequest(session.list, answer(agent.listSessions))
-    .onRequest(session.delete, answer(agent.deleteSession))
-    .onRequest(initialize, answer(agent.initialize))
+    .onRequest(session.load, opening(answerTo(agent.loadSession.bind(agent)), named))
+    .onRequest(session.resume, opening(answer(agent.resumeSession.bind(agent)), named))
+    .onRequest(session.list, answer(agent.listSessions.bind(agent)))
+    .onRequest(session.delete, answer(agent.deleteSession.bind(agent)))
+    .onRequest(initialize, answer(agent.initialize.bind(agent)))
     .onRequest(
       session.new,
-      opening(answer(agent.newSession), (_, { sessionId }) => sessionId),
+      opening(answer(agent.newSession.bind(agent)), (_, { sessionId }) => sessionId),
     )
-    .onRequest(session.setConfigOption, answerTo(agent.setOption))
-    .onRequest(session.setMode, answerTo(agent.setMode))
+    .onRequest(session.setConfigOption, answerTo(agent.setOption.bind(agent)))
+    .onRequest(session.setMode, answerTo(agent.setMode.bind(agent)))
     .onRequest(
       session.close,
       answer(({ sessionId }) => agent.closeSession(sessionId)),

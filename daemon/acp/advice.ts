@@ -1,9 +1,9 @@
+import { hasOwnEngine } from '../../protocol/base/platform/folders.ts';
 import { anyOf } from '../../protocol/base/text.ts';
-import { hasOwnEngine } from '../../protocol/base/userFolders.ts';
 import {
   type Advice,
+  type AdviceMessage,
   type AdviceWords,
-  type Advised,
   configurationAdvice,
   userConfiguration,
 } from '../../protocol/messages/advice.ts';
@@ -40,6 +40,6 @@ function enlarge({ contextLength }: Advice): string | undefined {
 }
 
 /** A message of the daemon, with its advice in words for an editor over the Agent Client Protocol. */
-export function forAgentClient({ message, advice }: Advised): string {
+export function forAgentClient({ message, advice }: AdviceMessage): string {
   return advice === undefined ? message : `${advice.problem} ${words[advice.code](advice)}`;
 }

@@ -1,28 +1,7 @@
-import { stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
-import type {
-  DeleteSessionRequest,
-  FileSystemCapabilities,
-  InitializeRequest,
-  InitializeResponse,
-  ListSessionsRequest,
-  ListSessionsResponse,
-  LoadSessionRequest,
-  LoadSessionResponse,
-  NewSessionRequest,
-  NewSessionResponse,
-  PromptRequest,
-  PromptResponse,
-  ResumeSessionRequest,
-  ResumeSessionResponse,
-  SetSessionConfigOptionRequest,
-  SetSessionConfigOptionResponse,
-  SetSessionModeRequest,
-} from '@agentclientprotocol/sdk';
-import type { AgentMode } from '../../protocol/messages/chat.ts';
+import type * as acp from '@agentclientprotocol/sdk';
+import { type AgentMode, agentModes, type Message } from '../../protocol/messages/chat.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
-import type { AgentModes } from '../chat/agentMode.ts';
-import type { ElicitMode } from '../chat/daemonTools.ts';
+import type { AgentModes } from '../chat/permissions.ts';
 import type { Core } from '../compose/core.ts';
 import type { EditorFiles } from '../tools/builtin/fileStore.ts';
 import {
@@ -35,26 +14,33 @@ import {
   type Update,
 } from './client.ts';
 import { createKeptConversations, replay } from './keptConversations.ts';
-import { createModelOptions } from './modelOptions.ts';
-import { choiceOfThink } from './pickers.ts';
+import { ModelOptions } from './modelOptions.ts';
+import { choiceOfThink, modePicker, modesOf } from './pickers.ts';
 import { promptToMessage } from './promptMessage.ts';
 import { runSessionCommand, sessionCommands } from './sessionCommands.ts';
-import { createChangeMode, modePicker, modesOf } from './sessionModes.ts';
 import {
-  askAsCall,
+  askAboutCheck,
   createAskAboutFolder,
   createSessionPrompts,
   type UserQuestion,
 } from './sessionPrompts.ts';
-import { type AcpSession, createSessions, inTurn, refuseAnswering } from './sessions.ts';
+import {
+  type AcpSession,
+  createSessions,
+  inTurn,
+  refuseAnswering,
+  refuseRelative,
+  requireFolder,
+} from './sessions.ts';
 import {
   type ClientTools,
   createSessionTools,
   type RunningTools,
   readClientMcpServers,
+  type SessionTools,
 } from './sessionTools.ts';
 import { takeTurn } from './turn.ts';
-import { createUpdateSender } from './updateSender.ts';
+import { createUpdateSender, type UpdateSender } from './updateSender.ts';
 
 interface AgentParts {
   readonly core: Pick<
@@ -70,262 +56,286 @@ interface AgentParts {
   readonly createId: () => string;
 }
 
-/** Answers the methods of the protocol. They throw errors of the daemon. */
-export type Agent = ReturnType<typeof createAgent>;
-
-/** An agent that chats, and calls the tools of the session's servers; it uses no terminal of the editor. */
-export function createAgent({ core, version, startTools, mode: firstMode, modes, createId }: AgentParts) {
-  const kept = createKeptConversations(core);
-  const tools = createSessionTools(startTools);
-  const closed = new AbortController();
-  const prompts = createSessionPrompts({
-    ...{ ...core, usedServers: tools.used, closed: closed.signal },
-    ...(firstMode === undefined ? {} : { own: sessionCommands }),
-  });
-  const resuming = new Set<ResumeSessionRequest>();
-  /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
-  const release = (id: string) => {
-    const isResuming = [...resuming].some(({ sessionId }) => sessionId === id);
-    if (isResuming || sessions.all().some((session) => session.id === id)) return;
-    kept.release(id);
-    tools.remove(id);
-    files.delete(id);
-    prompts.remove(id);
-  };
-  const sessions = createSessions(({ id }) => release(id));
-  const options = createModelOptions(core, sessions);
-  const changeMode = createChangeMode({ tools, modes, pickers: options.pickers });
-  let takesNotices = false;
-  let fileSystem: FileSystemCapabilities | undefined;
-  let elicitModes: readonly ElicitMode[] = [];
+/**
+ * An agent that chats, and calls the tools of the session's servers; it uses no terminal of the editor. It answers the
+ * methods of the protocol, with errors of the daemon.
+ */
+export class Agent {
+  readonly #parts: AgentParts;
+  readonly #closed = new AbortController();
+  readonly #kept: ReturnType<typeof createKeptConversations>;
+  readonly #tools: SessionTools;
+  readonly #prompts: ReturnType<typeof createSessionPrompts>;
+  readonly #sessions = createSessions(({ id }) => this.#release(id));
+  readonly #options: ModelOptions;
+  readonly #resuming = new Set<acp.ResumeSessionRequest>();
   /** The editor's files of the sessions that are answering. */
-  const files = new Map<string, EditorFiles>();
-  const setTools = (id: string, given: Omit<ClientTools, 'files' | 'elicitModes'>) =>
-    tools.set(id, { ...given, files: () => files.get(id), elicitModes: () => elicitModes });
+  readonly #files = new Map<string, EditorFiles>();
+  #client: acp.ClientCapabilities | undefined;
 
-  /** A failure is only logged here: the first prompt reports it, if it has not passed by then. */
-  const list = (method: string, signal: AbortSignal) =>
-    options.list(signal).catch((error) => {
-      if (signal.aborted || !(error instanceof RunnerError)) throw error;
-      core.log.warn(`${method}: ${error.kind}: ${error.message}`);
+  constructor(parts: AgentParts) {
+    const { core, mode } = parts;
+    this.#parts = parts;
+    this.#kept = createKeptConversations(core);
+    this.#tools = createSessionTools(parts.startTools);
+    this.#options = new ModelOptions(core, this.#sessions);
+    this.#prompts = createSessionPrompts({
+      ...{ ...core, closed: this.#closed.signal, own: mode === undefined ? [] : sessionCommands },
+      usedServers: (id) => this.#tools.used(id),
     });
-  const stateOf = (session: AcpSession) => {
-    const found = modesOf(session);
-    return { configOptions: options.pickers(session), ...(found && { modes: found }) };
-  };
+  }
+
+  initialize({ clientCapabilities }: acp.InitializeRequest): acp.InitializeResponse {
+    this.#client = clientCapabilities;
+    const { version, core } = this.#parts;
+    return initializeResponse(version, core.configuration.current.keepSessions);
+  }
+
+  async newSession({ cwd, mcpServers }: acp.NewSessionRequest, signal: AbortSignal) {
+    await requireFolder(cwd);
+    const servers = readClientMcpServers(mcpServers);
+    const [id] = await Promise.all([this.#kept.begin(cwd), this.#listModels('session/new', signal)]);
+    const session = this.#sessions.open({ id, cwd, mode: this.#parts.mode });
+    this.#equip(session, servers);
+    return { sessionId: id, ...this.#stateOf(session) };
+  }
+
+  /** Sends the whole conversation again before the answer. */
+  async loadSession(params: acp.LoadSessionRequest, client: Client) {
+    const { found, ...state } = await this.#resume(params, client.signal);
+    await replay(found, client);
+    return state;
+  }
+
+  async resumeSession(params: acp.ResumeSessionRequest, signal: AbortSignal) {
+    const { found: _, ...state } = await this.#resume(params, signal);
+    return state;
+  }
+
+  async listSessions(params: acp.ListSessionsRequest, signal: AbortSignal) {
+    if (params.cwd) refuseRelative(params.cwd);
+    return this.#kept.list(params, signal);
+  }
+
+  async deleteSession({ sessionId }: acp.DeleteSessionRequest): Promise<void> {
+    await this.#kept.delete(sessionId);
+    if (this.#sessions.has(sessionId)) this.#sessions.close(sessionId);
+  }
+
+  async setMode({ sessionId, modeId }: acp.SetSessionModeRequest, client: Client): Promise<void> {
+    await this.#changeMode(this.#sessions.get(sessionId), modeId, { ...client, by: 'mode' });
+  }
+
+  async setOption(params: acp.SetSessionConfigOptionRequest, client: Client) {
+    const session = this.#sessions.get(params.sessionId);
+    if (params.configId === modePicker)
+      await this.#changeMode(session, params.value, { ...client, by: 'option' });
+    else await this.#options.choose(session, params, client.signal);
+    return { configOptions: this.#options.pickers(session) };
+  }
+
+  /** The session was opened, and its client knows it: sends the commands that it has. */
+  announce(sessionId: string, update: Update): Promise<void> {
+    return this.#prompts.announce(sessionId, (next) => update(sessionId, next));
+  }
+
+  /** A cancelled prompt is a normal answer. */
+  async prompt({ sessionId, prompt }: acp.PromptRequest, client: PromptClient) {
+    const session = this.#sessions.get(sessionId);
+    const message = promptToMessage(prompt);
+    const answering = inTurn(session, client.signal, async (signal) => {
+      this.#files.set(sessionId, editorFilesOf(sessionId, client, this.#client?.fs));
+      const updates = createUpdateSender({
+        cwd: session.cwd,
+        update: (next) => client.update(sessionId, next),
+        takesNotices: Boolean(this.#client?.session?.notices),
+        signal,
+      });
+      return { stopReason: await this.#answer(message, { session, client, updates, signal }) };
+    });
+    // It may have been closed meanwhile.
+    return answering.finally(() => session.isClosed && this.#release(sessionId));
+  }
+
+  cancel(sessionId: string): void {
+    this.#sessions.get(sessionId).turn?.abort();
+  }
+
+  closeSession(sessionId: string): void {
+    this.#sessions.close(sessionId);
+  }
+
+  /** The list of models may have changed: updates every session whose pickers have. */
+  async modelsChanged({ update, signal }: Client): Promise<void> {
+    if (this.#sessions.all().length === 0) return;
+    await this.#options.list(signal, { refresh: false });
+    await this.#options.updateSessions(update);
+  }
+
+  /** The client is gone. Settles once all tool servers have ended. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    for (const { id } of this.#sessions.all()) this.#sessions.close(id);
+    await this.#tools.close();
+  }
+
   /** Opens a conversation that is kept, in place of its session if that is open. */
-  const resume = async (params: ResumeSessionRequest, signal: AbortSignal) => {
+  async #resume(params: acp.ResumeSessionRequest, signal: AbortSignal) {
     const { sessionId, cwd, mcpServers = [] } = params;
     await requireFolder(cwd);
     const servers = readClientMcpServers(mcpServers);
-    refuseAnswering(sessions, sessionId);
-    resuming.add(params);
+    refuseAnswering(this.#sessions, sessionId);
+    this.#resuming.add(params);
     try {
-      const [found] = await Promise.all([kept.resume(sessionId), list('session/resume', signal)]);
+      const listing = this.#listModels('session/resume', signal);
+      const [found] = await Promise.all([this.#kept.resume(sessionId), listing]);
       // A prompt may have arrived meanwhile.
-      refuseAnswering(sessions, sessionId);
+      refuseAnswering(this.#sessions, sessionId);
       const { id, title, model } = found.session;
       const { think, options: runnerOptions, maxRounds: rounds } = found.settings ?? {};
-      const session = sessions.open({
+      const session = this.#sessions.open({
         ...{ id, cwd, title, model },
         // What a conversation was allowed once, nobody has allowed today.
-        mode: firstMode && 'ask',
+        mode: this.#parts.mode && 'ask',
         ...(runnerOptions === undefined ? {} : { runnerOptions }),
         ...(rounds === undefined ? {} : { rounds }),
         ...(think === undefined ? {} : { thinking: choiceOfThink(think) }),
       });
-      setTools(id, { servers, cwd });
-      prompts.set(id, cwd);
-      return { found, ...stateOf(session) };
+      this.#equip(session, servers);
+      return { found, ...this.#stateOf(session) };
     } finally {
-      resuming.delete(params);
-      release(sessionId);
+      this.#resuming.delete(params);
+      this.#release(sessionId);
     }
-  };
+  }
+
+  #equip({ id, cwd }: AcpSession, servers: ClientTools['servers']): void {
+    const files = () => this.#files.get(id);
+    this.#tools.set(id, { servers, cwd, files, elicitModes: () => elicitModesOf(this.#client) });
+    this.#prompts.set(id, cwd);
+  }
+
+  /** The last turn of a closed session may end late: a session that was opened again since then keeps what it has. */
+  #release(id: string): void {
+    const isResuming = [...this.#resuming].some(({ sessionId }) => sessionId === id);
+    if (isResuming || this.#sessions.has(id)) return;
+    this.#kept.release(id);
+    this.#tools.remove(id);
+    this.#files.delete(id);
+    this.#prompts.remove(id);
+  }
+
+  /** A failure is only logged here: the first prompt reports it, if it has not passed by then. */
+  async #listModels(method: string, signal: AbortSignal): Promise<void> {
+    await this.#options.list(signal).catch((error) => {
+      if (signal.aborted || !(error instanceof RunnerError)) throw error;
+      this.#parts.core.log.warn(`${method}: ${error.kind}: ${error.message}`);
+    });
+  }
+
+  #stateOf(session: AcpSession) {
+    const found = modesOf(session);
+    return { configOptions: this.#options.pickers(session), ...(found && { modes: found }) };
+  }
+
+  /**
+   * Changes the mode of a session, also during its turn; `by` says how its user has chosen it.
+   * @throws {Error} if it is none, or is not possible here.
+   */
+  async #changeMode(
+    session: AcpSession,
+    value: unknown,
+    { update, signal, by }: Client & { readonly by: 'mode' | 'option' | 'command' },
+  ): Promise<void> {
+    const mode = agentModes.find((one) => one === value);
+    if (mode === undefined || session.mode === undefined)
+      throw new InvalidParamsError('modeId', `there is no mode "${String(value)}"`);
+    await this.#tools.run(session.id, (running) => running.requireMode(mode, signal));
+    session.mode = mode;
+    this.#parts.modes.change(session.id, mode);
+    const send = (next: acp.SessionUpdate) => update(session.id, next);
+    // The client knows the change that it has made.
+    if (by !== 'mode') await send({ sessionUpdate: 'current_mode_update', currentModeId: mode });
+    if (by !== 'option')
+      await send({ sessionUpdate: 'config_option_update', configOptions: this.#options.pickers(session) });
+  }
+
+  /** What comes of a message: a command of ours, or a turn, which may begin with a prompt that it calls. */
+  async #answer(message: Message, { session, client, updates, signal }: Prompting): Promise<acp.StopReason> {
+    const { createId, core, modes } = this.#parts;
+    const sessionId = session.id;
+    const question = { sessionId, createId, client };
+    const ended = () => (signal.aborted ? 'cancelled' : 'end_turn');
+    const said = await this.#answerCommand(session, message.content, { question, signal });
+    if (said !== undefined) {
+      await updates.delta({ streamId: sessionId, seq: 0, kind: 'text', text: said });
+      return ended();
+    }
+    const found = await this.#prompts.find(message, {
+      sessionId,
+      requireTools: (names) => this.#tools.run(sessionId, (running) => running.require(names)),
+      servers: () => this.#tools.run(sessionId, (running) => running.askable('all')),
+      signal,
+      askAboutFolder: createAskAboutFolder(question),
+    });
+    await this.announce(sessionId, client.update);
+    if (found.kind === 'said') {
+      await updates.notice({ message: found.message });
+      return ended();
+    }
+    const elicits = elicitModesOf(this.#client).length > 0;
+    const parts = {
+      ...{ core, modes, session, updates, signal, options: this.#options, tools: this.#tools },
+      ask: createAskApproval(sessionId, client, updates.shown),
+      askElicitation: elicits ? createAskElicitation(sessionId, client, createId) : undefined,
+      updateSessions: () => this.#options.updateSessions(client.update),
+      onDidKeep: () => this.#sendTitle(session, client.update, signal),
+      prompt: found.prompt,
+    };
+    const stopReason = await takeTurn(parts, found.message);
+    // Tool servers that the turn has started may have prompts.
+    await this.announce(sessionId, client.update);
+    return stopReason;
+  }
+
+  async #sendTitle(session: AcpSession, update: Update, signal: AbortSignal): Promise<void> {
+    const info = await this.#kept.infoOf(session.id);
+    if (!info || signal.aborted || info.title === session.title) return;
+    session.title = info.title ?? '';
+    await update(session.id, info);
+  }
 
   /** What to say to a message that is a command of ours; undefined if it is none. */
-  const answerCommand = async (
+  async #answerCommand(
     session: AcpSession,
     text: string,
     { question, signal }: { readonly question: UserQuestion; readonly signal: AbortSignal },
-  ): Promise<string | undefined> => {
+  ): Promise<string | undefined> {
     if (session.mode === undefined) return undefined;
-    return tools.run(session.id, (running) =>
+    return this.#tools.run(session.id, (running) =>
       runSessionCommand(text, {
         ...{ session, tools: running, signal },
-        changeMode: (word) =>
-          changeMode(session, word, { update: question.client.update, signal, by: 'command' }),
-        agreesTo: async ({ command, file }) => {
-          const title = `Let models run ${command.join(' ')} here, until ${file} changes`;
-          return (await askAsCall(question, { title, kind: 'execute' }, checkOptions)) === true;
-        },
-        turns: () => kept.turns(session.id),
-        undoTurn: () => kept.undo(session.id),
+        changeMode: (word) => this.#changeMode(session, word, { ...question.client, signal, by: 'command' }),
+        agreesTo: (check) => askAboutCheck(question, check),
+        turns: () => this.#kept.turns(session.id),
+        undoTurn: () => this.#kept.undo(session.id),
       }),
     );
-  };
-
-  return {
-    initialize({ clientCapabilities }: InitializeRequest): InitializeResponse {
-      takesNotices = Boolean(clientCapabilities?.session?.notices);
-      fileSystem = clientCapabilities?.fs;
-      elicitModes = elicitModesOf(clientCapabilities);
-      return initializeResponse(version, core.configuration.current.keepSessions);
-    },
-
-    async newSession(
-      { cwd, mcpServers }: NewSessionRequest,
-      signal: AbortSignal,
-    ): Promise<NewSessionResponse> {
-      await requireFolder(cwd);
-      const servers = readClientMcpServers(mcpServers);
-      const [id] = await Promise.all([kept.begin(cwd), list('session/new', signal)]);
-      const session = sessions.open({ id, cwd, mode: firstMode });
-      setTools(id, { servers, cwd });
-      prompts.set(id, cwd);
-      return { sessionId: session.id, ...stateOf(session) };
-    },
-
-    /** Sends the whole conversation again before the answer. */
-    async loadSession(params: LoadSessionRequest, client: Client): Promise<LoadSessionResponse> {
-      const { found, ...state } = await resume(params, client.signal);
-      await replay(found, client);
-      return state;
-    },
-
-    async resumeSession(params: ResumeSessionRequest, signal: AbortSignal): Promise<ResumeSessionResponse> {
-      const { found: _, ...state } = await resume(params, signal);
-      return state;
-    },
-
-    async listSessions(params: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse> {
-      if (params.cwd) refuseRelative(params.cwd);
-      return kept.list(params, signal);
-    },
-
-    async deleteSession({ sessionId }: DeleteSessionRequest): Promise<void> {
-      await kept.delete(sessionId);
-      if (sessions.all().some(({ id }) => id === sessionId)) sessions.close(sessionId);
-    },
-
-    async setMode({ sessionId, modeId }: SetSessionModeRequest, client: Client): Promise<void> {
-      await changeMode(sessions.get(sessionId), modeId, { ...client, by: 'mode' });
-    },
-
-    async setOption(
-      params: SetSessionConfigOptionRequest,
-      client: Client,
-    ): Promise<SetSessionConfigOptionResponse> {
-      const session = sessions.get(params.sessionId);
-      if (params.configId === modePicker)
-        await changeMode(session, params.value, { ...client, by: 'option' });
-      else await options.choose(session, params, client.signal);
-      return { configOptions: options.pickers(session) };
-    },
-
-    /** The session was opened, and its client knows it: sends the commands that it has. */
-    announce: (sessionId: string, update: Update) =>
-      prompts.announce(sessionId, (next) => update(sessionId, next)),
-
-    /** A cancelled prompt is a normal answer. */
-    async prompt({ sessionId, prompt }: PromptRequest, client: PromptClient): Promise<PromptResponse> {
-      const { update, askPermission, elicit, signal: requestSignal } = client;
-      const session = sessions.get(sessionId);
-      const message = promptToMessage(prompt);
-      return inTurn({ session, requestSignal, onDidEnd: release }, async (signal) => {
-        files.set(sessionId, editorFilesOf(sessionId, client, fileSystem));
-        const updates = createUpdateSender({
-          cwd: session.cwd,
-          update: (next) => update(sessionId, next),
-          ...{ takesNotices, signal },
-        });
-        const onDidKeep = async () => {
-          const info = await kept.infoOf(sessionId);
-          if (!info || signal.aborted || info.title === session.title) return;
-          session.title = info.title ?? '';
-          await update(sessionId, info);
-        };
-        const question = { sessionId, createId, client };
-        const said = await answerCommand(session, message.content, { question, signal });
-        if (said !== undefined) {
-          await updates.delta({ streamId: sessionId, seq: 0, kind: 'text', text: said });
-          return { stopReason: signal.aborted ? 'cancelled' : 'end_turn' };
-        }
-        const found = await prompts.find(message, {
-          sessionId,
-          requireTools: (names) => tools.run(sessionId, (running) => running.require(names)),
-          servers: () => tools.run(sessionId, (running) => running.askable('all')),
-          signal,
-          askAboutFolder: createAskAboutFolder(question),
-        });
-        await prompts.announce(sessionId, (next) => update(sessionId, next));
-        if (found.kind === 'said') {
-          await updates.notice({ message: found.message });
-          return { stopReason: signal.aborted ? 'cancelled' : 'end_turn' };
-        }
-        const stopReason = await takeTurn(
-          {
-            core,
-            options,
-            session,
-            tools,
-            modes,
-            ask: createAskApproval(sessionId, { askPermission, onDidShow: updates.shown }),
-            askElicitation:
-              elicitModes.length === 0 ? undefined : createAskElicitation(sessionId, { elicit, createId }),
-            updates,
-            updateSessions: () => options.updateSessions(update),
-            onDidKeep,
-            prompt: found.prompt,
-            signal,
-          },
-          found.message,
-        );
-        // Tool servers that the turn has started may have prompts.
-        await prompts.announce(sessionId, (next) => update(sessionId, next));
-        return { stopReason };
-      });
-    },
-
-    cancel: (sessionId: string) => sessions.get(sessionId).turn?.abort(),
-    closeSession: (sessionId: string) => sessions.close(sessionId),
-
-    /** The list of models may have changed: updates every session whose pickers have. */
-    async modelsChanged({ update, signal }: Client): Promise<void> {
-      if (sessions.all().length === 0) return;
-      await options.list(signal, { refresh: false });
-      await options.updateSessions(update);
-    },
-
-    /** The client is gone. Settles once all tool servers have ended. */
-    async close(): Promise<void> {
-      closed.abort();
-      for (const { id } of sessions.all()) sessions.close(id);
-      await tools.close();
-    },
-  };
+  }
 }
 
-const checkOptions = [
-  { optionId: 'allow', kind: 'allow_always', name: 'Let them' },
-  { optionId: 'refuse', kind: 'reject_once', name: 'Do not' },
-] as const;
-
-function refuseRelative(cwd: string): void {
-  if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
-}
-
-/** An editor may name a folder that was moved or deleted since. */
-async function requireFolder(cwd: string): Promise<void> {
-  refuseRelative(cwd);
-  const found = await stat(cwd).catch(() => undefined);
-  if (!found?.isDirectory()) throw new InvalidParamsError('cwd', 'there is no such folder');
+/** A prompt that is being answered, with the signal of its turn. */
+interface Prompting {
+  readonly session: AcpSession;
+  readonly client: PromptClient;
+  readonly updates: UpdateSender;
+  readonly signal: AbortSignal;
 }
 
 /** The only supported version of the protocol. A client of a newer one falls back to it, or disconnects. */
 const acpVersion = 1;
 
-function initializeResponse(version: string, keepsSessions: boolean): InitializeResponse {
+function initializeResponse(version: string, keepsSessions: boolean): acp.InitializeResponse {
   return {
     protocolVersion: acpVersion,
     agentInfo: { name: 'runnerd', title: 'Runner', version },

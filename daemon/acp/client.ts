@@ -12,8 +12,8 @@ import type {
   SessionUpdate,
   WriteTextFileRequest,
 } from '@agentclientprotocol/sdk';
-import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { showLine } from '../../protocol/base/text.ts';
 import type { FileDiff } from '../../protocol/messages/chat.ts';
 import type { ElicitField, ElicitParams } from '../../protocol/messages/elicit.ts';
 import type { ToolDecision } from '../../protocol/messages/tools.ts';
@@ -58,21 +58,21 @@ const permissionOptions = [
   { optionId: 'deny', kind: 'reject_once', name: 'Deny' },
 ] as const satisfies readonly (PermissionOption & { readonly optionId: ToolDecision })[];
 
-interface ApprovalDependencies extends Pick<PromptClient, 'askPermission'> {
-  /** The question shows what the call would change. */
-  readonly onDidShow: (callId: string, diff: FileDiff) => void;
-}
-
-/** Asks the user through the client. A cancelled question, or an answer that is none of the options, is a denial. */
+/**
+ * Asks the user through the client. A cancelled question, or an answer that is none of the options, is a denial.
+ * `onDidShow` is called if the question shows what the call would change.
+ */
 export function createAskApproval(
   sessionId: string,
-  { askPermission, onDidShow }: ApprovalDependencies,
+  { askPermission }: Pick<PromptClient, 'askPermission'>,
+  onDidShow: (callId: string, diff: FileDiff) => void,
 ): AskApproval {
-  return async ({ toolCall, decisions, ...tool }) => {
-    if (tool.diff) onDidShow(toolCall.id, tool.diff);
+  return async (question, _signal, tool) => {
+    const { toolCall, decisions, diff } = question;
+    if (diff) onDidShow(toolCall.id, diff);
     const { outcome } = await askPermission({
       sessionId,
-      toolCall: askedCall(toolCall, tool),
+      toolCall: askedCall(question, tool),
       options: permissionOptions.filter(
         ({ optionId }) => decisions?.includes(optionId) ?? optionId !== 'answer',
       ),
@@ -103,15 +103,14 @@ export function elicitModesOf(capabilities: ClientCapabilities | undefined): rea
   return (['form', 'url'] as const).filter((mode) => Boolean(capabilities?.elicitation?.[mode]));
 }
 
-interface ElicitationDependencies extends Pick<PromptClient, 'elicit'> {
-  /** A new id for a page that the user is to open. */
-  readonly createId: () => string;
-}
-
-/** Asks through the client's own form, or lets it offer an address. The daemon checks what the user answers. */
+/**
+ * Asks through the client's own form, or lets it offer an address, to which `createId` gives an id. The daemon checks
+ * what the user answers.
+ */
 export function createAskElicitation(
   sessionId: string,
-  { elicit, createId }: ElicitationDependencies,
+  { elicit }: Pick<PromptClient, 'elicit'>,
+  createId: () => string,
 ): AskElicitation {
   return async (question, signal, toolCallId) => {
     const asked = { sessionId, toolCallId, message: messageOf(question) };

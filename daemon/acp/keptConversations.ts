@@ -1,6 +1,6 @@
 import type { ListSessionsRequest, ListSessionsResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { ReadSessionResult, SessionMessage } from '../../protocol/messages/sessions.ts';
-import { standsForResult } from '../chat/toolCalls.ts';
+import { standsForResult } from '../chat/permissions.ts';
 import type { Core } from '../compose/core.ts';
 import { naming } from '../sessions/sessionId.ts';
 import type { Client } from './client.ts';
@@ -15,8 +15,7 @@ export function createKeptConversations({ sessions, log }: Pick<Core, 'sessions'
   return {
     /** The id of a new conversation. It is written with its first prompt. */
     async begin(cwd: string): Promise<string> {
-      const store = await sessions.get();
-      return store.begin({ cwd }).id;
+      return (await sessions.get()).begin({ cwd }).id;
     },
     /** Locks the conversation for this process, and reads it. */
     async resume(id: string): Promise<ReadSessionResult> {
@@ -26,9 +25,8 @@ export function createKeptConversations({ sessions, log }: Pick<Core, 'sessions'
       return naming('sessionId', store.read(id));
     },
     async list({ cwd, cursor }: ListSessionsRequest, signal: AbortSignal): Promise<ListSessionsResponse> {
-      const store = await sessions.get();
       const params = { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) };
-      const { sessions: found, nextCursor } = await store.list(params, signal);
+      const { sessions: found, nextCursor } = await (await sessions.get()).list(params, signal);
       return {
         // The protocol has no session without a folder.
         sessions: found.flatMap(({ id, title, cwd: folder, updatedAt }) =>
@@ -47,10 +45,7 @@ export function createKeptConversations({ sessions, log }: Pick<Core, 'sessions'
     /** How many prompts it has. */
     turns: async (id: string) => (await (await sessions.get()).find(id)).turns,
     undo: async (id: string) => (await sessions.get()).undo(id),
-    async delete(id: string) {
-      const store = await sessions.get();
-      await naming('sessionId', store.delete(id));
-    },
+    delete: async (id: string) => naming('sessionId', (await sessions.get()).delete(id)),
     release(id: string) {
       const released = sessions
         .get()

@@ -1,12 +1,17 @@
-import type { SessionConfigOption, SessionConfigSelectOption } from '@agentclientprotocol/sdk';
-import { formatBytes } from '../../protocol/base/bytes.ts';
-import type { ChatParams } from '../../protocol/messages/chat.ts';
+import type {
+  SessionConfigOption,
+  SessionConfigSelectOption,
+  SessionModeState,
+} from '@agentclientprotocol/sdk';
+import { formatBytes } from '../../protocol/base/text.ts';
+import { type AgentMode, agentModes, type ChatParams } from '../../protocol/messages/chat.ts';
 import type { CapabilityName, Model } from '../../protocol/messages/models.ts';
 import { type Product, productNames } from '../../protocol/messages/status.ts';
 
 /** The `configId` of each picker. */
 export const modelPicker = 'model';
 export const thinkingPicker = 'thinking';
+export const modePicker = 'mode';
 
 /** What each choice of the thinking picker sends. `default` leaves the decision to the runner. */
 const thinkingChoices = {
@@ -111,4 +116,39 @@ function describe({ size, capabilities, context, remote }: Model, product: Produ
     ...(window === undefined ? [] : [`a window of ${window.toLocaleString('en')} tokens${mark}`]),
     ...(product === undefined || product === 'ollama' || product === 'other' ? [] : [productNames[product]]),
   ].join(', ');
+}
+
+const descriptions: Readonly<Record<AgentMode, { readonly name: string; readonly description: string }>> = {
+  read: { name: 'Read', description: 'Reads files, and changes nothing' },
+  ask: { name: 'Ask', description: 'You are asked before each edit and each check' },
+  edit: { name: 'Edit', description: 'Edits without a question; you are asked before each check' },
+  auto: { name: 'Auto', description: 'Reads, edits and runs checks without a question' },
+};
+
+/** The mode is undefined if the built-in tools are off. */
+interface WithMode {
+  readonly mode: AgentMode | undefined;
+}
+
+/** Modes as older editors know them. */
+export function modesOf({ mode }: WithMode): SessionModeState | undefined {
+  if (mode === undefined) return undefined;
+  return { currentModeId: mode, availableModes: agentModes.map((id) => ({ id, ...descriptions[id] })) };
+}
+
+export function modeOption({ mode }: WithMode): readonly SessionConfigOption[] {
+  if (mode === undefined) return [];
+  const options = agentModes.map((value) => ({ value, ...descriptions[value] }));
+  return [
+    {
+      ...{ id: modePicker, name: 'Mode', category: 'mode', type: 'select', currentValue: mode, options },
+      description: 'What the model may do with files without a question.',
+    },
+  ];
+}
+
+/** What to say about the mode that counts now. */
+export function describeMode(mode: AgentMode): string {
+  const { name, description } = descriptions[mode];
+  return `The mode is ${name}: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`;
 }

@@ -1,7 +1,7 @@
 import type { AvailableCommand } from '@agentclientprotocol/sdk';
 import { agentModes } from '../../protocol/messages/chat.ts';
 import type { RestoredEdits, SuggestedCheck } from '../../protocol/messages/tools.ts';
-import { describeMode } from './sessionModes.ts';
+import { describeMode } from './pickers.ts';
 import type { AcpSession } from './sessions.ts';
 import type { RunningTools } from './sessionTools.ts';
 

@@ -2,7 +2,9 @@ import type { AvailableCommand, PermissionOption, SessionUpdate, ToolCall } from
 import { count } from '../../protocol/base/text.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type { FilledPrompt, Prompt, PromptFolder } from '../../protocol/messages/prompts.ts';
+import type { SuggestedCheck } from '../../protocol/messages/tools.ts';
 import type { Core } from '../compose/core.ts';
+import type { PromptPlace } from '../prompts/prompts.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import type { PromptClient } from './client.ts';
 
@@ -11,27 +13,22 @@ export type PromptLookup =
   | { readonly kind: 'message'; readonly message: Message; readonly prompt?: FilledPrompt }
   | { readonly kind: 'said'; readonly message: string };
 
-interface PromptCallOptions {
+interface PromptCall extends Omit<PromptPlace, 'root'> {
   readonly sessionId: string;
-  /** @throws {InvalidParamsError} if a name is not that of a tool server. */
-  readonly requireTools: (names: readonly string[]) => Promise<void>;
-  /** The tool servers of the session. */
-  readonly servers: () => Promise<readonly AskableServer[]>;
-  readonly signal: AbortSignal;
   /** Whether the prompts of this folder count from now on; undefined if the user gave no answer. */
   readonly askAboutFolder: (folder: PromptFolder) => Promise<boolean | undefined>;
 }
 
 interface SessionPromptsOptions extends Pick<Core, 'prompts' | 'log'> {
   /** The agent's own commands. No prompt has their names. */
-  readonly own?: readonly AvailableCommand[];
+  readonly own: readonly AvailableCommand[];
   /** The tool servers that the session has used so far. A list starts none. */
   readonly usedServers: (sessionId: string) => Promise<readonly AskableServer[]>;
   readonly closed: AbortSignal;
 }
 
 /** The prompts that people keep as files, and those of tool servers, as the commands of a session. */
-export function createSessionPrompts({ prompts, log, own = [], usedServers, closed }: SessionPromptsOptions) {
+export function createSessionPrompts({ prompts, log, own, usedServers, closed }: SessionPromptsOptions) {
   const known = new Map<string, { readonly root: string; sent: string }>();
   const requireNothing = async () => undefined;
   return {
@@ -61,10 +58,7 @@ export function createSessionPrompts({ prompts, log, own = [], usedServers, clos
     },
 
     /** What is sent for a message that may call a prompt. The user may be asked about the folder of the workspace. */
-    async find(
-      message: Message,
-      { sessionId, askAboutFolder, ...call }: PromptCallOptions,
-    ): Promise<PromptLookup> {
+    async find(message: Message, { sessionId, askAboutFolder, ...call }: PromptCall): Promise<PromptLookup> {
       const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(message.content) ?? [];
       if (name === undefined) return { kind: 'message', message };
       const store = await prompts();
@@ -123,7 +117,7 @@ export function createAskAboutFolder({
   sessionId,
   createId,
   client,
-}: UserQuestion): PromptCallOptions['askAboutFolder'] {
+}: UserQuestion): PromptCall['askAboutFolder'] {
   return ({ path, files }) => {
     const title = `Use the ${files === 1 ? 'prompt' : count(files, 'prompt')} of this workspace, in ${path}`;
     const about = { title, kind: 'read' as const, locations: [{ path }] };
@@ -131,8 +125,22 @@ export function createAskAboutFolder({
   };
 }
 
+/** Whether models may run a command that a file of the project suggests. */
+export async function askAboutCheck(
+  question: UserQuestion,
+  { command, file }: SuggestedCheck,
+): Promise<boolean> {
+  const title = `Let models run ${command.join(' ')} here, until ${file} changes`;
+  return (await askAsCall(question, { title, kind: 'execute' }, checkOptions)) === true;
+}
+
+const checkOptions = [
+  { optionId: 'allow', kind: 'allow_always', name: 'Let them' },
+  { optionId: 'refuse', kind: 'reject_once', name: 'Do not' },
+] as const;
+
 /** Shows a question as that about a call. Undefined if the user gave no answer. */
-export async function askAsCall(
+async function askAsCall(
   { sessionId, createId, client }: UserQuestion,
   about: Pick<ToolCall, 'kind' | 'locations' | 'title'>,
   options: readonly (PermissionOption & { readonly optionId: 'allow' | 'refuse' })[],

@@ -34,7 +34,7 @@ export interface RunningTools extends DaemonTools {
 /** The servers of at most this many idle and busy sessions run; those of the longest idle session end first. */
 const maxRunning = 8;
 
-interface Running {
+interface RunningSession {
   readonly tools: RunningTools;
   turns: number;
 }
@@ -45,7 +45,7 @@ export type SessionTools = ReturnType<typeof createSessionTools>;
 export function createSessionTools(start: (given: ClientTools) => RunningTools) {
   const known = new Map<string, ClientTools>();
   /** In the order of their last use. */
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningSession>();
   const closing = new Set<Promise<void>>();
 
   const end = (sessionId: string) => {
@@ -59,7 +59,7 @@ export function createSessionTools(start: (given: ClientTools) => RunningTools) 
     const idle = [...running].filter(([, { turns }]) => turns === 0).map(([id]) => id);
     for (const id of idle.slice(0, Math.max(0, running.size - maxRunning))) end(id);
   };
-  const use = (sessionId: string): Running => {
+  const use = (sessionId: string): RunningSession => {
     const found = running.get(sessionId) ?? {
       tools: start(
         known.get(sessionId) ?? { servers: {}, cwd: '/', files: () => undefined, elicitModes: () => [] },

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { AgentMode, ChatParams } from '../../protocol/messages/chat.ts';
@@ -82,20 +84,14 @@ export function createSessions(onDidClose: (session: AcpSession) => void) {
     /** Cancels the session's turn and forgets the session. */
     close: (id: string) => close(get(id)),
     all: (): readonly AcpSession[] => [...sessions.values()],
+    has: (id: string) => sessions.has(id),
   };
-}
-
-interface TurnOptions {
-  readonly session: AcpSession;
-  /** Of the request. */
-  readonly requestSignal: AbortSignal;
-  /** Called if the session was closed during its turn. */
-  readonly onDidEnd: (id: string) => void;
 }
 
 /** Runs the one turn of a session. Its signal is aborted with the request's, and when the session is cancelled. */
 export async function inTurn(
-  { session, requestSignal, onDidEnd }: TurnOptions,
+  session: AcpSession,
+  requestSignal: AbortSignal,
   work: (signal: AbortSignal) => Promise<PromptResponse>,
 ): Promise<PromptResponse> {
   if (session.turn) throw stillAnswering();
@@ -109,7 +105,6 @@ export async function inTurn(
   } finally {
     turn.unlink();
     session.turn = undefined;
-    if (session.isClosed) onDidEnd(session.id);
   }
 }
 
@@ -120,4 +115,15 @@ export function refuseAnswering(sessions: AcpSessions, sessionId: string): void 
 
 function stillAnswering(): InvalidParamsError {
   return new InvalidParamsError('sessionId', 'it is still answering; wait for its answer, or cancel it');
+}
+
+export function refuseRelative(cwd: string): void {
+  if (!isAbsolute(cwd)) throw new InvalidParamsError('cwd', 'it is not an absolute path');
+}
+
+/** An editor may name a folder that was moved or deleted since. */
+export async function requireFolder(cwd: string): Promise<void> {
+  refuseRelative(cwd);
+  const found = await stat(cwd).catch(() => undefined);
+  if (!found?.isDirectory()) throw new InvalidParamsError('cwd', 'there is no such folder');
 }

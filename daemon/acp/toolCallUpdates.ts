@@ -9,7 +9,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { cutText } from '../../protocol/base/text.ts';
 import type { FileDiff, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import { builtinServer, type ToolProgress } from '../../protocol/messages/tools.ts';
+import type { ApproveToolParams, ToolProgress } from '../../protocol/messages/tools.ts';
 import { plainText } from '../base/programOutput.ts';
 import type { DaemonTool } from '../chat/daemonTools.ts';
 
@@ -40,7 +40,7 @@ export function toolCallOf(
 /** The file that a call of ours is about, so that an editor can follow it. */
 export function locationsOf({ arguments: given }: ToolCall, tool: DaemonTool | undefined, cwd: string) {
   const { path, start_line: line } = given;
-  const isOurs = tool?.server === builtinServer && typeof path === 'string';
+  const isOurs = tool?.act !== undefined && typeof path === 'string';
   const at = typeof line === 'number' && line > 0 ? { line } : {};
   return isOurs ? { locations: [{ path: resolve(cwd, path), ...at }] } : {};
 }
@@ -61,20 +61,12 @@ export function progressedCall({ id, progress, total, message }: ToolProgress): 
   };
 }
 
-interface EndedCall extends Pick<ToolResult, 'id' | 'content' | 'output' | 'isError' | 'images'> {
-  /** What the call has changed, unless it failed. */
-  readonly diff?: FileDiff;
-}
-
-/** The images follow the text, in which a line stands for each of them. A change stays as it was shown. */
-export function endedCall({
-  id,
-  content,
-  output = content,
-  isError,
-  images = [],
-  diff,
-}: EndedCall): SessionUpdate {
+/**
+ * The images follow the text, in which a line stands for each of them. What the call has changed stays as it was shown,
+ * unless the call failed.
+ */
+export function endedCall(result: Omit<ToolResult, 'name' | 'server'>): SessionUpdate {
+  const { id, content, output = content, isError, images = [], diff } = result;
   const isOnlyImages = images.length > 0 && content.split('\n').every((line) => imageLine.test(line));
   const blocks = [...(isOnlyImages ? [] : [fencedText(output)]), ...images.map(imageBlock)];
   return {
@@ -91,13 +83,9 @@ const imageLine = /^\[image, [^\]]*\]$/;
 
 /** The call that the user is asked about. Some editors show nothing else. */
 export function askedCall(
-  call: ToolCall,
-  tool: Pick<DaemonTool, 'server' | 'title' | 'description' | 'annotations'> & {
-    readonly diff?: FileDiff;
-    readonly command?: readonly string[];
-  },
+  { toolCall: call, diff, command }: ApproveToolParams,
+  tool: DaemonTool,
 ): ToolCallUpdate {
-  const { diff, command } = tool;
   const given = command ? command.map(shownWord).join(' ') : JSON.stringify(call.arguments, undefined, 2);
   const shown = given.length > maxShown ? `${given.slice(0, maxShown)}…` : given;
   return {
@@ -123,11 +111,8 @@ function shownWord(word: string): string {
  * ask about this line alone, so names are cut before they could push the server out of it, and long arguments come
  * last.
  */
-function titleOf(
-  { name, arguments: given }: ToolCall,
-  tool: Pick<DaemonTool, 'server' | 'title'> | undefined,
-): string {
-  const ours = tool?.server === builtinServer ? titleOfOurs(tool.title ?? name, given) : undefined;
+function titleOf({ name, arguments: given }: ToolCall, tool: DaemonTool | undefined): string {
+  const ours = tool?.act ? titleOfOurs(tool, given) : undefined;
   const words = Object.entries(ours === undefined ? given : {})
     .slice(0, 20)
     .map(([key, value]) => `${shortOf(key, maxCalled)}=${shortOf(value)}`)
@@ -142,23 +127,20 @@ function titleOf(
 }
 
 /** The act itself: `Read src/a.ts (lines 1-120)`, `Search "total" in src`. */
-function titleOfOurs(title: string, given: ToolCall['arguments']): string {
+function titleOfOurs({ act, title = '' }: DaemonTool, given: ToolCall['arguments']): string {
   const { path, query, pattern, name, start_line: first, end_line: last } = given;
-  const act = title.split(' ')[0];
-  if (title === checkTitle)
+  const verb = title.split(' ')[0];
+  if (act === 'check')
     return `${title} ${shortOf(name, maxCalled)}${typeof path === 'string' ? ` for ${path}` : ''}`;
   const sought = [query, pattern].find((value) => typeof value === 'string');
   const place = typeof path === 'string' ? path : undefined;
   if (sought !== undefined)
-    return `${act} ${JSON.stringify(shortOf(sought, maxCalled))}${place === undefined ? '' : ` in ${place}`}`;
+    return `${verb} ${JSON.stringify(shortOf(sought, maxCalled))}${place === undefined ? '' : ` in ${place}`}`;
   const lines = [first, last].some((line) => typeof line === 'number')
     ? ` (lines ${first ?? 1}-${last ?? ''})`
     : '';
-  return `${act} ${place ?? 'the project folder'}${lines}`;
+  return `${verb} ${place ?? 'the project folder'}${lines}`;
 }
-
-/** Of the built-in tool that runs the user's checks. */
-const checkTitle = 'Run check';
 
 /** Characters that change the direction of a text, so that it reads differently. */
 const directionMarks = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -173,9 +155,9 @@ function cut(text: string, max: number): string {
 }
 
 /** What the server says about its tool chooses an icon, and decides nothing else. */
-function kindOf(tool: Pick<DaemonTool, 'annotations' | 'server' | 'title'> | undefined): ToolKind {
-  if (tool?.server === builtinServer && tool.title === checkTitle) return 'execute';
-  if (tool?.server === builtinServer && tool.title?.startsWith('Search')) return 'search';
+function kindOf(tool: DaemonTool | undefined): ToolKind {
+  if (tool?.act === 'check') return 'execute';
+  if (tool?.act && tool.ownName === 'search_files') return 'search';
   const { readOnlyHint, openWorldHint } = tool?.annotations ?? {};
   if (readOnlyHint === undefined) return 'other';
   if (!readOnlyHint) return 'edit';

@@ -1,11 +1,11 @@
 import type { StopReason } from '@agentclientprotocol/sdk';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { ChatParams, ChatResult, FinishReason, Message } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../protocol/messages/prompts.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { AgentModes } from '../chat/agentMode.ts';
 import type { AskApproval, AskElicitation, DaemonTool } from '../chat/daemonTools.ts';
+import type { AgentModes } from '../chat/permissions.ts';
 import type { TurnTools } from '../chat/toolLoop.ts';
 import type { Core } from '../compose/core.ts';
 import type { Runner } from '../runner/runner.ts';
@@ -82,7 +82,7 @@ async function answer(parts: TurnParts, named: ChatParams): Promise<ChatResult> 
   const params = { ...named, model };
   if (!(await core.turns.takesTools(runner, model, signal))) {
     await noticeUnusedTools(parts, model);
-    return core.turns.with({ forgetsThinking: true })(runner, params, updates.delta, signal);
+    return core.turns.with(undefined, { forgetsThinking: true })(runner, params, updates.delta, signal);
   }
   return tools.run(session.id, async (running) => {
     await running.require('all');
@@ -116,7 +116,7 @@ function answerWithTools(
     onDidAllow: updates.started,
     onProgress: updates.progress,
   };
-  return core.turns.with({ tools, forgetsThinking: true })(
+  return core.turns.with(tools, { forgetsThinking: true })(
     runner,
     params,
     (delta) => {

@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { Advised } from '../../protocol/messages/advice.ts';
+import type { AdviceMessage } from '../../protocol/messages/advice.ts';
 import type { ChatDelta, FileDiff, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import type { ToolProgress } from '../../protocol/messages/tools.ts';
@@ -33,7 +33,7 @@ export function createUpdateSender({ cwd, update, takesNotices, signal }: Update
     last = text;
     return send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
   };
-  const notice = (advised: Advised) => {
+  const notice = (advised: AdviceMessage) => {
     const title = forAgentClient(advised);
     return takesNotices
       ? send({ sessionUpdate: 'notice', severity: 'warning', title })

@@ -1,5 +1,5 @@
 import { anyOf } from '../../protocol/base/text.ts';
-import type { Advice, AdviceCode, Advised } from '../../protocol/messages/advice.ts';
+import type { Advice, AdviceCode, AdviceMessage } from '../../protocol/messages/advice.ts';
 import {
   type ErrorData,
   type ErrorKind,
@@ -60,6 +60,10 @@ export class RunnerError extends Error {
   }
 }
 
+export function isKind(error: unknown, kind: ErrorKind): boolean {
+  return error instanceof RunnerError && error.kind === kind;
+}
+
 /** A parameter that does not follow the protocol; `path` names it, such as `messages[0].role`. */
 export class InvalidParamsError extends Error {
   /** Each bundle has a class of its own, as above. */
@@ -83,8 +87,7 @@ export class InvalidParamsError extends Error {
   }
 }
 
-/** A message that ends in advice. */
-export type AdvisedMessage = Required<Advised>;
+export type AdvisedMessage = Required<AdviceMessage>;
 
 /** What every client can show as it is. Clients with words of their own go by the code. */
 const texts: Readonly<

@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createExcludes, type Excludes } from './globs.ts';
-import { createRunnerIgnore } from './ignoreRules.ts';
+import { createExcludes, createRunnerIgnore, type Excludes } from './pathRules.ts';
 
 /** Why the text of a file goes nowhere unless the user names the file. */
 export type Privacy = 'secret' | 'excluded';

@@ -21,14 +21,11 @@ export interface WrittenLog extends Log {
 
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-export interface LogOptions {
-  /** The current level: less severe lines are not written. */
-  readonly level: () => LogLevel;
-  /** Removes secrets; every sink gets only what this returns. */
-  readonly redact: (text: string) => string;
-}
-
-export function createLog({ level, redact }: LogOptions): WrittenLog {
+/**
+ * `level` is the current one: less severe lines are not written. `redact` removes secrets: every sink gets only what
+ * it returns.
+ */
+export function createLog(level: () => LogLevel, redact: (text: string) => string): WrittenLog {
   const written = createEmitter<LogLine>();
   const at = (own: LogLevel) => (message: string, more?: LogDetails) => {
     if (order.indexOf(own) < order.indexOf(level())) return;

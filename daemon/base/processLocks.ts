@@ -4,7 +4,61 @@ import { open, readdir, readFile, readlink, stat, unlink, utimes } from 'node:fs
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { orAborted } from '../../protocol/base/abort.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
 import { makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
+
+/** How often to try again while another process holds the id, in ms. */
+const retryEvery = 50;
+
+/** Work on files of the user that nobody else does at the same time, here or in another process. */
+export class ExclusiveWork {
+  readonly #locks: ProcessLocks;
+  readonly #queue = new SerialQueue();
+
+  /**
+   * @param folder where processes put their locks. A process must have only one instance for a folder: two would share
+   * their locks.
+   * @param longest how long to wait for another process, in ms. After that, `busy` is thrown.
+   */
+  constructor(
+    folder: string,
+    private readonly longest: number,
+    private readonly busy: () => Error,
+  ) {
+    this.#locks = new ProcessLocks(folder);
+  }
+
+  /**
+   * Runs the work once all earlier work on the same id is done. The signal ends only the waiting, not work that has
+   * begun. @throws {Error} `busy`, if another process holds the id for too long.
+   */
+  async run<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const turn = this.#queue.run(id, () => this.#locked(id, work, signal));
+    return signal ? orAborted(turn, signal) : turn;
+  }
+
+  /** Waits for work that has begun. */
+  async close(): Promise<void> {
+    await this.#queue.settle();
+    await this.#locks.close();
+  }
+
+  async #locked<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const begun = performance.now();
+    while ((await this.#locks.take(id)) !== undefined) {
+      if (performance.now() - begun > this.longest) throw this.busy();
+      await waitFor(retryEvery);
+      signal?.throwIfAborted();
+    }
+    try {
+      signal?.throwIfAborted();
+      return await work();
+    } finally {
+      await this.#locks.release(id);
+    }
+  }
+}
 
 /**
  * How often a mark is renewed, in ms. Renewal matters for a process that others can check only by its number, or not at
@@ -18,12 +72,6 @@ const tries = 4;
 /** How long one waits for the other to give up what it does not use, in ms. */
 const patience = 1_000;
 
-interface LockOptions {
-  readonly ownIdentity?: () => Promise<ProcessIdentity>;
-  /** Whether what this process has open may be given to another one that asks; absent if it never is. */
-  readonly mayGiveUp?: (id: string) => boolean;
-}
-
 /**
  * What only this process may write to, such as a conversation or the file of a login; each has an id.
  *
@@ -32,87 +80,99 @@ interface LockOptions {
  * crash leaves no valid mark behind. Anybody may remove the marks of a dead process, because no later process has the
  * same name.
  */
-export function createProcessLocks(
-  folder: string,
-  { ownIdentity = () => identityOf(process.pid), mayGiveUp }: LockOptions = {},
-) {
-  const held = new Set<string>();
-  const taking = new Map<string, Promise<number | undefined>>();
-  let self: Promise<ProcessIdentity> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let watcher: FSWatcher | undefined;
-  const own = () => {
-    self ??= ownIdentity();
-    return self;
-  };
-  const pathOf = async (id: string) => join(folder, `${id}.${identityToName(await own())}`);
+export class ProcessLocks {
+  readonly #held = new Set<string>();
+  readonly #taking = new Map<string, Promise<number | undefined>>();
+  #self: Promise<ProcessIdentity> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #watcher: FSWatcher | undefined;
 
-  const renew = async () => {
-    const now = new Date();
-    for (const id of held) await utimes(await pathOf(id), now, now).catch(() => undefined);
-  };
-  const remove = async (id: string) => {
-    held.delete(id);
-    await unlink(await pathOf(id)).catch(() => undefined);
-  };
+  /** `mayGiveUp`: whether what this process has open may be given to another one that asks; absent if it never is. */
+  constructor(
+    private readonly folder: string,
+    private readonly mayGiveUp?: (id: string) => boolean,
+    private readonly ownIdentity = () => identityOf(process.pid),
+  ) {}
+
+  /** Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap. */
+  take(id: string): Promise<number | undefined> {
+    const underWay = this.#taking.get(id) ?? this.#take(id).finally(() => this.#taking.delete(id));
+    this.#taking.set(id, underWay);
+    return underWay;
+  }
+
+  /** Whether this process has it open. */
+  has(id: string): boolean {
+    return this.#held.has(id);
+  }
+
+  /** Whether any process has it open, including this one. */
+  async isOpen(id: string): Promise<boolean> {
+    return this.has(id) || (await findOther(this.folder, id, await this.#own())) !== undefined;
+  }
+
+  async release(id: string): Promise<void> {
+    this.#held.delete(id);
+    await unlink(await this.#pathOf(id)).catch(() => undefined);
+  }
+
+  /** Removes the marks of processes that are gone. */
+  async sweep(): Promise<void> {
+    await findOther(this.folder, '', await this.#own());
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+    for (const id of this.#held) await this.release(id);
+  }
+
+  #own(): Promise<ProcessIdentity> {
+    this.#self ??= this.ownIdentity();
+    return this.#self;
+  }
+
+  async #pathOf(id: string): Promise<string> {
+    return join(this.folder, `${id}.${identityToName(await this.#own())}`);
+  }
+
+  async #take(id: string): Promise<number | undefined> {
+    const until = Date.now() + (this.mayGiveUp ? patience : 0);
+    for (let left = tries; await this.#mark(id); left -= 1) {
+      const other = await findOther(this.folder, id, await this.#own());
+      if (other === undefined) break;
+      await this.release(id);
+      if (left <= 1 && Date.now() >= until) return other;
+      await waitFor(Math.random() * (left > 1 ? 20 : 200));
+    }
+    this.#held.add(id);
+    this.#timer ??= setInterval(() => this.#renew(), renewal).unref();
+    if (this.mayGiveUp) this.#watcher ??= tryWatch(this.folder, (name) => void this.#giveUp(name));
+    return undefined;
+  }
+
   /** Creates our mark. Returns false if it already existed: then it is ours, and others step back. */
-  const mark = async (id: string) => {
-    await makePrivateFolder(folder);
-    const file = await open(await pathOf(id), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+  async #mark(id: string): Promise<boolean> {
+    await makePrivateFolder(this.folder);
+    const file = await open(await this.#pathOf(id), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') return undefined;
       throw error;
     });
     await file?.close();
     return file !== undefined;
-  };
-  /** Whoever asks for something marks it: what is not in use is given up then. */
-  const giveUp = async (name: string | null) => {
-    const [id = '', owner = ''] = name?.split('.') ?? [];
-    if (held.has(id) && mayGiveUp?.(id) && owner !== identityToName(await own())) await remove(id);
-  };
-  const hold = (id: string) => {
-    held.add(id);
-    timer ??= setInterval(renew, renewal).unref();
-    if (mayGiveUp) watcher ??= tryWatch(folder, (name) => void giveUp(name));
-  };
-  const take = async (id: string) => {
-    const until = Date.now() + (mayGiveUp ? patience : 0);
-    for (let left = tries; await mark(id); left -= 1) {
-      const other = await findOther(folder, id, await own());
-      if (other === undefined) break;
-      await remove(id);
-      if (left <= 1 && Date.now() >= until) return other;
-      await waitFor(Math.random() * (left > 1 ? 20 : 200));
-    }
-    hold(id);
-    return undefined;
-  };
+  }
 
-  return {
-    /**
-     * Returns the number of the process that has it open, or undefined if it is ours now. Asking again is cheap and
-     * safe.
-     */
-    take(id: string): Promise<number | undefined> {
-      const underWay = taking.get(id) ?? take(id).finally(() => taking.delete(id));
-      taking.set(id, underWay);
-      return underWay;
-    },
-    /** Whether this process has it open. */
-    has: (id: string) => held.has(id),
-    /** Whether any process has it open, including this one. */
-    isOpen: async (id: string) => held.has(id) || (await findOther(folder, id, await own())) !== undefined,
-    release: remove,
-    /** Removes the marks of processes that are gone. */
-    async sweep(): Promise<void> {
-      await findOther(folder, '', await own());
-    },
-    async close(): Promise<void> {
-      clearInterval(timer);
-      watcher?.close();
-      for (const id of held) await remove(id);
-    },
-  };
+  async #renew(): Promise<void> {
+    const now = new Date();
+    for (const id of this.#held) await utimes(await this.#pathOf(id), now, now).catch(() => undefined);
+  }
+
+  /** Whoever asks for something marks it: what is not in use is given up then. */
+  async #giveUp(name: string | null): Promise<void> {
+    const [id = '', owner = ''] = name?.split('.') ?? [];
+    const isOthers = owner !== identityToName(await this.#own());
+    if (this.has(id) && isOthers && this.mayGiveUp?.(id)) await this.release(id);
+  }
 }
 
 /** Undefined where the system watches no more folders: then nothing is given up. */
@@ -178,7 +238,7 @@ async function knownLife(other: ProcessIdentity, own: ProcessIdentity): Promise<
   if (other.boot !== own.boot) return false;
   // If the system reports when a process started, a later process with the same number cannot be mistaken for it.
   if (own.start !== '0') return (await startOf(other.pid)) === other.start;
-  return isThere(other.pid) ? undefined : false;
+  return isAlive(other.pid) ? undefined : false;
 }
 
 /** The identity as a part of a file name. */
@@ -203,7 +263,8 @@ async function startOf(pid: number): Promise<string | undefined> {
   return stat === '' || state === 'Z' || state === 'X' ? undefined : rest[18];
 }
 
-function isThere(pid: number): boolean {
+/** Whether a process with this number lives. One of another user counts. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

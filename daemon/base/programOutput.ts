@@ -19,14 +19,12 @@ export const burstLines = 400;
  * everything that was left out, and not one line for every few.
  */
 export class LineLimit {
-  readonly #now: () => number;
   #room = burstLines;
   #at: number;
   #leftOut = 0;
 
   /** `now` in ms. */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(private readonly now: () => number) {
     this.#at = now();
   }
 
@@ -58,7 +56,7 @@ export class LineLimit {
   }
 
   #refill(): void {
-    const now = this.#now();
+    const now = this.now();
     const gained = (Math.max(0, now - this.#at) / 1000) * linesPerSecond;
     this.#room = Math.min(burstLines, this.#room + gained);
     this.#at = now;

@@ -53,15 +53,11 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<s
   return (await readRegularBytes(path, maxBytes)).toString('utf8');
 }
 
-interface KeptJsonOptions<T extends z.ZodMiniType> {
-  readonly schema: T;
-  readonly maxBytes: number;
-}
-
 /** A file that a daemon has written. Undefined if there is none, or if it is not as a daemon writes it. */
 export async function tryReadKept<T extends z.ZodMiniType>(
   path: string,
-  { schema, maxBytes }: KeptJsonOptions<T>,
+  schema: T,
+  maxBytes: number,
 ): Promise<z.output<T> | undefined> {
   try {
     const parsed = schema.safeParse(JSON.parse(await readRegularFile(path, maxBytes)));

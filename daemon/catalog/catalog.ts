@@ -1,27 +1,18 @@
-import { createSharedWork } from '../../protocol/base/sharedWork.ts';
-import type { CatalogEntry } from '../../protocol/messages/models.ts';
+import { createSharedWork } from '../../protocol/base/keyedWork.ts';
+import type { CatalogEntry, CatalogParams } from '../../protocol/messages/models.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { familyOf, modelKey, parseModelName } from '../models/name.ts';
 import type { TransportOptions } from '../runner/http/transport.ts';
-import { createCatalogClient } from './catalogClient.ts';
-import { notAnAddress, notKept } from './catalogFailure.ts';
-import { createCatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
-import type { CatalogModel } from './listedModel.ts';
+import { CatalogClient, notAnAddress, notKept } from './catalogClient.ts';
+import type { CatalogModel } from './catalogModel.ts';
+import { CatalogStore, type Listing, type ListingKey } from './catalogStore.ts';
 
 /** A listing younger than this is not requested again, in ms. */
 const freshFor = 60 * 60 * 1_000;
-/** How long a whole exchange with a catalog may take, in ms. */
-const defaultDeadline = 15_000;
 
-export interface CatalogQuery {
-  /** Words that must all occur in an entry's name, description or capabilities. */
-  readonly query?: string;
-  /** True asks the catalog even if a fresh listing is known. */
-  readonly refresh?: boolean;
-  /** True asks no catalog: the known listing counts, however old it is. */
-  readonly cached?: boolean;
+export interface CatalogQuery extends Omit<CatalogParams, 'server'> {
   /** Names of the installed models, for `installed`. */
   readonly installed: readonly string[];
 }
@@ -34,7 +25,7 @@ export interface CatalogOptions {
     readonly timeouts: RunnerTimeouts;
   };
   /** Authorization and other headers for this address, and for no other. */
-  readonly headersFor: TransportOptions['headers'];
+  readonly headersFor: TransportOptions['headersFor'];
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly log: Log;
@@ -42,55 +33,35 @@ export interface CatalogOptions {
   readonly deadline?: number;
 }
 
-export type Catalog = ReturnType<typeof createCatalog>;
-
 /**
  * The two public catalogs: the library, which is a web page, and the cloud models, which are JSON. A request goes to
  * one of two fixed addresses and contains nothing else: queries and installed models stay here. If a catalog cannot be
  * fetched, the answer is the last known listing, marked `stale`, however old it is. Failures are `RunnerError`s; an
  * abort is thrown unchanged.
  */
-export function createCatalog(options: CatalogOptions) {
-  const { settings, headersFor, now, log, deadline = defaultDeadline } = options;
-  const store = createCatalogStore(log);
-  const shared = createSharedWork<Listing>();
-  const client = createCatalogClient({ timeouts: () => settings().timeouts, headersFor, deadline });
+export class Catalog {
+  readonly #store: CatalogStore;
+  readonly #client: CatalogClient;
+  readonly #shared = createSharedWork<Listing>();
 
-  const isFresh = ({ fetchedAt }: Listing) => fetchedAt <= now() && now() - fetchedAt < freshFor;
+  constructor(private readonly options: CatalogOptions) {
+    const { settings, headersFor, deadline, log } = options;
+    this.#store = new CatalogStore(log);
+    this.#client = new CatalogClient(() => settings().timeouts, headersFor, deadline);
+  }
 
-  const fetchListing = async (key: ListingKey, signal: AbortSignal): Promise<Listing> => {
-    const listing = { models: await client.list(key, signal), fetchedAt: now() };
-    await store.write(key, listing, settings().cacheDir);
-    return listing;
-  };
+  library(query: CatalogQuery, signal: AbortSignal) {
+    return this.#list('library', query, signal);
+  }
 
-  const currentListing = async (
-    key: ListingKey,
-    { refresh = false, cached = false }: CatalogQuery,
-    signal: AbortSignal,
-  ) => {
-    const known = await store.read(key, settings().cacheDir);
+  cloud(query: CatalogQuery, signal: AbortSignal) {
+    return this.#list('cloud', query, signal);
+  }
+
+  async #list(kind: ListingKey['kind'], query: CatalogQuery, signal: AbortSignal) {
     signal.throwIfAborted();
-    if (known && !refresh && isFresh(known)) return known;
-    if (cached) {
-      if (known) return { ...known, stale: true } as const;
-      throw notKept(key.base);
-    }
-    try {
-      return await shared.join(`${key.kind} ${key.base}`, (own) => fetchListing(key, own), {
-        signal,
-      });
-    } catch (error) {
-      if (!known || signal.aborted || !(error instanceof RunnerError)) throw error;
-      log.info(`${error.message} The last known list is shown.`);
-      return { ...known, stale: true } as const;
-    }
-  };
-
-  const list = async (kind: ListingKey['kind'], query: CatalogQuery, signal: AbortSignal) => {
-    signal.throwIfAborted();
-    const base = baseOf(settings().catalogUrl);
-    const listing = await currentListing({ kind, base }, query, signal);
+    const base = baseOf(this.options.settings().catalogUrl);
+    const listing = await this.#currentListing({ kind, base }, query, signal);
     const pullName = kind === 'cloud' ? cloudModelOf : (name: string) => name;
     const models = matching(listing.models, query.query ?? '');
     return {
@@ -98,20 +69,49 @@ export function createCatalog(options: CatalogOptions) {
       fetchedAt: new Date(listing.fetchedAt).toISOString(),
       ...('stale' in listing ? { stale: listing.stale } : {}),
     };
-  };
+  }
 
-  return {
-    library: (query: CatalogQuery, signal: AbortSignal) => list('library', query, signal),
-    cloud: (query: CatalogQuery, signal: AbortSignal) => list('cloud', query, signal),
-    /** Settles if a catalog answers at this address. Nothing is kept of it. */
-    async probe(url: string, signal: AbortSignal): Promise<void> {
-      await client.list({ kind: 'cloud', base: baseOf(url) }, signal);
-    },
-    async close(): Promise<void> {
-      shared.close();
-      await client.close();
-    },
-  };
+  /** Settles if a catalog answers at this address. Nothing is kept of it. */
+  async probe(url: string, signal: AbortSignal): Promise<void> {
+    await this.#client.list({ kind: 'cloud', base: baseOf(url) }, signal);
+  }
+
+  async close(): Promise<void> {
+    this.#shared.close();
+    await this.#client.close();
+  }
+
+  async #currentListing(
+    key: ListingKey,
+    { refresh = false, cached = false }: CatalogQuery,
+    signal: AbortSignal,
+  ) {
+    const { settings, now, log } = this.options;
+    const known = await this.#store.read(key, settings().cacheDir);
+    signal.throwIfAborted();
+    const isFresh = known && known.fetchedAt <= now() && now() - known.fetchedAt < freshFor;
+    if (isFresh && !refresh) return known;
+    if (cached) {
+      if (known) return { ...known, stale: true } as const;
+      throw notKept(key.base);
+    }
+    try {
+      return await this.#shared.join(`${key.kind} ${key.base}`, (own) => this.#fetchListing(key, own), {
+        signal,
+      });
+    } catch (error) {
+      if (!known || signal.aborted || !(error instanceof RunnerError)) throw error;
+      log.info(`${error.message} The last known list is shown.`);
+      return { ...known, stale: true } as const;
+    }
+  }
+
+  async #fetchListing(key: ListingKey, signal: AbortSignal): Promise<Listing> {
+    const { settings, now } = this.options;
+    const listing = { models: await this.#client.list(key, signal), fetchedAt: now() };
+    await this.#store.write(key, listing, settings().cacheDir);
+    return listing;
+  }
 }
 
 /** The base address without a trailing slash, and without all other parts: a password in it must not be shown. */
@@ -122,22 +122,17 @@ function baseOf(catalogUrl: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-interface EntryOptions {
-  /** The catalog's base address without a trailing slash. */
-  readonly base: string;
-  /** The name to pull for the model that is listed under this name. */
-  readonly pullName: (name: string) => string;
-  /** Names of the installed models. */
-  readonly installed: readonly string[];
-}
-
 /**
  * The entries for a client. Which models are installed is looked up at each call, because that changes more often than
  * a catalog.
  */
 function toEntries(
   models: readonly CatalogModel[],
-  { base, pullName, installed }: EntryOptions,
+  {
+    base,
+    pullName,
+    installed,
+  }: { readonly base: string; readonly pullName: (name: string) => string } & Pick<CatalogQuery, 'installed'>,
 ): CatalogEntry[] {
   const keys = new Set(installed.map(modelKey));
   const bases = new Set(installed.map(keyWithoutTag));

@@ -1,18 +1,13 @@
 import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
 import { tryJson } from '../../protocol/base/json.ts';
+import type { ErrorKind } from '../../protocol/messages/errors.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
-import { RunnerError } from '../base/errors.ts';
+import { type AdvisedMessage, advise, RunnerError } from '../base/errors.ts';
 import type { TextAnswer } from '../runner/http/answerBody.ts';
-import {
-  createTransport,
-  type Transport,
-  type TransportOptions,
-  type TransportRequest,
-} from '../runner/http/transport.ts';
-import { failureOfCatalog, noModels, notAList, tooSlow } from './catalogFailure.ts';
+import { Transport, type TransportOptions, type TransportRequest } from '../runner/http/transport.ts';
+import { type CatalogModel, cleanModels, type RawModel } from './catalogModel.ts';
 import type { ListingKey } from './catalogStore.ts';
-import { type CatalogModel, cleanModels, type RawModel } from './listedModel.ts';
 
 /** The library's page has a few hundred KB. */
 const maxAnswerBytes = 8 * 1024 * 1024;
@@ -23,49 +18,54 @@ const requests: Readonly<Record<ListingKey['kind'], { path: string; accept: stri
   cloud: { path: '/api/tags', accept: 'application/json', read: readCloudAnswer },
 };
 
-interface CatalogClientOptions {
-  readonly timeouts: () => RunnerTimeouts;
-  readonly headersFor: TransportOptions['headers'];
-  /** How long a whole exchange may take, in ms. */
-  readonly deadline: number;
-}
+/** How long a whole exchange with a catalog may take, in ms. */
+const defaultDeadline = 15_000;
 
 /** Fetches what a catalog lists. Failures are `RunnerError`s; an abort is thrown unchanged. */
-export function createCatalogClient({ timeouts, headersFor, deadline }: CatalogClientOptions) {
-  const running = new Set<Promise<unknown>>();
+export class CatalogClient {
+  readonly #running = new Set<Promise<unknown>>();
 
-  /** A catalog is asked at most once an hour, so each exchange closes its connection. */
-  const open = ({ kind, base }: ListingKey): Transport => {
-    const { accept } = requests[kind];
-    const headers: typeof headersFor = async (...asked) => ({ accept, ...(await headersFor(...asked)) });
-    return createTransport({ server: 'catalog', url: base, timeouts: timeouts(), headers });
-  };
+  /** `deadline` in ms. */
+  constructor(
+    private readonly timeouts: () => RunnerTimeouts,
+    private readonly headersFor: TransportOptions['headersFor'],
+    private readonly deadline = defaultDeadline,
+  ) {}
 
-  const fetchInTime = async (key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> => {
-    const transport = open(key);
-    const timeLimit = { limit: deadline, reason: tooSlow(key.base), signal };
+  async list(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> {
+    const result = this.#fetchInTime(key, signal);
+    this.#running.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#running.delete(result);
+    }
+  }
+
+  /** Waits for running requests. Their callers abort them. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  async #fetchInTime(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> {
+    const transport = this.#open(key);
+    const timeLimit = { limit: this.deadline, reason: tooSlow(key.base), signal };
     try {
       return await withTimeLimit(timeLimit, (limited) => exchange(transport, key, limited));
     } finally {
       await transport.close();
     }
-  };
+  }
 
-  return {
-    async list(key: ListingKey, signal: AbortSignal): Promise<readonly CatalogModel[]> {
-      const result = fetchInTime(key, signal);
-      running.add(result);
-      try {
-        return await result;
-      } finally {
-        running.delete(result);
-      }
-    },
-    /** Waits for running requests. Their callers abort them. */
-    async close(): Promise<void> {
-      await Promise.allSettled(running);
-    },
-  };
+  /** A catalog is asked at most once an hour, so each exchange closes its connection. */
+  #open({ kind, base }: ListingKey): Transport {
+    const { accept } = requests[kind];
+    return new Transport({
+      server: { name: 'catalog', url: base },
+      timeouts: this.timeouts(),
+      headersFor: async (...asked) => ({ accept, ...(await this.headersFor(...asked)) }),
+    });
+  }
 }
 
 async function exchange(
@@ -168,4 +168,91 @@ function stringsOf(items: readonly unknown[] | undefined): string[] | undefined 
 /** Undefined if it is not JSON. A byte-order mark at the start is ignored. */
 function jsonOf(text: string): unknown {
   return tryJson(text.trim());
+}
+
+/**
+ * What a failed request to the catalog at `base` means for the user. The transport's sentence is about runners, so it
+ * becomes the cause. Its kind stays, unless it is about a model or a prompt, which no catalog request has.
+ */
+function failureOfCatalog(cause: RunnerError, base: string): RunnerError {
+  const { status = 0 } = cause;
+  const kind = notOfCatalogs.has(cause.kind) ? 'bad-response' : cause.kind;
+  if (status >= 300 && status < 400) return new RunnerError(kind, redirected(base), { cause, status });
+  return new RunnerError(kind, sentence(kind, base, status), { cause, status: cause.status });
+}
+
+/** The whole exchange took too long. */
+function tooSlow(base: string): RunnerError {
+  return new RunnerError('timeout', sentence('timeout', base, 0));
+}
+
+/** The answer does not have the form of a list of models. */
+function notAList(base: string): RunnerError {
+  return new RunnerError('bad-response', sentence('bad-response', base, 200));
+}
+
+/** A page without a link to a model: the sign-in page of a network, or a library with a new design. */
+function noModels(base: string): RunnerError {
+  return new RunnerError(
+    'bad-response',
+    advise(
+      `The model catalog at ${base} answered with a page that lists no models (${base}/library shows it).`,
+      'set-catalog',
+    ),
+  );
+}
+
+/** The message does not quote the setting, because it may contain a password. */
+export function notAnAddress(): RunnerError {
+  return new RunnerError(
+    'server-unreachable',
+    advise('The setting catalogUrl is not an address such as https://ollama.com.', 'set-catalog'),
+  );
+}
+
+/** The catalog was not to be asked, and nothing of it is known. */
+export function notKept(base: string): RunnerError {
+  return new RunnerError(
+    'server-unreachable',
+    `No list of the model catalog at ${base} is kept yet. Ask for it without "cached".`,
+  );
+}
+
+const notOfCatalogs: ReadonlySet<ErrorKind> = new Set(['model-not-found', 'context-exceeded']);
+
+function redirected(base: string): AdvisedMessage {
+  return advise(
+    `The model catalog at ${base} answered with a redirect, which is not followed.`,
+    'set-catalog',
+  );
+}
+
+function sentence(kind: ErrorKind, base: string, status: number): string | AdvisedMessage {
+  const catalog = `The model catalog at ${base}`;
+  switch (kind) {
+    case 'server-unreachable':
+      return advise(`${catalog} cannot be reached.`, 'check-network');
+    case 'timeout':
+      return advise(`${catalog} took too long to answer.`, 'check-network');
+    case 'unauthorized':
+      return advise(`${catalog} does not let this request in.`, 'set-token');
+    case 'busy':
+      return `${catalog} is busy. Ask again in a moment.`;
+    case 'bad-response':
+      return advise(
+        `${catalog} did not answer with a list of models; there may be a proxy in between.`,
+        'set-catalog',
+      );
+    case 'runner-failed':
+      return `${catalog} failed${withStatus(status)}. Ask again later; installed models work without it.`;
+    default:
+      return advise(
+        `${catalog} has no list of models at its usual place${withStatus(status)}.`,
+        'set-catalog',
+      );
+  }
+}
+
+function withStatus(status: number): string {
+  return status === 0 ? '' : ` (status ${status})`;
 }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Log } from '../base/log.ts';
 import { tryReadKept } from '../base/regularFile.ts';
-import { type CatalogModel, cleanModels, maxModels } from './listedModel.ts';
+import { type CatalogModel, cleanModels, maxModels } from './catalogModel.ts';
 
 const maxFileBytes = 8 * 1024 * 1024;
 /** The latest time that a `Date` can represent, in ms. */
@@ -24,29 +24,28 @@ export interface ListingKey {
   readonly base: string;
 }
 
-export type CatalogStore = ReturnType<typeof createCatalogStore>;
-
 /** The last known listings: in memory, and in a folder if there is one. Failures of the folder are never errors. */
-export function createCatalogStore(log: Log) {
-  const listings = new Map<string, Listing>();
+export class CatalogStore {
+  readonly #listings = new Map<string, Listing>();
 
-  return {
-    async read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined> {
-      const known = listings.get(idOf(key));
-      if (known || folder === undefined) return known;
-      const kept = await readListing(fileOf(key, folder), key);
-      if (kept && !listings.has(idOf(key))) listings.set(idOf(key), kept);
-      return listings.get(idOf(key));
-    },
-    async write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void> {
-      listings.set(idOf(key), listing);
-      if (folder === undefined) return;
-      const text = JSON.stringify({ base: key.base, ...listing });
-      await writePrivateFile(fileOf(key, folder), text).catch((error) =>
-        log.debug(`The ${key.kind} catalog is not kept in ${folder}: ${String(error)}`),
-      );
-    },
-  };
+  constructor(private readonly log: Log) {}
+
+  async read(key: ListingKey, folder: string | undefined): Promise<Listing | undefined> {
+    const known = this.#listings.get(idOf(key));
+    if (known || folder === undefined) return known;
+    const kept = await readListing(fileOf(key, folder), key);
+    if (kept && !this.#listings.has(idOf(key))) this.#listings.set(idOf(key), kept);
+    return this.#listings.get(idOf(key));
+  }
+
+  async write(key: ListingKey, listing: Listing, folder: string | undefined): Promise<void> {
+    this.#listings.set(idOf(key), listing);
+    if (folder === undefined) return;
+    const text = JSON.stringify({ base: key.base, ...listing });
+    await writePrivateFile(fileOf(key, folder), text).catch((error) =>
+      this.log.debug(`The ${key.kind} catalog is not kept in ${folder}: ${String(error)}`),
+    );
+  }
 }
 
 function idOf({ kind, base }: ListingKey): string {
@@ -76,7 +75,7 @@ const fileSchema = z.object({
 });
 
 async function readListing(file: string, { base }: ListingKey): Promise<Listing | undefined> {
-  const kept = await tryReadKept(file, { schema: fileSchema, maxBytes: maxFileBytes });
+  const kept = await tryReadKept(file, fileSchema, maxFileBytes);
   if (kept?.base !== base) return undefined;
   return { fetchedAt: kept.fetchedAt, models: cleanModels(kept.models) };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Handler } from 'htmlparser2';
 import { parseModelName } from '../models/name.ts';
-import { type CatalogModel, cleanModels, type RawModel } from './listedModel.ts';
+import { type CatalogModel, cleanModels, type RawModel } from './catalogModel.ts';
 
 /** How many characters are read before other work gets its turn: a few milliseconds. */
 const pieceLength = 64 * 1024;
@@ -30,8 +30,8 @@ export async function readPieces(
 ): Promise<readonly CatalogModel[]> {
   const { Parser } = await import('htmlparser2');
   const address = new URL(url);
-  const cards = createCardReader((href) => modelOfLink(href, address));
-  const parser = new Parser(cards.handler);
+  const cards = new CardReader((href) => modelOfLink(href, address));
+  const parser = new Parser(cards);
   for (const piece of pieces) {
     parser.write(piece);
     if (cards.isFull) break;
@@ -98,92 +98,84 @@ interface Mark extends Passage {
   readonly list: string[];
 }
 
-interface CardReader {
-  /** Callbacks for the parser. */
-  readonly handler: Pick<Handler, 'onopentag' | 'onclosetag' | 'ontext'>;
-  /** True when reading has stopped because the page is deeper, or has more links, than any catalog. */
-  readonly isFull: boolean;
-  /** One entry for each link to a model, in the order of the page. */
-  end(): readonly RawModel[];
-}
-
 /**
- * Reads the cards of a page. A card is a link to a model. Its first paragraph is the description, and the attributes
- * `x-test-capability` and `x-test-size` mark the elements with capabilities and sizes. `nameOf` returns the model that
- * an address leads to.
+ * Reads the cards of a page, as the parser calls it. A card is a link to a model. Its first paragraph is the
+ * description, and the attributes `x-test-capability` and `x-test-size` mark the elements with capabilities and sizes.
  */
-function createCardReader(nameOf: (href: string) => string | undefined): CardReader {
-  const cards: RawModel[] = [];
-  let depth = 0;
+class CardReader implements Pick<Handler, 'onopentag' | 'onclosetag' | 'ontext'> {
+  /** True when reading has stopped because the page is deeper, or has more links, than any catalog. */
+  isFull = false;
+  readonly #cards: RawModel[] = [];
+  #depth = 0;
   /** The depth of an open element whose text and tags are ignored, or 0. */
-  let silent = 0;
-  let isFull = false;
-  let card: Card | undefined;
-  let paragraph: Passage | undefined;
-  let mark: Mark | undefined;
+  #silent = 0;
+  #card: Card | undefined;
+  #paragraph: Passage | undefined;
+  #mark: Mark | undefined;
 
-  const endMark = () => {
-    if (mark && mark.list.length < maxMarks) mark.list.push(mark.text.slice(0, maxText));
-    mark = undefined;
-  };
+  /** `nameOf` returns the model that an address leads to. */
+  constructor(private readonly nameOf: (href: string) => string | undefined) {}
 
-  const endCard = () => {
-    endMark();
-    if (card) cards.push({ ...card, description: card.description?.text.slice(0, maxText) });
-    card = undefined;
-    paragraph = undefined;
-    isFull ||= cards.length >= maxCards;
-  };
+  onopentag(tag: string, attributes: Readonly<Record<string, string>>): void {
+    this.#depth += 1;
+    this.isFull ||= this.#depth > maxDepth;
+    if (this.isFull || this.#silent > 0) return;
+    if (silentTags.has(tag)) this.#silent = this.#depth;
+    else if (tag === 'a') this.#beginLink(attributes['href']);
+    else if (this.#card) this.#beginInside(this.#card, tag, attributes);
+  }
 
-  const beginLink = (href: string | undefined) => {
-    endCard();
-    const name = href === undefined ? undefined : nameOf(href);
-    if (name !== undefined) card = { depth, name, capabilities: [], sizes: [] };
-  };
+  onclosetag(): void {
+    if (this.#silent === this.#depth) this.#silent = 0;
+    if (this.#mark?.depth === this.#depth) this.#endMark();
+    if (this.#paragraph?.depth === this.#depth) this.#paragraph = undefined;
+    if (this.#card?.depth === this.#depth) this.#endCard();
+    this.#depth -= 1;
+  }
 
-  const beginInside = (into: Card, tag: string, attributes: Readonly<Record<string, string>>) => {
-    if (tag === 'p' && !into.description) into.description = paragraph = { depth, text: '' };
+  ontext(text: string): void {
+    if (!this.isFull && this.#silent === 0) this.#append(text);
+  }
+
+  /** One entry for each link to a model, in the order of the page. */
+  end(): readonly RawModel[] {
+    this.#endCard();
+    return this.#cards;
+  }
+
+  #beginLink(href: string | undefined): void {
+    this.#endCard();
+    const name = href === undefined ? undefined : this.nameOf(href);
+    if (name !== undefined) this.#card = { depth: this.#depth, name, capabilities: [], sizes: [] };
+  }
+
+  #beginInside(into: Card, tag: string, attributes: Readonly<Record<string, string>>): void {
+    const depth = this.#depth;
+    if (tag === 'p' && !into.description) into.description = this.#paragraph = { depth, text: '' };
     const list = markListOf(attributes);
-    if (list && !mark) mark = { depth, text: '', list: into[list] };
-    if (tag === 'br') append(' ');
-  };
+    if (list && !this.#mark) this.#mark = { depth, text: '', list: into[list] };
+    if (tag === 'br') this.#append(' ');
+  }
 
-  const append = (text: string) => {
-    for (const passage of [paragraph, mark])
+  #append(text: string): void {
+    for (const passage of [this.#paragraph, this.#mark])
       if (passage && passage.text.length < maxText) passage.text += text;
-  };
+  }
 
-  const handler: CardReader['handler'] = {
-    onopentag(tag, attributes) {
-      depth += 1;
-      isFull ||= depth > maxDepth;
-      if (isFull || silent > 0) return;
-      if (silentTags.has(tag)) silent = depth;
-      else if (tag === 'a') beginLink(attributes['href']);
-      else if (card) beginInside(card, tag, attributes);
-    },
-    onclosetag() {
-      if (silent === depth) silent = 0;
-      if (mark?.depth === depth) endMark();
-      if (paragraph?.depth === depth) paragraph = undefined;
-      if (card?.depth === depth) endCard();
-      depth -= 1;
-    },
-    ontext(text) {
-      if (!isFull && silent === 0) append(text);
-    },
-  };
+  #endMark(): void {
+    const mark = this.#mark;
+    if (mark && mark.list.length < maxMarks) mark.list.push(mark.text.slice(0, maxText));
+    this.#mark = undefined;
+  }
 
-  return {
-    handler,
-    get isFull() {
-      return isFull;
-    },
-    end() {
-      endCard();
-      return cards;
-    },
-  };
+  #endCard(): void {
+    this.#endMark();
+    const card = this.#card;
+    if (card) this.#cards.push({ ...card, description: card.description?.text.slice(0, maxText) });
+    this.#card = undefined;
+    this.#paragraph = undefined;
+    this.isFull ||= this.#cards.length >= maxCards;
+  }
 }
 
 function markListOf(attributes: Readonly<Record<string, string>>) {

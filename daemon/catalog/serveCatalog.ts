@@ -8,23 +8,27 @@ import {
 import type { Lazy } from '../base/lazily.ts';
 import { catalogParamsSchema, probeCatalogParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import { requireAbility } from '../runner/abilities.ts';
-import type { Runner } from '../runner/runner.ts';
+import { type Runner, requireAbility } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { Catalog, CatalogQuery } from './catalog.ts';
-
-export interface CatalogDependencies {
-  readonly catalog: Lazy<Catalog>;
-  readonly servers: Servers;
-  /** The names of the installed models; empty if the server does not answer. */
-  readonly installed: (runner: Runner, signal: AbortSignal) => Promise<readonly string[]>;
-}
 
 /** How long to wait for the installed models, in ms, so that a runner that hangs does not hide the catalog. */
 const installedWithin = 2_000;
 
 /** Answers the requests for the public catalogs. */
-export function serveCatalog(endpoint: Endpoint, { catalog, servers, installed }: CatalogDependencies): void {
+export function serveCatalog(
+  endpoint: Endpoint,
+  {
+    catalog,
+    servers,
+    installed,
+  }: {
+    readonly catalog: Lazy<Catalog>;
+    readonly servers: Servers;
+    /** The names of the installed models; empty if the server does not answer. */
+    readonly installed: (runner: Runner, signal: AbortSignal) => Promise<readonly string[]>;
+  },
+): void {
   const queryOf = async ({ server, ...query }: CatalogParams, signal: AbortSignal): Promise<CatalogQuery> => {
     const runner = await servers.runner(server, signal);
     requireAbility(runner, 'catalog');

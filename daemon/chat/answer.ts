@@ -1,17 +1,18 @@
 import { isRecord } from '../../protocol/base/json.ts';
 import type { StreamRedaction } from '../../protocol/base/redaction.ts';
-import type { ChatParams, Message, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
+import type { ChatParams, Message, Notice, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import { nodesIn } from '../base/nesting.ts';
 import type { CallPart, ChatPart, UnreadCall } from '../runner/runner.ts';
+import { AnswerText } from './answerText.ts';
 import type { sentContext } from './chatPlan.ts';
 import type { DeltaPump } from './deltas.ts';
-import { createThinkingQuote, LongText } from './formatting.ts';
+import { LongText, ThinkingQuote } from './formatting.ts';
 import {
   afterLeadingThinking,
-  createStreamParser,
   profileForModel,
   type StreamEvent,
+  StreamParser,
   type WarningEvent,
 } from './thinkingParser.ts';
 import { mendedArguments, RequestTools, toolShapes } from './toolUtilities.ts';
@@ -39,7 +40,7 @@ interface AnswerOptions {
   readonly contextTags: readonly string[];
   readonly sent: ReturnType<typeof sentContext>;
   readonly pump: DeltaPump;
-  readonly notice: (code: NoticeCode, message: string) => void;
+  readonly notice: (notice: Notice) => void;
   /** Creates an id for a tool call that came without one. */
   readonly createId: () => string;
   /** Removes secrets from what the runner writes, one for each kind of text. */
@@ -49,9 +50,9 @@ interface AnswerOptions {
 /** The answer so far. It also sends its deltas. */
 export class RoundAnswer {
   readonly #options: AnswerOptions;
-  readonly #parser: ReturnType<typeof createStreamParser>;
+  readonly #parser: StreamParser;
   readonly #tools: RequestTools;
-  readonly #quote: ReturnType<typeof createThinkingQuote> | undefined;
+  readonly #quote: ThinkingQuote | undefined;
   readonly #text: AnswerText;
   readonly #toolCalls: ToolCall[] = [];
   /** Calls that were met. Only the whole answer shows which of them count. */
@@ -87,7 +88,7 @@ export class RoundAnswer {
     const shapes = toolShapes(tools);
     this.#options = options;
     this.#tools = new RequestTools(shapes);
-    this.#parser = createStreamParser({
+    this.#parser = new StreamParser({
       profile: profileForModel(params.model, thinks),
       tools: shapes,
       startsInThinking,
@@ -95,7 +96,7 @@ export class RoundAnswer {
       sent,
       dropContextTags: params.dropContextTags === true,
     });
-    this.#quote = params.thinkingFormat === 'quote' ? createThinkingQuote() : undefined;
+    this.#quote = params.thinkingFormat === 'quote' ? new ThinkingQuote() : undefined;
     this.#text = new AnswerText(pump, createRedaction);
   }
 
@@ -107,6 +108,10 @@ export class RoundAnswer {
 
   get hasToolCalls(): boolean {
     return this.#toolCalls.length > 0;
+  }
+
+  get isEmpty(): boolean {
+    return !this.hasText && !this.hasToolCalls && this.unread.length === 0;
   }
 
   /**
@@ -251,7 +256,7 @@ export class RoundAnswer {
 
   #notice(code: NoticeCode, message: string): void {
     this.#text.pause();
-    this.#options.notice(code, message);
+    this.#options.notice({ code, message });
   }
 
   #call({ id, name, arguments: given }: CallPart): void {
@@ -301,26 +306,6 @@ interface MetCall {
   readonly from: 'runner' | 'text' | 'thinking';
 }
 
-/** The same parts, with neighbouring text in one part. A read of a fast runner holds hundreds of tokens. */
-export function* joined(parts: readonly ChatPart[]): Generator<ChatPart> {
-  let texts: string[] = [];
-  let last: ChatPart | undefined;
-  for (const part of parts) {
-    if (last && !isText(part)) {
-      yield { ...last, content: texts.join('') };
-      texts = [];
-      last = undefined;
-    }
-    if (isText(part)) texts.push((last = part).content);
-    else yield part;
-  }
-  if (last) yield { ...last, content: texts.join('') };
-}
-
-function isText({ content, thinking, toolCalls, malformed, done }: ChatPart): boolean {
-  return content !== '' && thinking === '' && toolCalls.length === 0 && !malformed && !done;
-}
-
 function piecesOf(text: string): readonly string[] {
   if (text.length <= pieceLength) return text === '' ? [] : [text];
   return Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
@@ -333,42 +318,4 @@ function tooLong(what: string): RunnerError {
     'bad-response',
     `The answer has grown beyond ${what} and was stopped. Set a limit with the option num_predict.`,
   );
-}
-
-type Kind = 'text' | 'thinking';
-
-/**
- * The text and the thinking of an answer. Secrets are removed here, so that the deltas, the message and every copy are
- * the same.
- */
-class AnswerText {
-  readonly #pump: DeltaPump;
-  readonly #redactions: Readonly<Record<Kind, StreamRedaction>>;
-  readonly received = { text: new LongText(), thinking: new LongText() };
-
-  constructor(pump: DeltaPump, createRedaction: () => StreamRedaction) {
-    this.#pump = pump;
-    this.#redactions = { text: createRedaction(), thinking: createRedaction() };
-  }
-
-  add(kind: Kind, added: string): void {
-    const other = kind === 'text' ? 'thinking' : 'text';
-    this.#send(other, this.#redactions[other].pause());
-    this.#send(kind, this.#redactions[kind].add(added));
-  }
-
-  /** Something other than text comes next. */
-  pause(): void {
-    for (const kind of ['thinking', 'text'] as const) this.#send(kind, this.#redactions[kind].pause());
-  }
-
-  end(): void {
-    for (const kind of ['thinking', 'text'] as const) this.#send(kind, this.#redactions[kind].end());
-  }
-
-  #send(kind: Kind, text: string): void {
-    if (text === '') return;
-    this.received[kind].add(text);
-    this.#pump.push({ kind, text });
-  }
 }

@@ -3,14 +3,12 @@ import type { ChatParams, FinishReason } from '../../protocol/messages/chat.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { createSchemaCheck } from '../base/schemaCheck.ts';
 
-interface FormattedAnswer {
-  readonly format: NonNullable<ChatParams['format']>;
-  readonly text: string;
-  readonly finishReason: FinishReason;
-}
-
 /** A sentence about an answer that is not in the format that was asked for; undefined if it is. */
-export function problemOfFormat({ format, text, finishReason }: FormattedAnswer): string | undefined {
+export function problemOfFormat(
+  format: NonNullable<ChatParams['format']>,
+  text: string,
+  finishReason: FinishReason,
+): string | undefined {
   const value = isNestedTooDeep(text) ? undefined : tryJson(text);
   if (value === undefined)
     return finishReason === 'length'

@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
-import {
-  type ChatParams,
-  cancelChat,
-  chatDelta,
-  chatRequest,
-  setModeRequest,
-} from '../../protocol/messages/chat.ts';
+import { cancelChat } from '../../protocol/messages/chat.ts';
 import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { exact } from '../base/validate.ts';
@@ -15,9 +9,6 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import { LSPErrorCodes, ResponseError } from '../rpc/languageServer.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { StatusMonitor } from '../status/status.ts';
-import type { AgentModes } from './agentMode.ts';
-import type { ChatTurn } from './chat.ts';
-import { agentMode, chatParamsSchema } from './params.ts';
 
 interface StreamParams extends ServerParams {
   readonly streamId: string;
@@ -68,31 +59,3 @@ export function serveAnswerStreams(
     }
   };
 }
-
-interface ChatParts {
-  readonly chat: ChatTurn;
-  readonly stream: AnswerStream;
-  /** @throws {Error} if a name is not that of a tool server, or the mode is not possible here. */
-  readonly requireTools: (
-    asked: Pick<ChatParams, 'agent' | 'hostedTools'>,
-    signal: AbortSignal,
-  ) => Promise<void>;
-  readonly modes: AgentModes;
-}
-
-/** Answers the request for a turn and sends its deltas. */
-export function serveChat(endpoint: Endpoint, { chat, stream, requireTools, modes }: ChatParts): void {
-  endpoint.onRequest(chatRequest, chatParamsSchema, (params, asked) =>
-    stream(params, asked, async ({ runner, model }, signal) => {
-      await requireTools(params, signal);
-      return chat(runner, { ...params, model }, (delta) => endpoint.notify(chatDelta, delta), signal);
-    }),
-  );
-  endpoint.onRequest(setModeRequest, setModeSchema, async ({ streamId, mode }, signal) => {
-    await requireTools({ agent: { mode } }, signal);
-    modes.change(streamId, mode);
-    return {};
-  });
-}
-
-const setModeSchema = exact(z.object({ streamId: z.string(), mode: agentMode }));

@@ -1,14 +1,7 @@
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { StreamRedaction } from '../../protocol/base/redaction.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type {
-  ChatParams,
-  ChatResult,
-  FinishReason,
-  Notice,
-  ToolCall,
-  Usage,
-} from '../../protocol/messages/chat.ts';
+import type { ChatParams, ChatResult, FinishReason, ToolCall, Usage } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { createYielder } from '../base/yielder.ts';
@@ -16,20 +9,33 @@ import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts'
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import { type ToolSupport, type ToolVerdict, verdictOfRefusal } from '../models/toolSupport.ts';
-import { brokenOff, endOf } from '../runner/doneReason.ts';
-import type { ChatPart, ChatRequest, Runner, WaitReason } from '../runner/runner.ts';
-import { joined, RoundAnswer } from './answer.ts';
+import { brokenOff, type ChatPart, type ChatRequest, endOf, type Runner } from '../runner/runner.ts';
+import { RoundAnswer } from './answer.ts';
 import type { problemOfFormat } from './answerFormat.ts';
+import { joined, LoopWatch } from './answerText.ts';
 import {
+  askedWindow,
   contextNames,
   mayStartInThinking,
   neededCapabilities,
   type Plan,
   planChat,
+  requestOf,
   sentContext,
 } from './chatPlan.ts';
-import { createDeltaPump, createNotices, type DeltaPump, type Notices, type SendDelta } from './deltas.ts';
-import { createLoopWatch } from './loops.ts';
+import {
+  answerEmpty,
+  answerLoops,
+  answerLost,
+  createDeltaPump,
+  createNotices,
+  type DeltaPump,
+  type Notices,
+  type SendDelta,
+  schemasSimplified,
+  toolsDisabled,
+  waiting,
+} from './deltas.ts';
 import { noticesAbout, type PrivateFile, recipientOf, screenAttachments } from './privateAttachments.ts';
 import { PromptFit } from './promptFit.ts';
 import { type PromptSize, promptSizeOf, type TokenEstimate } from './turnWindow.ts';
@@ -47,9 +53,7 @@ interface ChatDependencies {
   readonly createId: () => string;
   readonly findPrivacy: FindPrivacy;
   /** A sentence about an answer that is not in its format. The validator is loaded with the first one. */
-  readonly checkFormat: (
-    answer: Parameters<typeof problemOfFormat>[0],
-  ) => Promise<ReturnType<typeof problemOfFormat>>;
+  readonly checkFormat: (...answer: Parameters<typeof problemOfFormat>) => Promise<string | undefined>;
   /** Removes secrets from what a runner writes. */
   readonly createRedaction: () => StreamRedaction;
 }
@@ -145,7 +149,11 @@ class Round {
   async #learn(): Promise<void> {
     const { runner, params } = this.#options;
     const { learn } = this.#dependencies;
-    await runner.ready?.(params.model, () => this.#noticeWaiting('loading'), this.#stop.signal);
+    await runner.ready?.(
+      params.model,
+      () => this.#notices.add(waiting('loading', params.model)),
+      this.#stop.signal,
+    );
     return learn(runner, params.model, neededCapabilities(params, runner.facts), this.#stop.signal);
   }
 
@@ -153,21 +161,12 @@ class Round {
   #noticePrivateFiles(): void {
     const { runner, params, privateFiles } = this.#options;
     const recipient = recipientOf(runner.server, params.model, this.#dependencies.knowledge);
-    for (const { code, message } of noticesAbout(privateFiles, recipient)) this.#notices.add(code, message);
+    for (const notice of noticesAbout(privateFiles, recipient)) this.#notices.add(notice);
   }
 
   #plan(refusesThinking = false): Plan {
     const { runner, params } = this.#options;
-    const { knowledge } = this.#dependencies;
-    return planChat(params, {
-      vision: knowledge.visionByModelId.get(modelId(runner.server, params.model)),
-      thinking: refusesThinking
-        ? { value: false, from: 'observed' }
-        : knowledge.capability(runner.server, params.model, 'thinking'),
-      mayHaveLevels: knowledge.about(runner.server, params.model).thinkingLevels !== false,
-      requiresCalls: runner.facts.requiresCalls === true,
-      triesUnknown: runner.facts.triesUnknown === true,
-    });
+    return planChat(params, runner, { knowledge: this.#dependencies.knowledge, refusesThinking });
   }
 
   /**
@@ -181,7 +180,7 @@ class Round {
     const report = (verdict: ToolVerdict) => admission?.report(verdict);
     const tools = admission?.send ? plan.tools : [];
     try {
-      for (const { code, message } of plan.notices) this.#notices.add(code, message);
+      for (const notice of plan.notices) this.#notices.add(notice);
       if (offered && tools.length === 0) this.#noticeWithoutTools();
       return await this.#ask({ ...plan, tools }, () => report(tools.length > 0 ? 'enabled' : 'unknown'));
     } catch (error) {
@@ -229,8 +228,7 @@ class Round {
   }
 
   #noticeWithoutTools(): void {
-    const { code, message } = toolsDisabled(this.#options.params.model);
-    this.#notices.add(code, message);
+    this.#notices.add(toolsDisabled(this.#options.params.model));
   }
 
   #createAnswer(tools: Plan['tools']): RoundAnswer {
@@ -262,12 +260,12 @@ class Round {
     this.#answer = this.#createAnswer(plan.tools);
     let last: ChatPart | undefined;
     const yieldNow = createYielder();
-    const watch = plan.tools.length > 0 ? createLoopWatch() : undefined;
+    const watch = plan.tools.length > 0 ? new LoopWatch() : undefined;
     try {
       for await (const parts of runner.chat(request, this.#stop.signal)) {
         const [first] = parts;
-        if (first?.waitsFor) this.#noticeWaiting(first.waitsFor);
-        if (first?.simplified) this.#noticeSimplified(first.simplified);
+        if (first?.waitsFor) this.#notices.add(waiting(first.waitsFor, params.model));
+        if (first?.simplified) this.#notices.add(schemasSimplified(first.simplified));
         if (first?.waitsFor || first?.simplified) continue;
         if (last === undefined) {
           onAnswered();
@@ -280,23 +278,18 @@ class Round {
           }
           watch?.add(part.thinking + part.content);
         }
-        if (watch?.isLooping) return this.#stopLoop();
+        // The model would go on for ever. What it has written stays.
+        if (watch?.isLooping) {
+          this.#end('length');
+          this.#notices.add(answerLoops);
+          return 'length';
+        }
         await pump.ready();
       }
     } catch (error) {
       throw await fit.withFigures(error);
     }
     return this.#finish(last, fit, size);
-  }
-
-  /** The model would go on for ever. What it has written stays. */
-  #stopLoop(): FinishReason {
-    this.#end('length');
-    this.#notices.add(
-      'answer-loops',
-      'The model wrote the same text again and again, so its answer was stopped. Ask again, or in other words.',
-    );
-    return 'length';
   }
 
   #createFit(size: PromptSize, request: ChatRequest): PromptFit {
@@ -322,8 +315,10 @@ class Round {
       });
     this.#end(end);
     const { promptTokens = 0, completionTokens = 0 } = last ?? {};
-    if (!this.#answer.begun && completionTokens > 1) this.#noticeLost(completionTokens);
-    else if (end === 'stop') this.#noticeEmpty();
+    if (!this.#answer.begun && completionTokens > 1) this.#notices.add(answerLost(completionTokens));
+    // An empty answer does not hold a format, which is said.
+    else if (end === 'stop' && this.#answer.isEmpty && !params.format)
+      this.#notices.add(answerEmpty(this.#answer.hasThought));
     this.#dependencies.estimate.calibrate(modelId(runner.server, params.model), size, promptTokens);
     const contextLength = await fit.allocated(promptTokens);
     this.#usage = withoutUndefined({ promptTokens, completionTokens, contextLength });
@@ -338,43 +333,8 @@ class Round {
     const { format } = this.#options.params;
     if (!format) return;
     const text = this.#answer.message().content;
-    const problem = await this.#dependencies.checkFormat({ format, text, finishReason });
-    if (problem !== undefined) this.#notices.add('format-not-held', problem);
-  }
-
-  #noticeLost(tokens: number): void {
-    this.#notices.add(
-      'answer-lost',
-      `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
-    );
-  }
-
-  #noticeEmpty(): void {
-    const { hasText, hasToolCalls, hasThought, unread } = this.#answer;
-    // An empty answer does not hold a format, which is said.
-    if (hasText || hasToolCalls || unread.length > 0 || this.#options.params.format) return;
-    const message = hasThought
-      ? 'The model thought, and stopped without an answer. Ask again, or with less thinking.'
-      : 'The model stopped without an answer. Ask again, or in other words.';
-    this.#notices.add('answer-empty', message);
-  }
-
-  #noticeSimplified(names: readonly string[]): void {
-    this.#notices.add(
-      'tool-schemas-simplified',
-      `The runner refused the schemas of ${new Intl.ListFormat('en-GB').format(names)}, so the model got simpler ones. What it calls is still checked.`,
-    );
-  }
-
-  #noticeWaiting(wait: WaitReason): void {
-    const { model } = this.#options.params;
-    if (wait === 'loading')
-      this.#notices.add('model-loading', `The runner is loading ${model}. The answer follows.`);
-    else
-      this.#notices.add(
-        'waiting-for-slot',
-        'The runner is busy with other answers. Yours begins when one of them has ended.',
-      );
+    const problem = await this.#dependencies.checkFormat(format, text, finishReason);
+    if (problem !== undefined) this.#notices.add({ code: 'format-not-held', message: problem });
   }
 
   #end(reason: string): void {
@@ -397,30 +357,4 @@ class Round {
     if (error.kind === 'model-not-found') this.#dependencies.onDidMissModel(this.#options.runner);
     return this.#answer.begun ? error.with({ partial: this.#answer.message() }) : error;
   }
-}
-
-/** The model gets no tools. */
-export function toolsDisabled(model: string): Notice {
-  return {
-    code: 'tools-disabled',
-    message: `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
-  };
-}
-
-/** What the user asked for takes precedence over the defaults of the configuration. */
-function requestOf(
-  { model, options, format, keepAlive: asked }: ChatParams,
-  { messages, tools, mustCall, think }: Plan,
-  { keepAlive, contextLength }: ReturnType<ChatDependencies['defaults']>,
-): ChatRequest {
-  return withoutUndefined({
-    ...{ model, messages, tools, think, options, format, contextLength },
-    mustCall: tools.length > 0 ? mustCall : undefined,
-    keepAlive: asked ?? keepAlive,
-  });
-}
-
-function askedWindow({ options }: ChatParams): number | undefined {
-  const asked = options?.['num_ctx'];
-  return typeof asked === 'number' && asked > 0 ? asked : undefined;
 }

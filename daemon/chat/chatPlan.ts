@@ -1,12 +1,14 @@
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import {
   type ChatParams,
   contextTags,
   type Message,
-  type NoticeCode,
+  type Notice,
   type Tool,
 } from '../../protocol/messages/chat.ts';
 import type { Capability, CapabilityName } from '../../protocol/messages/models.ts';
-import type { ServerFacts } from '../runner/runner.ts';
+import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts';
+import type { ChatRequest, Runner, ServerFacts } from '../runner/runner.ts';
 import { stripThinkingQuotes } from './formatting.ts';
 import { contextBlocks, inStrictOrder, placeContext } from './messageOrder.ts';
 
@@ -20,7 +22,7 @@ export interface Plan {
   /** The answer must be a call of one of the tools. */
   readonly mustCall?: true;
   readonly think?: ChatParams['think'];
-  readonly notices: readonly { readonly code: NoticeCode; readonly message: string }[];
+  readonly notices: readonly Notice[];
 }
 
 /** The names of the elements that are context in this chat. */
@@ -61,22 +63,22 @@ export function neededCapabilities(
   ];
 }
 
-/** What is known about the model when its chat is planned. */
-interface ModelAbilities {
-  /** Undefined if not known: then images are sent. */
-  readonly vision: boolean | undefined;
-  readonly thinking: Capability;
-  /** False if the model has refused a level of thinking. */
-  readonly mayHaveLevels: boolean;
-  /** Whether the server can hold a model to calling a tool. */
-  readonly requiresCalls: boolean;
-  /** Whether to try what is not known. */
-  readonly triesUnknown: boolean;
+interface PlanSources {
+  readonly knowledge: ModelCapabilities;
+  /** The model has just refused to think. */
+  readonly refusesThinking: boolean;
 }
 
-export function planChat(params: ChatParams, known: ModelAbilities): Plan {
-  const { vision, thinking, requiresCalls, triesUnknown } = known;
-  const notices: { code: NoticeCode; message: string }[] = [];
+export function planChat(
+  params: ChatParams,
+  { server, facts }: Runner,
+  { knowledge, refusesThinking }: PlanSources,
+): Plan {
+  const { model } = params;
+  const requiresCalls = facts.requiresCalls === true;
+  // Images are sent to a model of which nobody knows whether it can see.
+  const blind = knowledge.visionByModelId.get(modelId(server, model)) === false;
+  const notices: Notice[] = [];
   const tools = params.toolChoice === 'none' ? [] : (params.tools ?? []);
   const wantsCall = params.toolChoice === 'required' && tools.length > 0;
   if (wantsCall && !requiresCalls) {
@@ -85,25 +87,26 @@ export function planChat(params: ChatParams, known: ModelAbilities): Plan {
       message: 'The runner cannot force a tool call, so the model decides by itself.',
     });
   }
-  const blind = vision === false;
   if (blind && bringsImages(params.messages)) {
     notices.push({
       code: 'images-dropped',
-      message: `${params.model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
+      message: `${model} cannot see images, so they were left out. Choose a model with vision to ask about them.`,
     });
   }
-  const canThink = isReported(thinking) || (triesUnknown && thinking.value !== false);
+  const thinking = knowledge.capability(server, model, 'thinking');
+  const mayThink = isReported(thinking) || (facts.triesUnknown === true && thinking.value !== false);
+  const canThink = mayThink && !refusesThinking;
   if (params.think && !canThink) {
     notices.push({
       code: 'thinking-unsupported',
-      message: `${params.model} has no thinking mode, so it was asked without thinking.`,
+      message: `${model} has no thinking mode, so it was asked without thinking.`,
     });
   }
-  const isLevel = typeof params.think === 'string' && !known.mayHaveLevels;
+  const isLevel = typeof params.think === 'string' && knowledge.about(server, model).thinkingLevels === false;
   if (isLevel && canThink) {
     notices.push({
       code: 'thinking-unsupported',
-      message: `${params.model} has no levels of thinking, so it thinks as much as it usually does.`,
+      message: `${model} has no levels of thinking, so it thinks as much as it usually does.`,
     });
   }
   return {
@@ -137,4 +140,22 @@ function conversationOf(params: ChatParams, blind: boolean): readonly Message[] 
     message.role === 'assistant' ? { ...message, content: stripThinkingQuotes(message.content) } : message,
   );
   return inStrictOrder(blind ? replayed.map(({ images: _, ...message }) => message) : replayed);
+}
+
+/** What the user asked for takes precedence over the defaults of the configuration. */
+export function requestOf(
+  { model, options, format, keepAlive: asked }: ChatParams,
+  { messages, tools, mustCall, think }: Plan,
+  { keepAlive, contextLength }: { readonly keepAlive?: string | number; readonly contextLength?: number },
+): ChatRequest {
+  return withoutUndefined({
+    ...{ model, messages, tools, think, options, format, contextLength },
+    mustCall: tools.length > 0 ? mustCall : undefined,
+    keepAlive: asked ?? keepAlive,
+  });
+}
+
+export function askedWindow({ options }: ChatParams): number | undefined {
+  const asked = options?.['num_ctx'];
+  return typeof asked === 'number' && asked > 0 ? asked : undefined;
 }

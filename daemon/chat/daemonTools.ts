@@ -1,4 +1,4 @@
-import type { Advised } from '../../protocol/messages/advice.ts';
+import type { AdviceMessage } from '../../protocol/messages/advice.ts';
 import type {
   AgentCheck,
   AgentEdit,
@@ -15,7 +15,6 @@ import type {
   ToolAnnotations,
   ToolDecision,
 } from '../../protocol/messages/tools.ts';
-import type { ToolAct } from './agentMode.ts';
 import type { ProjectRules } from './projectRules.ts';
 
 /** The tools that the daemon itself calls for a model, of MCP servers and built in: `hostedTools` in the protocol. */
@@ -36,7 +35,7 @@ export interface DaemonTools {
 export interface DaemonToolOffer {
   /** In a stable order. */
   readonly tools: readonly DaemonTool[];
-  readonly problems: readonly Advised[];
+  readonly problems: readonly AdviceMessage[];
   /** What the model should know of its work with the built-in tools: a part of the system message. */
   readonly instructions?: string;
   /** What stands in files for models. It is for a model with the built-in tools alone. */
@@ -58,6 +57,9 @@ export interface CallContext extends CallBounds {
   /** Whose edits can be taken back. Absent if the conversation is not kept. */
   readonly turn?: { readonly session: string; readonly prompt: number; readonly id: string } | undefined;
 }
+
+/** What a built-in tool does. Tools of servers have none of it: their approvals hold in every mode. */
+export type ToolAct = 'read' | 'edit' | 'check';
 
 /** A tool under the name that the model sees. */
 export interface DaemonTool extends Tool {
@@ -164,4 +166,8 @@ export type AskElicitation = (
 export type ElicitMode = 'form' | 'url';
 
 /** Asks the user whether a call may run. Without a valid decision it rejects or returns a denial. */
-export type AskApproval = (call: ApproveToolParams, signal: AbortSignal) => Promise<ApproveToolResult>;
+export type AskApproval = (
+  question: ApproveToolParams,
+  signal: AbortSignal,
+  tool: DaemonTool,
+) => Promise<ApproveToolResult>;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ChatDelta, Notice, NoticeCode, ToolCall } from '../../protocol/messages/chat.ts';
-import type { AdvisedMessage } from '../base/errors.ts';
+import type { ChatDelta, Notice, ToolCall } from '../../protocol/messages/chat.ts';
+import type { WaitReason } from '../runner/runner.ts';
 
 /** The content of one delta, before the delta is numbered. */
 type DeltaContent =
@@ -76,11 +76,54 @@ export function createNotices(pump: DeltaPump) {
   const all: Notice[] = [];
   return {
     all: all as readonly Notice[],
-    add: (code: NoticeCode, message: string | AdvisedMessage) => {
-      if (all.some((known) => known.code === code)) return;
-      const notice = typeof message === 'string' ? { code, message } : { code, ...message };
+    add(notice: Notice): void {
+      if (all.some(({ code }) => code === notice.code)) return;
       all.push(notice);
       pump.push({ kind: 'notice', notice });
     },
   };
+}
+
+/** The model gets no tools. */
+export function toolsDisabled(model: string): Notice {
+  return {
+    code: 'tools-disabled',
+    message: `${model} does not support tools, so they were left out. Choose a model with tools to use them.`,
+  };
+}
+
+export const answerLoops: Notice = {
+  code: 'answer-loops',
+  message:
+    'The model wrote the same text again and again, so its answer was stopped. Ask again, or in other words.',
+};
+
+export function answerLost(tokens: number): Notice {
+  return {
+    code: 'answer-lost',
+    message: `The model wrote ${tokens} tokens that the runner did not pass on, most likely a tool call that the runner could not read. Ask again.`,
+  };
+}
+
+export function answerEmpty(hasThought: boolean): Notice {
+  const message = hasThought
+    ? 'The model thought, and stopped without an answer. Ask again, or with less thinking.'
+    : 'The model stopped without an answer. Ask again, or in other words.';
+  return { code: 'answer-empty', message };
+}
+
+export function schemasSimplified(names: readonly string[]): Notice {
+  return {
+    code: 'tool-schemas-simplified',
+    message: `The runner refused the schemas of ${new Intl.ListFormat('en-GB').format(names)}, so the model got simpler ones. What it calls is still checked.`,
+  };
+}
+
+export function waiting(wait: WaitReason, model: string): Notice {
+  return wait === 'loading'
+    ? { code: 'model-loading', message: `The runner is loading ${model}. The answer follows.` }
+    : {
+        code: 'waiting-for-slot',
+        message: 'The runner is busy with other answers. Yours begins when one of them has ended.',
+      };
 }

@@ -3,9 +3,9 @@
  * and only re-exports the stream library.
  */
 export {
-  createThinkingQuote,
   type LeadingBlock,
   LongText,
   stripThinkingQuotes,
+  ThinkingQuote,
   takeLeadingBlocks,
 } from '../stream/stream.ts';

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { Attachment, Message } from '../../protocol/messages/chat.ts';
 import { type LeadingBlock, takeLeadingBlocks } from './formatting.ts';
 

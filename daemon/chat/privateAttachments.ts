@@ -4,7 +4,7 @@ import { type FindPrivacy, type Privacy, tryPathOf } from '../base/filePrivacy.t
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { Server } from '../runner/runner.ts';
 
-interface Screened {
+interface ScreenedMessages {
   readonly messages: readonly Message[];
   readonly privateFiles: readonly PrivateFile[];
 }
@@ -25,7 +25,7 @@ export interface PrivateFile {
 export async function screenAttachments(
   messages: readonly Message[],
   findPrivacy: FindPrivacy,
-): Promise<Screened> {
+): Promise<ScreenedMessages> {
   const newest = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
   const privateFiles: PrivateFile[] = [];
   const screen = async (attachment: Attachment, isNew: boolean): Promise<Attachment> => {

@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { NoticeCode } from '../../protocol/messages/chat.ts';
-import { type AdvisedMessage, adviseOnWindow, RunnerError } from '../base/errors.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import type { Notice } from '../../protocol/messages/chat.ts';
+import { adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { ModelCapabilities } from '../models/modelCapabilities.ts';
 import type { ChatRequest, Runner } from '../runner/runner.ts';
 import type { PromptSize } from './turnWindow.ts';
@@ -35,7 +35,7 @@ interface PromptFitOptions {
   readonly needed: number;
   /** What is sent: some runners count it exactly. */
   readonly request: ChatRequest;
-  readonly notice: (code: NoticeCode, message: string | AdvisedMessage) => void;
+  readonly notice: (notice: Notice) => void;
   readonly signal: AbortSignal;
 }
 
@@ -109,7 +109,7 @@ export class PromptFit {
     if (window === undefined || tokens < window - 1) return;
     const problem = `The answer was cut because the context window of ${window} tokens is full.`;
     const message = adviseOnWindow(problem, 'make-room', this.#fitting(tokens, window));
-    this.#options.notice('context-exceeded', message);
+    this.#options.notice({ code: 'context-exceeded', ...message });
   }
 
   /** The window in tokens, at the end of the answer to a prompt of so many tokens. */
@@ -148,15 +148,15 @@ export class PromptFit {
             'make-room',
             fitting,
           );
-    notice('context-nearly-full', message);
+    notice({ code: 'context-nearly-full', ...message });
   }
 
   #warnOfMaximum(asked: number, maximum: number): void {
     const { model, notice } = this.#options;
-    notice(
-      'context-reduced',
-      `${model} can have a context window of ${maximum} tokens at most, so it does not get ${asked}. Ask for ${maximum} or fewer.`,
-    );
+    notice({
+      code: 'context-reduced',
+      message: `${model} can have a context window of ${maximum} tokens at most, so it does not get ${asked}. Ask for ${maximum} or fewer.`,
+    });
   }
 
   #fitting(needed: number, window: number): number {

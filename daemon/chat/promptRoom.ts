@@ -3,7 +3,7 @@ import { minAgentContext } from '../../protocol/messages/initialize.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { adviseOnWindow, RunnerError } from '../base/errors.ts';
 import type { CallBounds, DaemonTool, DaemonToolOffer } from './daemonTools.ts';
-import { placeRules } from './projectRules.ts';
+import { placeRules, type RulesFile } from './projectRules.ts';
 import { clearedParts, makeRoom, withoutRemoved } from './removals.ts';
 import type { TurnWindow } from './turnWindow.ts';
 
@@ -16,12 +16,6 @@ const maxCharacters = 32_000;
 /** Whatever is left of the window, a note still fits. */
 const leastCharacters = 300;
 
-interface PromptRoomOptions {
-  readonly window: TurnWindow;
-  readonly offer: DaemonToolOffer;
-  readonly params: ChatParams;
-}
-
 /** How the prompts of a turn fit into the window of their model: what is sent, and how long results may be. */
 export class PromptRoom {
   readonly #window: TurnWindow;
@@ -33,7 +27,7 @@ export class PromptRoom {
   readonly notices: readonly Notice[];
 
   /** @throws {RunnerError} `context-exceeded`, if the window is too small for an agent. */
-  constructor({ window, offer, params }: PromptRoomOptions) {
+  constructor(window: TurnWindow, offer: DaemonToolOffer, params: ChatParams) {
     this.#window = window;
     this.#params = params;
     const { instructions, rules } = offer;
@@ -47,14 +41,7 @@ export class PromptRoom {
     this.tools = share?.isTooLarge ? offer.tools.filter(isOurs) : offer.tools;
     this.notices = [
       ...(window.isRaised ? [raised(window, params.model)] : []),
-      ...(isSmall
-        ? [
-            small(
-              window,
-              rules?.files.map(({ name }) => name),
-            ),
-          ]
-        : []),
+      ...(isSmall ? [small(window, rules?.files)] : []),
       ...(placed?.notices ?? []),
       ...(share ? [tooLarge(share)] : []),
     ];
@@ -178,9 +165,10 @@ function raised({ tokens }: TurnWindow, model: string): Notice {
   };
 }
 
-function small(window: TurnWindow, rules: readonly string[] = []): Notice {
+function small(window: TurnWindow, rules: readonly RulesFile[] = []): Notice {
   const fitting = fittingFor(window);
-  const without = rules.length === 0 ? '' : ` The rules in ${rules.join(' and ')} are left out.`;
+  const names = rules.map(({ name }) => name).join(' and ');
+  const without = names === '' ? '' : ` The rules in ${names} are left out.`;
   const advice = fitting === 0 ? '' : ` Set a context length of ${fitting}.`;
   return {
     code: 'window-small',

@@ -4,8 +4,8 @@
  */
 export {
   afterLeadingThinking,
-  createStreamParser,
   profileForModel,
   type StreamEvent,
+  StreamParser,
   type WarningEvent,
 } from '../stream/stream.ts';

@@ -1,34 +1,12 @@
-import { orAborted } from '../../protocol/base/abort.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import { cutText, withoutMiddle } from '../../protocol/base/text.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
+import { messageOf, withoutMiddle } from '../../protocol/base/text.ts';
 import type { Message, ToolCall, ToolResult } from '../../protocol/messages/chat.ts';
-import type {
-  ApproveToolParams,
-  ApproveToolResult,
-  ToolDecision,
-  ToolProgress,
-} from '../../protocol/messages/tools.ts';
-import type { TurnMode } from './agentMode.ts';
-import type {
-  AskApproval,
-  AskElicitation,
-  CallContext,
-  CallListener,
-  CallOutcome,
-  DaemonTool,
-  PreparedCall,
-} from './daemonTools.ts';
+import type { ToolProgress } from '../../protocol/messages/tools.ts';
+import type { AskElicitation, CallListener, CallOutcome, DaemonTool, PreparedCall } from './daemonTools.ts';
+import { callEndings, type Permission, type PermissionOptions, permissionFor } from './permissions.ts';
 
-export interface ToolRunOptions {
+export interface ToolRunOptions extends PermissionOptions {
   readonly tools: readonly DaemonTool[];
-  readonly streamId: string;
-  readonly signal: AbortSignal;
-  /** What is asked about. */
-  readonly mode: TurnMode;
-  /** Absent if nobody can be asked. */
-  readonly askApproval?: AskApproval;
   /** Whether the turn's rounds of calls are used up. */
   readonly spent?: boolean;
   /** The ids of calls whose arguments cannot be read. */
@@ -42,30 +20,12 @@ export interface ToolRunOptions {
   /** Absent if nobody can be asked. */
   readonly askElicitation?: AskElicitation;
   readonly onResult: (result: ToolResult) => Promise<void>;
-  /** What the results of this round may be; absent if nobody knows the window of the model. */
-  readonly bounds?: CallContext;
   /** What the model gets in place of the outcome of a call; the tool is absent if nobody offers it. */
   readonly onOutcome?: (call: ToolCall, outcome: CallOutcome, tool: DaemonTool | undefined) => CallOutcome;
   /** The right names of tools that the model was told already. */
   readonly told?: Set<string>;
   /** A sentence about a tool that nobody offers. */
   readonly adviceOn?: (name: string) => string | undefined;
-}
-
-/** What stands in place of the result of a call that did not end. */
-export const callEndings = {
-  cancelled: 'The call was cancelled.',
-  interrupted: 'The call was interrupted.',
-  notRun: 'The call was not run.',
-} as const;
-const denial = 'The user did not allow';
-const isDenial = /^The user did not allow (?:the call of |it: ")/;
-/** Of the reason that the user gives for a denial, in characters. */
-const maxReason = 1_000;
-
-/** Whether a result stands in place of that of the tool, because the call did not end or was not allowed. */
-export function standsForResult(content: string): boolean {
-  return Object.values<string>(callEndings).includes(content) || isDenial.test(content);
 }
 
 /** A model that makes more calls at once is caught in a loop. */
@@ -84,7 +44,8 @@ export async function runCalls(
   const { onResult, tools } = options;
   // Only one question is open at a time, because its answer may settle the next ones.
   const approvals = new SerialQueue();
-  const answer = async ({ call, asMeant, tool }: MeantCall, index: number) => {
+  const answer = async (meantCall: MeantCall, index: number) => {
+    const { call, asMeant, tool } = meantCall;
     const found = bounded(await outcomeOf({ call: asMeant, index, tool }, options, approvals), options);
     const outcome = options.onOutcome?.(asMeant, found, tool) ?? found;
     const {
@@ -94,7 +55,7 @@ export async function runCalls(
       check: ___,
       isForgiven: ____,
       ...result
-    } = withToolName(outcome, { call, tool, told: options.told });
+    } = withToolName(outcome, meantCall, options.told);
     const shown = images === undefined ? {} : { images };
     await onResult({ id: call.id, name: call.name, server: tool?.server ?? '', ...result, ...shown });
     const { content } = result;
@@ -136,14 +97,12 @@ function meaningOf(call: ToolCall, tools: readonly DaemonTool[]): MeantCall {
   return { call, asMeant: call, tool: undefined };
 }
 
-interface NamedCall {
-  readonly call: ToolCall;
-  readonly tool: DaemonTool | undefined;
-  readonly told: ToolRunOptions['told'];
-}
-
 /** A model that calls a tool by another name is told the right one, once in a turn. */
-function withToolName(outcome: CallOutcome, { call, tool, told }: NamedCall): CallOutcome {
+function withToolName(
+  outcome: CallOutcome,
+  { call, tool }: MeantCall,
+  told: Set<string> | undefined,
+): CallOutcome {
   if (tool === undefined || tool.name === call.name || told?.has(tool.name)) return outcome;
   told?.add(tool.name);
   return { ...outcome, content: `[The tool is called ${tool.name}.]\n${outcome.content}` };
@@ -269,140 +228,4 @@ function problemOf(
       ? 'There are no tools now.'
       : `The tools are: ${names.join(', ')}${tools.length > maxNamed ? ' and more' : ''}.`
   }`;
-}
-
-/** Whether a call may run. */
-interface Permission {
-  /** A sentence for the model; absent if the call may run. */
-  readonly refusal?: string;
-  /** It was refused because nobody could be asked. */
-  readonly isUnasked?: boolean;
-  /** The user has seen it. */
-  readonly wasAsked?: boolean;
-  /** The call as the user was shown it. Whoever gets it ends it. */
-  readonly prepared?: PreparedCall;
-}
-
-interface ApprovalRequest {
-  readonly call: ToolCall;
-  readonly tool: DaemonTool;
-}
-
-async function permissionFor(
-  request: ApprovalRequest,
-  options: ToolRunOptions,
-  approvals: SerialQueue,
-): Promise<Permission> {
-  const { tool, call } = request;
-  const { askApproval, mode, signal } = options;
-  const rule = async () => {
-    if (mode.isStopped) return 'stopped';
-    const found = mode.rule(tool.act);
-    return found === 'asked' && (await tool.isApproved(call.arguments)) ? 'runs' : found;
-  };
-  // One after another, so that the questions come in the order of the calls.
-  const first = await approvals.run('check', rule);
-  if (first === 'runs') {
-    const permission = await prepare(request, options);
-    if (permission.prepared?.isAskedAnyway !== true) return permission;
-    permission.prepared.end();
-    if (!askApproval) return { refusal: neverUnasked };
-  }
-  if (first === 'asked' && !askApproval) {
-    const refusal = `The tool ${tool.name} is not allowed here, and nobody can be asked. Go on without it, and say that the user may allow it.`;
-    return { refusal, isUnasked: true };
-  }
-  return approvals.run('approval', async () => {
-    for (;;) {
-      signal.throwIfAborted();
-      // The previous answer, or another mode, may have decided about this call as well.
-      const now = await rule();
-      signal.throwIfAborted();
-      if (now === 'stopped') return { refusal: callEndings.notRun };
-      if (now === 'refused' || !askApproval) return { refusal: refusedByMode };
-      const permission = await prepare(request, options);
-      if (permission.refusal !== undefined) return permission;
-      if (now === 'runs' && permission.prepared?.isAskedAnyway !== true) return permission;
-      const answer = await askUser(request, { ...options, askApproval, mode }, permission.prepared);
-      if (answer?.wasAsked) return { ...permission, ...answer };
-      permission.prepared?.end();
-      if (answer) return answer;
-    }
-  });
-}
-
-const refusedByMode =
-  'The user has chosen a mode in which nothing is changed and nothing is run. Go on without it.';
-const neverUnasked =
-  'The user is asked about this change in every mode, and nobody can be asked here. Tell the user what to change.';
-
-/** What cannot run at all is refused before anybody is asked. */
-async function prepare(
-  { call, tool }: ApprovalRequest,
-  { signal, bounds }: ToolRunOptions,
-): Promise<Permission> {
-  const prepared = await tool.prepare?.(call.arguments, signal, bounds);
-  if (!prepared) return {};
-  return prepared.problem === undefined ? { prepared } : { refusal: prepared.problem };
-}
-
-interface AskingOptions extends ToolRunOptions {
-  readonly askApproval: AskApproval;
-  readonly mode: TurnMode;
-}
-
-/** Undefined if the mode was changed meanwhile, which answers the question. */
-async function askUser(
-  request: ApprovalRequest,
-  options: AskingOptions,
-  prepared: PreparedCall | undefined,
-): Promise<Omit<Permission, 'prepared'> | undefined> {
-  const { call, tool } = request;
-  const { askApproval, mode } = options;
-  const question = questionOf(request, options, prepared);
-  const about = { act: tool.act, isAskedAnyway: prepared?.isAskedAnyway === true };
-  const ask = (signal: AbortSignal) =>
-    orAborted(askApproval(question, signal), signal).catch((): ApproveToolResult => ({ decision: 'deny' }));
-  const given = await mode.ask(about, options.signal, ask);
-  if (!given) return undefined;
-  const { decision, reason } = asOffered(given, question.decisions);
-  if (decision === 'answer') mode.allowEdits();
-  if (decision === 'stop') mode.stop();
-  if (decision === 'session' || decision === 'always') await tool.allow(decision, call.arguments);
-  const isDenied = decision === 'deny' || decision === 'stop';
-  return isDenied ? { refusal: denialOf(tool.name, reason) } : { wasAsked: true };
-}
-
-function questionOf(
-  { call, tool }: ApprovalRequest,
-  { streamId }: ToolRunOptions,
-  prepared: PreparedCall | undefined,
-): ApproveToolParams {
-  const { server, title, description, annotations } = tool;
-  // What is asked in every mode, no answer allows beforehand.
-  const isEach = (decision: ToolDecision) => prepared?.isAskedAnyway !== true || decision !== 'answer';
-  const decisions = tool.decisions?.filter(isEach);
-  const toolCall = { ...call, arguments: prepared?.given ?? call.arguments };
-  return withoutUndefined<ApproveToolParams>({
-    ...{ streamId, toolCall, server, title, description, annotations, decisions },
-    diff: prepared?.diff,
-    command: prepared?.command,
-  });
-}
-
-const usualDecisions: readonly ToolDecision[] = ['once', 'session', 'always', 'deny'];
-
-/** Any other answer is a denial. */
-function asOffered(
-  given: ApproveToolResult,
-  offered: readonly ToolDecision[] = usualDecisions,
-): ApproveToolResult {
-  return offered.includes(given.decision) ? given : { ...given, decision: 'deny' };
-}
-
-function denialOf(tool: string, reason = ''): string {
-  const given = cutText(reason.trim(), maxReason);
-  return given === ''
-    ? `${denial} the call of ${tool}. Go on without it.`
-    : `${denial} it: ${JSON.stringify(given)}.`;
 }

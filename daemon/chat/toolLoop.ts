@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import {
   type AgentCheck,
   type AgentEdit,
@@ -15,8 +15,8 @@ import {
 } from '../../protocol/messages/chat.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
-import { type AgentModes, TurnMode } from './agentMode.ts';
-import { type ChatRound, type ChatTurn, type RoundResult, toolsDisabled } from './chat.ts';
+import { CallRepeats } from './callRepeats.ts';
+import type { ChatRound, ChatTurn, RoundResult } from './chat.ts';
 import type {
   AskApproval,
   AskElicitation,
@@ -26,12 +26,11 @@ import type {
   DaemonToolOffer,
   DaemonTools,
 } from './daemonTools.ts';
-import type { SendDelta } from './deltas.ts';
-import { CallRepeats } from './loops.ts';
+import { type SendDelta, toolsDisabled } from './deltas.ts';
+import { type AgentModes, callEndings, TurnMode } from './permissions.ts';
 import { PromptRoom } from './promptRoom.ts';
-import { createRemovals } from './removals.ts';
-import { callEndings, runCalls, type ToolRunOptions } from './toolCalls.ts';
-import type { FindWindow, TurnWindow } from './turnWindow.ts';
+import { runCalls, type ToolRunOptions } from './toolCalls.ts';
+import { type FindWindow, unknownWindow } from './turnWindow.ts';
 
 /** The tools of a client, and what it does while they are called. */
 export interface TurnTools {
@@ -86,11 +85,6 @@ interface LoopOptions {
 type Content<T = ChatDelta> = T extends ChatDelta ? Omit<T, 'streamId' | 'seq'> : never;
 
 const noOffer: DaemonToolOffer = { tools: [], problems: [] };
-function unknownWindow(): TurnWindow {
-  const removals = createRemovals();
-  return { tokens: undefined, isFixed: false, removals, estimate: () => 0, characters: () => 0 };
-}
-
 interface RoundOfCalls {
   readonly offer: DaemonToolOffer;
   readonly bounds?: CallBounds;
@@ -215,7 +209,7 @@ class Loop {
     try {
       const hasTools = offer.tools.length > 0;
       const window = hasTools ? await findWindow(runner, params, { asks, signal }) : unknownWindow();
-      const room = new PromptRoom({ window, offer, params });
+      const room = new PromptRoom(window, offer, params);
       for (const notice of room.notices) await this.#say(notice);
       return room;
     } catch (error) {

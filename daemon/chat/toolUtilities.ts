@@ -1,6 +1,6 @@
 import { tryJson } from '../../protocol/base/json.ts';
 import type { Tool } from '../../protocol/messages/chat.ts';
-import { createStreamParser, profileForModel, type ToolShape } from '../stream/stream.ts';
+import { profileForModel, StreamParser, type ToolShape } from '../stream/stream.ts';
 
 /**
  * Finding tool calls in streamed text, and the tool that a model means. The module is prescribed by the specification
@@ -40,7 +40,7 @@ export function mendedArguments(
   const call = bare.startsWith('<')
     ? `<function=${tool.name}>${bare}</function>`
     : `{"name": ${JSON.stringify(tool.name)}, "arguments": ${bare}}`;
-  const parser = createStreamParser({ profile: profileForModel('', false), tools: [tool] });
+  const parser = new StreamParser({ profile: profileForModel('', false), tools: [tool] });
   const events = [...parser.push(`<tool_call>${call}</tool_call>`), ...parser.finish('stop')];
   return events.find((event) => event.type === 'toolCall')?.call.arguments;
 }

@@ -25,6 +25,12 @@ export interface TurnWindow {
   characters(tokens: number): number;
 }
 
+/** Of a turn without tools, whose window nobody needs to know. */
+export function unknownWindow(): TurnWindow {
+  const removals = createRemovals();
+  return { tokens: undefined, isFixed: false, removals, estimate: () => 0, characters: () => 0 };
+}
+
 /** `asks`: the turn is that of an agent, which needs a window of some size. Otherwise nothing is asked. */
 export type FindWindow = (
   runner: Runner,
@@ -32,7 +38,7 @@ export type FindWindow = (
   options: { readonly asks: boolean; readonly signal: AbortSignal },
 ) => Promise<TurnWindow>;
 
-interface WindowsOptions {
+interface WindowSources {
   /** What the file of a kept conversation says was removed from its prompts. */
   readonly clearedIn?: (session: string) => Promise<ClearedParts | undefined>;
   readonly knowledge: ModelCapabilities;
@@ -44,7 +50,7 @@ interface WindowsOptions {
 /** How many conversations are remembered. The one that was used longest ago is forgotten first. */
 const maxConversations = 256;
 
-export function createWindows({ clearedIn, knowledge, estimate, defaults }: WindowsOptions): FindWindow {
+export function createWindows({ clearedIn, knowledge, estimate, defaults }: WindowSources): FindWindow {
   const conversations = new Map<string, Removals>();
   const removalsOf = async (key: string) => {
     const known = conversations.get(key);

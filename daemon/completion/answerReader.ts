@@ -1,7 +1,7 @@
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { AnswerContext } from './answerContext.ts';
-import { findSpecialToken, isTurnHeader, maxTokenLength } from './families.ts';
+import type { AnswerContext } from './cursorContext.ts';
+import { findSpecialToken, isTurnHeader, maxTokenLength } from './fillInTheMiddle.ts';
 import { opensFence, withoutDoubledBlank } from './filters.ts';
 import { isClosersOrBlank } from './syntax.ts';
 

@@ -4,9 +4,8 @@ import {
   type InlineCompletionParams,
   type SelectedCompletionInfo,
 } from '../../protocol/messages/completion.ts';
-import { answerContextOf } from './answerContext.ts';
 import type { AskRunner } from './completionRunner.ts';
-import { cursorContextAt, cursorContextBehind, withInserted } from './cursorContext.ts';
+import { answerContextOf, cursorContextAt, cursorContextBehind, withInserted } from './cursorContext.ts';
 import { replacedLength } from './filters.ts';
 import { InFlightRequests, Newest } from './inFlight.ts';
 import type { OpenDocuments } from './openDocuments.ts';
@@ -16,7 +15,7 @@ import {
   type Acceptances,
   type CompletionPoint,
   createSuggestions,
-  type Recalled,
+  type RecalledSuggestion,
   recallAt,
   type Suggestion,
 } from './suggestions.ts';
@@ -48,8 +47,6 @@ export type Outcome =
  */
 export type Complete = (params: InlineCompletionParams, signal: AbortSignal) => Promise<Outcome>;
 
-export type Completion = ReturnType<typeof createCompletion>;
-
 /**
  * One completion from the request to the item.
  *
@@ -57,91 +54,106 @@ export type Completion = ReturnType<typeof createCompletion>;
  * request, and its document must be one that may be sent (`sendable.ts`). An earlier suggestion that fits the place is
  * shown at once (`suggestions.ts`). Otherwise the place waits for a running request that fits it (`inFlight.ts`), or
  * for a request of its own, once the user pauses (`pacing.ts`). `completionRunner.ts` adds text from other files
- * (`neighbours.ts`), tries the prompts that the model supports (`fimPrompts.ts`), and reads until there is enough
+ * (`neighbours.ts`), tries the prompts that the model supports (`fillInTheMiddle.ts`), and reads until there is enough
  * (`answerReader.ts`). The filters keep what is worth suggesting (`filters.ts`), and that becomes the item here. While
  * the item is shown, the runner is already asked for what would follow its acceptance.
  */
-export function createCompletion(dependencies: CompletionDependencies) {
-  const { ask, isIdle, acceptances, pacing, wait } = dependencies;
-  const suggestions = createSuggestions();
-  const newest = new Newest();
-  const inFlight = new InFlightRequests(async (place, signal, receive) => {
-    const text = await ask(place, signal, receive);
-    if (text === '') return undefined;
-    const suggestion = { place, text };
-    suggestions.remember(suggestion);
-    return suggestion;
-  }, wait);
-  dependencies.onDidClose((uri) => {
-    inFlight.abort('The document was closed.', uri);
-    suggestions.forget(uri);
-  });
+export class Completion {
+  readonly #dependencies: CompletionDependencies;
+  readonly #suggestions = createSuggestions();
+  readonly #newest = new Newest();
+  readonly #inFlight: InFlightRequests;
 
-  /** The reason why what was found before a wait is no longer valid. */
-  const whyStale = ({ place: { uri, model }, version }: CompletionRequest): string | undefined => {
-    if (dependencies.document(uri)?.version !== version) return 'the document has changed';
-    return dependencies.model() === model ? undefined : 'the settings have changed';
-  };
-  const whyNotNow = async (asked: CompletionRequest) =>
-    (await dependencies.whyNotSendable(asked.place.uri)) ?? whyStale(asked);
+  constructor(dependencies: CompletionDependencies) {
+    const { ask, wait, onDidClose } = dependencies;
+    this.#dependencies = dependencies;
+    this.#inFlight = new InFlightRequests(async (place, signal, receive) => {
+      const text = await ask(place, signal, receive);
+      if (text === '') return undefined;
+      const suggestion = { place, text };
+      this.#suggestions.remember(suggestion);
+      return suggestion;
+    }, wait);
+    onDidClose((uri) => {
+      this.#inFlight.abort('The document was closed.', uri);
+      this.#suggestions.forget(uri);
+    });
+  }
 
-  const offer = (
-    { place, base }: CompletionRequest,
-    { text, suggestion }: Recalled,
-    isAnswer: boolean,
-  ): Outcome => {
-    const replaced = replacedLength(text, answerContextOf(place, []));
-    const next = { ...place, around: withInserted(place.around, text, replaced), isAfterAcceptance: true };
-    if (isIdle() && dropReason(next.around, false) === undefined && !suggestions.recall(next))
-      inFlight.beginAhead(suggestion, next);
-    const item = itemOf(text, { base, replaced }, acceptances.offer(next));
-    return { kind: 'item', item, isAnswer };
-  };
+  complete(params: InlineCompletionParams, caller: AbortSignal): Promise<Outcome> {
+    return this.#newest.run(params.textDocument.uri, caller, async (signal) => {
+      const asked = placeOf(this.#dependencies, params);
+      return 'reason' in asked ? asked : this.#answer(asked, signal);
+    });
+  }
 
-  /** The outcome for a request that waited, now that its answer has arrived. */
-  const settled = (asked: CompletionRequest, suggestion: Suggestion | undefined): Outcome => {
-    const stale = whyStale(asked);
-    if (stale !== undefined) return dropped(stale);
-    const found = suggestion && recallAt(asked.place, suggestion);
-    return found ? offer(asked, found, true) : { kind: 'nothing' };
-  };
+  /** Somebody else wants the runner. Ends all work that nobody waits for. */
+  giveWay(): void {
+    this.#inFlight.giveWay();
+  }
 
-  /** The selection in a list may change at each keystroke, although the document does not. */
-  const rest = ({ place: { uri, model }, base }: CompletionRequest, signal: AbortSignal) =>
-    pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
+  /** Ends all running work, for example after a change of the settings. */
+  stop(): void {
+    this.#inFlight.abort('The settings have changed.');
+  }
 
-  const answer = async (asked: CompletionRequest, signal: AbortSignal): Promise<Outcome> => {
+  async #answer(asked: CompletionRequest, signal: AbortSignal): Promise<Outcome> {
     const { place, isInvoked } = asked;
-    const known = suggestions.recall(place);
+    const known = this.#suggestions.recall(place);
     // This comes before any wait, so that an answer that no longer fits closes its socket now.
-    const underWay = inFlight.arrive(place, known?.suggestion);
+    const underWay = this.#inFlight.arrive(place, known?.suggestion);
     // This comes before the checks, which wait for the disk: a request that nobody follows soon ends.
     const following = known ? undefined : underWay?.follow(signal);
     following?.catch(() => undefined);
-    const unasked = dropReason(place.around, isInvoked) ?? (await whyNotNow(asked));
+    const unasked = dropReason(place.around, isInvoked) ?? (await this.#whyNotNow(asked));
     if (unasked !== undefined) return dropped(unasked);
-    if (known) return offer(asked, known, false);
+    if (known) return this.#offer(asked, known, false);
     const suggestion = await following;
     if (underWay?.startsAt(place) || (suggestion && recallAt(place, suggestion)))
-      return settled(asked, suggestion);
-    if (!underWay && !isInvoked) await rest(asked, signal);
-    const changed = await whyNotNow(asked);
+      return this.#settled(asked, suggestion);
+    if (!underWay && !isInvoked) await this.#rest(asked, signal);
+    const changed = await this.#whyNotNow(asked);
     if (changed !== undefined) return dropped(changed);
     signal.throwIfAborted();
-    return settled(asked, await inFlight.begin(place).follow(signal));
-  };
+    return this.#settled(asked, await this.#inFlight.begin(place).follow(signal));
+  }
 
-  return {
-    complete: (params: InlineCompletionParams, caller: AbortSignal): Promise<Outcome> =>
-      newest.run(params.textDocument.uri, caller, async (signal) => {
-        const asked = placeOf(dependencies, params);
-        return 'reason' in asked ? asked : answer(asked, signal);
-      }),
-    /** Somebody else wants the runner. Ends all work that nobody waits for. */
-    giveWay: () => inFlight.giveWay(),
-    /** Ends all running work, for example after a change of the settings. */
-    stop: () => inFlight.abort('The settings have changed.'),
-  };
+  /** The outcome for a request that waited, now that its answer has arrived. */
+  #settled(asked: CompletionRequest, suggestion: Suggestion | undefined): Outcome {
+    const stale = this.#whyStale(asked);
+    if (stale !== undefined) return dropped(stale);
+    const found = suggestion && recallAt(asked.place, suggestion);
+    return found ? this.#offer(asked, found, true) : { kind: 'nothing' };
+  }
+
+  #offer(
+    { place, base }: CompletionRequest,
+    { text, suggestion }: RecalledSuggestion,
+    isAnswer: boolean,
+  ): Outcome {
+    const { isIdle, acceptances } = this.#dependencies;
+    const replaced = replacedLength(text, answerContextOf(place, []));
+    const next = { ...place, around: withInserted(place.around, text, replaced), isAfterAcceptance: true };
+    if (isIdle() && dropReason(next.around, false) === undefined && !this.#suggestions.recall(next))
+      this.#inFlight.beginAhead(suggestion, next);
+    const item = itemOf(text, { base, replaced }, acceptances.offer(next));
+    return { kind: 'item', item, isAnswer };
+  }
+
+  /** The selection in a list may change at each keystroke, although the document does not. */
+  #rest({ place: { uri, model }, base }: CompletionRequest, signal: AbortSignal): Promise<void> {
+    return this.#dependencies.pacing.rest({ uri, model, isSinceKey: base.text === '' }, signal);
+  }
+
+  async #whyNotNow(asked: CompletionRequest): Promise<string | undefined> {
+    return (await this.#dependencies.whyNotSendable(asked.place.uri)) ?? this.#whyStale(asked);
+  }
+
+  /** The reason why what was found before a wait is no longer valid. */
+  #whyStale({ place: { uri, model }, version }: CompletionRequest): string | undefined {
+    if (this.#dependencies.document(uri)?.version !== version) return 'the document has changed';
+    return this.#dependencies.model() === model ? undefined : 'the settings have changed';
+  }
 }
 
 interface CompletionRequest {

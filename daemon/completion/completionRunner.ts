@@ -3,11 +3,10 @@ import { type ModelCapabilities, modelId } from '../models/modelCapabilities.ts'
 import type { Models } from '../models/models.ts';
 import { checkModelName } from '../models/name.ts';
 import type { Runner } from '../runner/runner.ts';
-import { answerContextOf } from './answerContext.ts';
 import { readAnswer } from './answerReader.ts';
-import { less } from './cursorContext.ts';
+import { answerContextOf, less } from './cursorContext.ts';
+import { fillRequest, type PromptStrategy, promptStrategies } from './fillInTheMiddle.ts';
 import { suggestionOf } from './filters.ts';
-import { fillRequest, type PromptStrategy, promptStrategies } from './fimPrompts.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { CompletionPoint } from './suggestions.ts';
 

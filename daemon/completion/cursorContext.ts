@@ -1,5 +1,6 @@
 import type { SelectedCompletionInfo } from '../../protocol/messages/completion.ts';
 import type { TextPosition } from '../../protocol/messages/messageTypes.ts';
+import { commentMarks, isClosersOrBlank } from './syntax.ts';
 
 /** The part of a document's interface that is used. All offsets count UTF-16 units. `TextDocument` has it. */
 export interface TextSource {
@@ -124,4 +125,54 @@ function fromLineStart(text: string): string {
 function toLineEnd(text: string): string {
   const lineEnd = text.lastIndexOf('\n') + 1;
   return lineEnd >= text.length / 2 ? text.slice(0, lineEnd) : text.replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** The context in which an answer is read. Line ends are `\n`, whatever the document uses. */
+export interface AnswerContext {
+  readonly languageId: string;
+  readonly isMultiline: boolean;
+  /** The answer ends at a blank line. */
+  readonly endsAtBlank: boolean;
+  readonly suffix: string;
+  /** The part of the cursor's line before the cursor. */
+  readonly linePrefix: string;
+  /** The part of the cursor's line after the cursor. */
+  readonly lineSuffix: string;
+  /** The first line after the cursor's that is not blank, without blanks at its end. */
+  readonly suffixLine: string;
+  /** The stops of the model's family. */
+  readonly stops: readonly string[];
+}
+
+/**
+ * A comment line is completed alone. If it was just accepted, the code that it describes follows. That code ends at the
+ * first blank line, because nothing else shows where its block ends.
+ */
+export function answerContextOf(
+  {
+    around,
+    isAfterAcceptance = false,
+  }: { readonly around: CursorContext; readonly isAfterAcceptance?: boolean },
+  stops: readonly string[],
+): AnswerContext {
+  const { languageId, linePrefix, lineSuffix } = around;
+  const isComment = isLineComment(around);
+  const suffix = around.suffix.replace(/\r\n?/g, '\n');
+  const following = suffix.split('\n').slice(1);
+  return {
+    languageId,
+    // Code that follows on the line would end up after the last of several lines.
+    isMultiline: isClosersOrBlank(lineSuffix) && (isAfterAcceptance || !isComment),
+    endsAtBlank: isComment,
+    suffix,
+    linePrefix,
+    lineSuffix,
+    suffixLine: following.find((line) => line.trim() !== '')?.trimEnd() ?? '',
+    stops,
+  };
+}
+
+function isLineComment({ linePrefix, languageId }: CursorContext): boolean {
+  const line = linePrefix.trimStart();
+  return commentMarks(languageId).some((mark) => line.startsWith(mark));
 }

@@ -1,7 +1,6 @@
 import { afterLeadingThinking, profileForModel } from '../chat/thinkingParser.ts';
-import type { AnswerContext } from './answerContext.ts';
-import type { CursorContext } from './cursorContext.ts';
-import { findSpecialToken, withoutLeadingTokens } from './families.ts';
+import type { AnswerContext, CursorContext } from './cursorContext.ts';
+import { findSpecialToken, withoutLeadingTokens } from './fillInTheMiddle.ts';
 import { isClosersOrBlank, isInsideWord, openQuote, strayClosers } from './syntax.ts';
 
 /** Returns what is left of an answer, or `''` if nothing is. It never throws, and its work is linear. */

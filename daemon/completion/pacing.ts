@@ -4,26 +4,24 @@ import type { OpenDocuments } from './openDocuments.ts';
 /** Waits for this time in ms, and rejects at once when the signal is aborted. */
 export type Delay = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-export interface Resting {
+export interface PauseQuery {
   readonly uri: string;
   readonly model: string;
   /** True: the time since the last keystroke counts, because the editor itself may have waited. */
   readonly isSinceKey: boolean;
 }
 
-export interface PacingDependencies {
-  readonly documents: Pick<OpenDocuments, 'restedFor' | 'gaps'>;
-  readonly latency: Pick<Latency, 'of'>;
-  readonly wait: Delay;
-}
-
 export type Pacing = ReturnType<typeof createPacing>;
 
 /** Waits until the user stops typing, because a request that comes too early costs the time of a whole answer. */
-export function createPacing({ documents, latency, wait }: PacingDependencies) {
+export function createPacing(
+  documents: Pick<OpenDocuments, 'restedFor' | 'gaps'>,
+  latency: Pick<Latency, 'of'>,
+  wait: Delay,
+) {
   return {
     /** Waits for the remaining part of the rest. A newer request or a cancellation ends it at once. */
-    async rest({ uri, model, isSinceKey }: Resting, signal: AbortSignal): Promise<void> {
+    async rest({ uri, model, isSinceKey }: PauseQuery, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       const wanted = restFor({ gaps: documents.gaps(uri), latency: latency.of(model) });
       const left = wanted - (isSinceKey ? documents.restedFor(uri) : 0);

@@ -1,6 +1,6 @@
 import type { ClientCapabilities, Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
-import { stackOf } from '../../protocol/base/errorText.ts';
+import { stackOf } from '../../protocol/base/text.ts';
 import {
   type CompletionAcceptedParams,
   completionAcceptedCommand,
@@ -11,10 +11,10 @@ import {
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { exact, type Schema } from '../base/validate.ts';
-import { documentPositionFields, positionSchema as position } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import { type Commands, commandOf } from '../rpc/executeCommand.ts';
 import { takesRegistration } from '../rpc/greeting.ts';
+import { documentPositionFields, positionSchema as position } from '../rpc/languageServer.ts';
 import type { StatusMonitor } from '../status/status.ts';
 import type { Complete, Outcome } from './completion.ts';
 import { SupersededError } from './inFlight.ts';

@@ -16,7 +16,7 @@ export interface Suggestion {
   readonly text: string;
 }
 
-export interface Recalled {
+export interface RecalledSuggestion {
   /** The part of the suggestion that has not been typed yet; never `""`. */
   readonly text: string;
   readonly suggestion: Suggestion;
@@ -35,7 +35,7 @@ export function createSuggestions() {
       if (known.length > maxSuggestions) known.shift();
     },
     /** Recalls from the latest suggestion that fits the place. */
-    recall(place: CompletionPoint): Recalled | undefined {
+    recall(place: CompletionPoint): RecalledSuggestion | undefined {
       for (const suggestion of known.toReversed()) {
         const recalled = recallAt(place, suggestion);
         if (recalled) return recalled;
@@ -50,7 +50,7 @@ export function createSuggestions() {
 }
 
 /** The rest of a suggestion at a place; undefined if the user typed something else, typed all of it, or erased text. */
-export function recallAt(place: CompletionPoint, suggestion: Suggestion): Recalled | undefined {
+export function recallAt(place: CompletionPoint, suggestion: Suggestion): RecalledSuggestion | undefined {
   const { text } = suggestion;
   const typed = typedBetween(suggestion.place, place);
   if (typed === undefined || typed.length >= text.length || !text.startsWith(typed)) return undefined;

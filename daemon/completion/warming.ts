@@ -1,4 +1,4 @@
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { TextPosition } from '../../protocol/messages/messageTypes.ts';
 import type { Model } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';

@@ -1,22 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { AgentMode } from '../../protocol/messages/chat.ts';
 import type { AcpConnectionOptions, AgentConnection } from '../acp/acpConnection.ts';
 import { forAgentClient } from '../acp/advice.ts';
-import { type Agent, createAgent } from '../acp/agent.ts';
+import { Agent } from '../acp/agent.ts';
 import type { ClientTools, RunningTools } from '../acp/sessionTools.ts';
 import { RunnerError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
-import { createAgentModes } from '../chat/agentMode.ts';
+import { createAgentModes } from '../chat/permissions.ts';
 import { createToolCallId } from '../chat/toolUtilities.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
 import { openUserFile, type UserFileOptions } from '../config/userFile.ts';
 import { createTrace } from '../rpc/trace.ts';
 import { toWireError } from '../rpc/wireError.ts';
 import { HostedServers, type HostedServersOptions } from '../tools/hostedServers.ts';
-import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
+import { type Core, type CoreOptions, createCore } from './core.ts';
 
 interface AcpOptions extends Omit<CoreOptions, 'user'> {
   readonly userFile: UserFileOptions;
@@ -52,7 +52,7 @@ export async function startAcp(options: AcpOptions) {
       userFolder: dirname(options.userFile.path),
     }),
   );
-  const agent = createAgent({
+  const agent = new Agent({
     core,
     version: options.version,
     mode: options.builtinTools || user.atStart.tools.builtinTools ? (options.mode ?? 'ask') : undefined,
@@ -101,12 +101,7 @@ function startTools(
       const given = { mcpServers: servers, editorServers: servers, ownServers: {}, approvals: {} };
       return { ...given, builtinTools: options.builtinTools === true, checks: {}, trusted, timeouts };
     },
-    ...toolServerOptions(core, options, {
-      userFile: options.userFile,
-      sessionsFolder: options.sessionsFolder,
-    }),
-    openStores: options.openStores,
-    elicitModes,
+    ...{ ...core, ...options, elicitModes, userFolder: dirname(options.userFile.path) },
     builtin: {
       findPrivacy: core.findPrivacy,
       openDocuments: () => [],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { cacheFolder } from '../../protocol/base/userFolders.ts';
+import { cacheFolder } from '../../protocol/base/platform/folders.ts';
 
 interface ProcessContext {
   readonly platform: NodeJS.Platform;

@@ -1,5 +1,5 @@
 import type { InlineCompletionParams } from '../../protocol/messages/completion.ts';
-import { createCompletion } from '../completion/completion.ts';
+import { Completion } from '../completion/completion.ts';
 import { CompletionRunner } from '../completion/completionRunner.ts';
 import { Neighbours } from '../completion/neighbours.ts';
 import { createOpenDocuments } from '../completion/openDocuments.ts';
@@ -32,37 +32,21 @@ export function createCompletionEngine({ core, now, wait, closed }: EngineOption
   const latency = createLatency(now);
   const open = createOpenDocuments(now);
   const { documents, document, onDidClose } = open;
+  const runner = (signal: AbortSignal) => servers.runner(undefined, signal);
+  const common = { document, onDidClose, model, whyNotSendable, isIdle, wait };
   const { ask, warm } = new CompletionRunner({
-    runner: (signal) => servers.runner(undefined, signal),
-    settings,
-    knowledge,
+    ...{ runner, settings, knowledge },
     learn: (...asked) => models.learn(...asked),
     neighbours: new Neighbours({ documents: open, whyNotSendable, exclude }),
   });
   const warming = createWarming({
-    document,
-    model,
-    whyNotSendable,
-    isIdle,
-    wait,
-    warm,
-    log,
+    ...{ ...common, warm, log },
     isLoaded: async (name, signal) =>
-      isLoadedAs(await models.running(await servers.runner(undefined, signal), signal), {
-        ...settings(),
-        model: name,
-      }),
+      isLoadedAs(await models.running(await runner(signal), signal), { ...settings(), model: name }),
   });
-  const completion = createCompletion({
-    document,
-    onDidClose,
-    model,
-    whyNotSendable,
-    isIdle,
-    acceptances,
-    ask: latency.observe(warming.observe(ask)),
-    pacing: createPacing({ documents: open, latency, wait }),
-    wait,
+  const completion = new Completion({
+    ...{ ...common, acceptances, ask: latency.observe(warming.observe(ask)) },
+    pacing: createPacing(open, latency, wait),
   });
   documents.onDidChangeContent(({ document: { uri } }) => warming.arrive(uri, open.lastEdit(uri)));
   onDidClose(warming.leave);

@@ -4,24 +4,23 @@ import { createFindPrivacy } from '../base/filePrivacy.ts';
 import { lazily } from '../base/lazily.ts';
 import { createLog } from '../base/log.ts';
 import { unknownMarks } from '../chat/toolUtilities.ts';
-import { createConfiguration, readHost } from '../config/configuration.ts';
+import { ConfigurationStore, readHost } from '../config/configuration.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
 import type { SecretSources } from '../config/secretSources.ts';
 import { createRequestSecrets, createSecretStore } from '../config/secrets.ts';
 import type { UserFile } from '../config/userFile.ts';
 import type { Engine, EngineOptions } from '../engine/engine.ts';
-import { createStartedRunner, type StartedRunnerOptions } from '../engine/startedRunner.ts';
-import { createChatModelChoices, createChatModels } from '../models/chatModel.ts';
+import { StartedRunner, type StartedRunnerOptions } from '../engine/startedRunner.ts';
+import { ChatModelChoices, ChatModels } from '../models/chatModel.ts';
 import { ModelCapabilities } from '../models/modelCapabilities.ts';
 import { ModelPlaces } from '../models/modelPlaces.ts';
 import { createModelChanges, Models } from '../models/models.ts';
-import { createToolRefusals, createToolSupport } from '../models/toolSupport.ts';
+import { ToolSupport } from '../models/toolSupport.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Runner } from '../runner/runner.ts';
 import { Servers } from '../runner/servers.ts';
 import { createLazySessions } from '../sessions/recordTurns.ts';
-import { createStatus } from '../status/status.ts';
-import type { HostedServersOptions } from '../tools/hostedServers.ts';
+import { StatusMonitor } from '../status/status.ts';
 import { createTurns } from './turns.ts';
 
 export interface CoreOptions {
@@ -56,13 +55,13 @@ export function createCore(options: CoreOptions, closed: AbortSignal) {
   const { knowledge, modelChanges } = models;
   const { sessionsFolder: folder, now, random } = options;
   const settings = () => configuration.current;
-  const sessions = createLazySessions({
+  const sessionsOptions: Parameters<typeof createLazySessions>[0] = {
     ...{ settings, now, random, closed },
     ...(folder === undefined ? {} : { folder }),
     redact: (value) => redactMessage(value, secrets.redaction),
-    userSettings: async () => (await readUserConfig()).sessions,
     secretsAreRead: () => headersFor(servers.server().url),
-  });
+  };
+  const sessions = createLazySessions(sessionsOptions, async () => (await readUserConfig()).sessions);
   const findPrivacy = createFindPrivacy(() => settings().exclude, now);
   let prompts: Promise<Prompts> | undefined;
   return {
@@ -93,11 +92,11 @@ export function createCore(options: CoreOptions, closed: AbortSignal) {
 function createAccess(options: CoreOptions, closed: AbortSignal) {
   const { settings: usual, auth, problems: unusable } = options.user.atStart;
   const { host, problem } = readHost(options.host);
-  const configuration = createConfiguration(host, usual);
+  const configuration = new ConfigurationStore(host, usual);
   const settings = () => configuration.current;
   const secrets = createSecretStore();
   const { redact } = secrets;
-  const log = createLog({ level: () => settings().logLevel, redact });
+  const log = createLog(() => settings().logLevel, redact);
   const reading = createRequestSecrets({
     store: secrets,
     userFile: options.user,
@@ -116,10 +115,10 @@ function createAccess(options: CoreOptions, closed: AbortSignal) {
     headersFor: runnerHeadersFor,
     whyWithheld,
     redact,
-    ...(started && { onDidLook: started.looked }),
+    ...(started && { onDidLook: (server, isReached) => started.looked(server, isReached) }),
   });
-  const status = createStatus({ servers, whyWithheld, closed });
-  servers.onDidAnswer(status.answered);
+  const status = new StatusMonitor(servers, whyWithheld, closed);
+  servers.onDidAnswer((server) => status.answered(server));
   const warnOfConfiguration = (faults: readonly string[]) => {
     for (const fault of faults) log.warn(fault, { code: 'configuration' });
   };
@@ -151,9 +150,9 @@ function createModels(
   closed: AbortSignal,
 ) {
   const knowledge = new ModelCapabilities();
-  const toolSupport = createToolSupport();
+  const toolSupport = new ToolSupport(knowledge);
   const models = new Models(knowledge, now);
-  const places = new ModelPlaces({ servers, models, now });
+  const places = new ModelPlaces(servers, models, now);
   const modelChanges = createModelChanges(closed);
   status.onDidReturn(modelChanges.note);
   knowledge.onDidLoad(modelChanges.note);
@@ -172,11 +171,10 @@ function createModels(
   });
   return {
     ...{ knowledge, models, modelChanges, places, toolSupport },
-    toolRefusals: createToolRefusals({ toolSupport, knowledge }),
-    chatModels: createChatModels({
+    chatModels: new ChatModels({
       ...{ models, servers, places },
       settings: () => configuration.current,
-      choices: createChatModelChoices(chatModelFile, log),
+      choices: new ChatModelChoices(chatModelFile, log),
       isRemote: (server, model) => knowledge.isRemote(server, model),
     }),
     /** Called when the list of models of this server has changed. */
@@ -191,8 +189,8 @@ async function loadPrompts(
   { promptAnswersFolder, user }: CoreOptions,
   settings: () => { readonly trusted: boolean },
 ): Promise<Prompts> {
-  const { createPrompts } = await import('../prompts/prompts.ts');
-  return createPrompts({
+  const { Prompts } = await import('../prompts/prompts.ts');
+  return new Prompts({
     userFolder: join(dirname(user.path), 'prompts'),
     ...(promptAnswersFolder === undefined ? {} : { answersFolder: promptAnswersFolder }),
     isTrusted: () => settings().trusted,
@@ -211,40 +209,10 @@ function createStarted(
   if (!options) return {};
   let made: Engine | undefined;
   const engine = lazily(async () => {
-    made = (await import('../engine/engine.ts')).createEngine({ ...options, isKept, keepAlive });
+    const { Engine } = await import('../engine/engine.ts');
+    made = new Engine({ ...options, isKept, keepAlive });
     return made;
   });
-  const started = createStartedRunner({ engine, state: options.state, ...rest });
+  const started = new StartedRunner({ engine, state: options.state, ...rest });
   return { engine, started, keepAsSet: async () => made?.keepAsSet() };
-}
-
-interface ToolServerContext {
-  readonly platform: NodeJS.Platform;
-  readonly env: NodeJS.ProcessEnv;
-  readonly now: () => number;
-  readonly version: string;
-}
-
-/** What every set of tool servers needs, whoever its client is. */
-export function toolServerOptions(
-  { readUserConfig, secrets, headersFor, log }: Core,
-  { platform, env, now, version }: ToolServerContext,
-  {
-    userFile,
-    sessionsFolder,
-  }: { readonly userFile: { readonly path: string }; readonly sessionsFolder: string | undefined },
-): Omit<HostedServersOptions, 'settings' | 'openStores' | 'builtin' | 'elicitModes'> {
-  const userFolder = dirname(userFile.path);
-  return {
-    readUserConfig,
-    secrets,
-    headersFor,
-    log,
-    platform,
-    env,
-    now,
-    version,
-    userFolder,
-    sessionsFolder,
-  };
 }

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import type { InitializeParams, RequestMessage } from 'vscode-languageserver/node';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import { validate } from '../base/validate.ts';
-import { createConfiguration, readHost } from '../config/configuration.ts';
-import { schemaFor } from '../config/settings.ts';
+import { ConfigurationStore, readHost } from '../config/configuration.ts';
 import { withoutUnset } from '../config/settingsReader.ts';
+import { schemaFor } from '../config/settingsTable.ts';
 import { enabledServers, openUserFile, type UserConfig, type UserFileOptions } from '../config/userFile.ts';
 import { frameOf, peekMessage } from '../rpc/frame.ts';
 import { greetingTo, requireVersion } from '../rpc/greeting.ts';
@@ -41,7 +41,7 @@ function tryAnswer(
   if (method !== 'initialize' || typeof capabilities !== 'object' || capabilities === null) return undefined;
   try {
     requireVersion(capabilities);
-    const configuration = createConfiguration(readHost(host).host, settings);
+    const configuration = new ConfigurationStore(readHost(host).host, settings);
     const given = withoutUnset(initializationOptions);
     // Making a schema, even for nothing, takes as long as all else here.
     configuration.start(Object.keys(given).length === 0 ? {} : validate(schemaFor(given), given));

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'vscode-languageserver/node';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
 import { type LogParams, logNotification } from '../../protocol/messages/log.ts';
 import type { NotificationMessage } from '../../protocol/messages/messageTypes.ts';
 import { modelsDidChange } from '../../protocol/messages/models.ts';
@@ -16,24 +17,24 @@ import {
 } from '../../protocol/messages/tools.ts';
 import { lazily } from '../base/lazily.ts';
 import { serveCatalog } from '../catalog/serveCatalog.ts';
-import { createAgentModes } from '../chat/agentMode.ts';
-import { serveAnswerStreams, serveChat } from '../chat/answerStreams.ts';
+import { serveAnswerStreams } from '../chat/answerStreams.ts';
+import { createAgentModes } from '../chat/permissions.ts';
+import { serveChat } from '../chat/serveChat.ts';
 import type { Delay } from '../completion/pacing.ts';
 import { createRegistration, serveCompletion } from '../completion/serveCompletion.ts';
 import { readHost } from '../config/configuration.ts';
-import { serveSettingsList } from '../config/effectiveSettings.ts';
+import { serveSettingsList } from '../config/settingsList.ts';
 import { createSettingsReader } from '../config/settingsReader.ts';
 import { enabledServers } from '../config/userFile.ts';
 import { serveEdit } from '../edit/serveEdit.ts';
 import { serveEngine } from '../engine/serveEngine.ts';
 import { serveFiles } from '../files/serveFiles.ts';
 import { serveLogs } from '../logs/serveLogs.ts';
-import { serveModelfile, serveModelfileLanguage } from '../modelfile/serveModelfile.ts';
-import { createLifecycle } from '../models/lifecycle.ts';
-import { createPulls } from '../models/pulls.ts';
+import { ModelfileLanguage, serveModelfile } from '../modelfile/serveModelfile.ts';
+import { Lifecycle } from '../models/lifecycle.ts';
 import { serveModels } from '../models/serveModels.ts';
 import { servePrompts } from '../prompts/servePrompts.ts';
-import { createEndpoint, type Endpoint } from '../rpc/endpoint.ts';
+import { Endpoint } from '../rpc/endpoint.ts';
 import { serveCommands } from '../rpc/executeCommand.ts';
 import { createFrameConnection, createSession, type RpcSession } from '../rpc/frameConnection.ts';
 import type { RequestId } from '../rpc/frameStreams.ts';
@@ -46,7 +47,7 @@ import { serveStatus } from '../status/serveStatus.ts';
 import { HostedServers } from '../tools/hostedServers.ts';
 import { builtinFolders, createApprovalRequests, elicitThrough, serveTools } from '../tools/serveTools.ts';
 import { createCompletionEngine } from './completionEngine.ts';
-import { type Core, type CoreOptions, createCore, toolServerOptions } from './core.ts';
+import { type Core, type CoreOptions, createCore } from './core.ts';
 
 export interface StdioServerOptions extends CoreOptions {
   readonly input: Readable;
@@ -122,7 +123,7 @@ function connect(options: StdioServerOptions, core: Core, closing: AbortControll
     onLost,
     beforeExit: core.sessions.close,
   });
-  const endpoint = createEndpoint({ connection, log, closed, onFailure: status.failed });
+  const endpoint = new Endpoint({ connection, log, closed, onFailure: (error) => status.failed(error) });
   const publish: ServerContext['publish'] = (message, params) => {
     endpoint.notify(message, params).catch(onLost);
   };
@@ -143,8 +144,7 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
   const client: Pick<ToolCapabilities, 'decisions' | 'elicits' | 'showsDiffs'> = {};
   return {
     settings,
-    lifecycle: createLifecycle({ models, onDidChange: noteModels, now }),
-    pulls: createPulls(noteModels),
+    lifecycle: new Lifecycle(models, noteModels, now),
     works: createWorks(connection),
     completion,
     registration: createRegistration(connection, {
@@ -153,13 +153,12 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       closed,
     }),
     catalog: lazily(async () => {
-      const { createCatalog } = await import('../catalog/catalog.ts');
-      return createCatalog({ settings, headersFor, now, log });
+      const { Catalog } = await import('../catalog/catalog.ts');
+      return new Catalog({ settings, headersFor, now, log });
     }),
     client,
     tools: new HostedServers({
-      settings,
-      ...toolServerOptions(core, options, { userFile: options.user, sessionsFolder: options.sessionsFolder }),
+      ...{ ...core, ...options, settings, userFolder: dirname(options.user.path) },
       elicitModes: () => (client.elicits ? ['form', 'url'] : []),
       builtin: {
         findPrivacy: core.findPrivacy,
@@ -170,49 +169,28 @@ function createFeatures({ options, core, connection, sendLog, closed }: ServerCo
       },
     }),
     logs: lazily(async () => {
-      const { createServerLogs } = await import('../logs/serverLogs.ts');
-      return createServerLogs({ onLine, platform, env, now });
+      const { ServerLogs } = await import('../logs/serverLogs.ts');
+      return new ServerLogs({ onLine, platform, env, now });
     }),
   };
 }
 
-type Served = ReturnType<typeof serve>;
+type RequestServers = ReturnType<typeof serve>;
 
 /** Who answers what. */
-function serve({ options, core, session, connection, endpoint, closed }: ServerContext, features: Features) {
-  const { configuration, servers, status, models, places, chatModels, noteModels, sessions, log } = core;
-  const { completion, lifecycle, pulls, works, catalog, logs, tools, settings } = features;
-  const reader = createSettingsReader(log);
-  const common = { settings: reader, configuration, status, servers, log, closed };
-
-  const modelfileLanguage = serveModelfileLanguage(connection, endpoint, {
-    documents: completion.documents,
-    installed: async (signal) => models.names(await servers.runner(undefined, signal), signal),
-    log,
-    closed,
-  });
-  const configurationEvents = serveConfiguration(connection, endpoint, common);
-  const sessionEvents = serveSession(connection, {
-    ...common,
-    session,
-    warnOfStart: core.warnOfStart,
-    version: options.version,
-    toolServers: enabledServers(options.user.atStart.tools),
-    pullSettings: configurationEvents.pull,
-    onShutdown: async () => {
-      await Promise.all([logs.close(), tools.close(), sessions.close()]);
-    },
-  });
-  serveSettingsList(endpoint, {
-    client: () => configuration.said,
-    environmentHost: readHost(options.host).host,
-    userFile: options.user,
-    readUser: core.readUserConfig,
-  });
+function serve(context: ServerContext, features: Features) {
+  const { options, core, connection, endpoint, closed } = context;
+  const { servers, status, models, places, chatModels, noteModels, sessions, log } = core;
+  const { completion, lifecycle, works, catalog, logs, tools, settings } = features;
+  const modelfileLanguage = new ModelfileLanguage(connection, completion.documents, log, closed);
+  modelfileLanguage.serve(endpoint, async (signal) =>
+    models.names(await servers.runner(undefined, signal), signal),
+  );
+  const sessionEvents = serveLife(context, features);
   serveStatus(endpoint, { status, servers, userFile: options.user });
   serveCommands(endpoint, [
     ...serveModels(endpoint, {
-      ...{ models, places, chatModels, lifecycle, pulls, servers, works },
+      ...{ models, places, chatModels, lifecycle, servers, works },
       loadOptions: settings,
     }),
     ...serveCompletion(endpoint, { ...completion, status, log, settings }),
@@ -221,18 +199,62 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
   serveModelfile(endpoint, { places, works, onDidChange: noteModels });
   if (core.engine)
     serveEngine(endpoint, { engine: core.engine, works, onDidChange: () => lookAgain(core, closed) });
+  const approvalRequests = serveTurns(context, features);
+  serveSessions(endpoint, sessions);
+  serveTools(endpoint, tools);
+  const toolServers = () => tools.askable('all');
+  const { findPrivacy } = core;
+  serveFiles(endpoint, () => settings().trusted, { findPrivacy, servers: toolServers, now: options.now });
+  let root: string | undefined;
+  sessionEvents.onDidInitialize((introduction) => {
+    root = introduction.root;
+  });
+  const requireTools = (names: readonly string[]) => tools.require(names);
+  servePrompts(endpoint, core.prompts, (signal) => ({ root, requireTools, servers: toolServers, signal }));
+  completion.documents.listen(connection);
+  const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted: () => settings().streamLogs });
+  return { ...sessionEvents, modelfileLanguage, followLogs, approvalRequests };
+}
+
+/** The session from its beginning to its end, and its settings. */
+function serveLife(
+  { options, core, session, connection, endpoint, closed }: ServerContext,
+  features: Features,
+) {
+  const { configuration, servers, status, sessions, log } = core;
+  const { logs, tools } = features;
+  const common = { settings: createSettingsReader(log), configuration, status, servers, log, closed };
+  const { pull, onDidChange: onDidChangeSettings } = serveConfiguration(connection, endpoint, common);
+  const sessionEvents = serveSession(connection, {
+    ...common,
+    session,
+    warnOfStart: core.warnOfStart,
+    version: options.version,
+    toolServers: enabledServers(options.user.atStart.tools),
+    pullSettings: pull,
+    onShutdown: async () => {
+      await Promise.all([logs.close(), tools.close(), sessions.close()]);
+    },
+  });
+  const environmentHost = readHost(options.host).host;
+  serveSettingsList(endpoint, options.user.path, async () => {
+    const user = await core.readUserConfig();
+    return { client: configuration.said, environmentHost, user };
+  });
+  return { ...sessionEvents, onDidChangeSettings };
+}
+
+/** Turns and edits, and what is asked during turns. */
+function serveTurns({ core, endpoint }: ServerContext, { client, tools }: Features) {
+  const { servers, places, status, log, turns, findPrivacy } = core;
   const questions = new SerialQueue();
   const approvalRequests = createApprovalRequests(endpoint, { questions, log });
   const elicitation = elicitThrough(endpoint, questions);
   const modes = createAgentModes();
-  const chat = core.turns.with({
-    tools: {
-      tools,
-      modes,
-      askApproval: approvalRequests.ask,
-      askElicitation: () => (features.client.elicits ? elicitation : undefined),
-      onProgress: (progress) => endpoint.notify(toolProgress, progress),
-    },
+  const chat = turns.with({
+    ...{ tools, modes, askApproval: approvalRequests.ask },
+    askElicitation: () => (client.elicits ? elicitation : undefined),
+    onProgress: (progress) => endpoint.notify(toolProgress, progress),
   });
   const stream = serveAnswerStreams(endpoint, { servers, places, status });
   serveChat(endpoint, {
@@ -242,38 +264,8 @@ function serve({ options, core, session, connection, endpoint, closed }: ServerC
       await tools.requireMode(agent?.mode, signal);
     },
   });
-  serveEdit(endpoint, { round: core.turns.round, stream, findPrivacy: core.findPrivacy });
-  serveSessions(endpoint, sessions);
-  serveTools(endpoint, tools);
-  serveFiles(endpoint, {
-    findPrivacy: core.findPrivacy,
-    isTrusted: () => settings().trusted,
-    servers: () => tools.askable('all'),
-    now: options.now,
-  });
-  let root: string | undefined;
-  sessionEvents.onDidInitialize((introduction) => {
-    root = introduction.root;
-  });
-  servePrompts(endpoint, {
-    prompts: core.prompts,
-    place: (signal) => ({
-      root,
-      requireTools: (names) => tools.require(names),
-      servers: () => tools.askable('all'),
-      signal,
-    }),
-  });
-  completion.documents.listen(connection);
-  const isWanted = () => settings().streamLogs;
-  const followLogs = serveLogs(endpoint, { logs, servers, log, isWanted });
-  return {
-    ...sessionEvents,
-    modelfileLanguage,
-    onDidChangeSettings: configurationEvents.onDidChange,
-    followLogs,
-    approvalRequests,
-  };
+  serveEdit(endpoint, { round: turns.round, stream, findPrivacy });
+  return approvalRequests;
 }
 
 /** What Runner started or stopped may be the usual runner, or no longer. */
@@ -287,7 +279,10 @@ async function lookAgain(
 }
 
 /** Connects events with their effects. */
-function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Features & Served): void {
+function subscribe(
+  { core, session, publish, sendLog }: ServerContext,
+  parts: Features & RequestServers,
+): void {
   const { status } = core;
   core.turns.onDidBegin(parts.completion.giveWay);
   core.log.onDidWrite((line) => {
@@ -295,14 +290,14 @@ function subscribe({ core, session, publish, sendLog }: ServerContext, parts: Fe
   });
   status.onDidChange((changed) => publish(statusDidChange, changed));
   core.modelChanges.onDidChange(() => publish(modelsDidChange, {}));
-  core.toolRefusals.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
+  core.toolSupport.onDidChange((refusals) => publish(toolsDidRefuse, { refusals }));
   core.sessions.onDidChange(() => publish(sessionsDidChange, {}));
 
   parts.tools.onDidChange(() => publish(toolsDidChange, {}));
 
   parts.onDidInitialize(({ editor, root, folders, options: { refusedTools = [] } }) => {
     const client: ToolCapabilities | undefined = editor.experimental?.runner;
-    core.toolRefusals.restore(refusedTools);
+    core.toolSupport.restore(refusedTools);
     parts.registration.start(editor);
     parts.modelfileLanguage.start(editor);
     parts.works.start(editor.window?.workDoneProgress === true);

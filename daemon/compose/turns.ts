@@ -31,13 +31,6 @@ interface TurnParts {
   readonly toolSupport: ToolSupport;
 }
 
-interface TurnOptions {
-  /** Absent if the model is to have none. */
-  readonly tools?: TurnTools;
-  /** The model does not read what it thought in earlier turns. */
-  readonly forgetsThinking?: boolean;
-}
-
 export type ChatTurns = ReturnType<typeof createTurns>;
 
 /** Puts the turns of all chats together. What one turn must know of another one of its conversation is kept here. */
@@ -51,7 +44,7 @@ export function createTurns(parts: TurnParts) {
     ...{ findPrivacy, knowledge, toolSupport, estimate, defaults, createId },
     learn: (...asked) => models.learn(...asked),
     onDidMissModel: noteModels,
-    checkFormat: async (written) => (await import('../chat/answerFormat.ts')).problemOfFormat(written),
+    checkFormat: async (...answer) => (await import('../chat/answerFormat.ts')).problemOfFormat(...answer),
     createRedaction: () => createWordsRedaction(secrets.redaction),
   });
   const round: ChatRound = (...request) => {
@@ -73,8 +66,11 @@ export function createTurns(parts: TurnParts) {
     onDidBegin: beginnings.event,
     round,
     takesTools,
-    /** The turns of a client, from the inside to the outside. */
-    with({ tools, forgetsThinking = false }: TurnOptions): ChatTurn {
+    /**
+     * The turns of a client, from the inside to the outside. With `forgetsThinking` the model does not read what it
+     * thought in earlier turns.
+     */
+    with(tools: TurnTools | undefined, { forgetsThinking = false } = {}): ChatTurn {
       const rounds: ChatTurn = tools
         ? createToolLoop({ chat: round, takesTools, findWindow, createId, ...tools })
         : round;

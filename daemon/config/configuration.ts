@@ -1,15 +1,15 @@
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { parseAddress } from '../../protocol/messages/address.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   type ChangedOptions,
   defaultServerName,
+  parseAddress,
   type ServerOptions,
   type Timeouts,
 } from '../../protocol/messages/settings.ts';
 import type { Server } from '../runner/runner.ts';
-import { mayChange, type ResolvedSettings, settings, withDefaults } from './settings.ts';
+import { mayChange, type ResolvedSettings, settings, withDefaults } from './settingsTable.ts';
 
 /** The current settings, with every default filled in. */
 interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile' | 'servers' | 'timeouts'> {
@@ -25,69 +25,75 @@ interface Configuration extends Omit<ResolvedSettings, 'host' | 'api' | 'caFile'
 }
 
 /** The configuration over its life. */
-export type ConfigurationStore = ReturnType<typeof createConfiguration>;
-
-/** `host` is the environment's. It and the `user`'s own settings apply unless an option says otherwise. */
-export function createConfiguration(host = '', user: InitializationOptions = {}) {
-  const usual = host === '' ? user : { ...user, host };
-  let started: InitializationOptions = {};
+export class ConfigurationStore {
+  readonly #user: InitializationOptions;
+  /** What applies unless an option says otherwise. */
+  readonly #usual: InitializationOptions;
+  #started: InitializationOptions = {};
   /** All changes since the start, the newest of each key, including those that wait for trust. */
-  let changes: ChangedOptions = {};
-  let trusted: boolean | undefined;
-  let current = resolve(usual);
-  let said: InitializationOptions = {};
+  #changes: ChangedOptions = {};
+  #trusted: boolean | undefined;
+  #current: Configuration;
+  #said: InitializationOptions = {};
 
-  const update = () => {
+  /** `host` is the environment's. It and the `user`'s own settings apply unless an option says otherwise. */
+  constructor(host = '', user: InitializationOptions = {}) {
+    this.#user = user;
+    this.#usual = host === '' ? user : { ...user, host };
+    this.#current = resolve(this.#usual);
+  }
+
+  get current(): Configuration {
+    return this.#current;
+  }
+
+  /** What the client said, as far as it counts. */
+  get said(): InitializationOptions {
+    return this.#said;
+  }
+
+  /** Takes `initializationOptions`, which come from the editor itself. */
+  start(options: InitializationOptions): void {
+    this.#started = options;
+    this.#trusted = options.trusted;
+    this.#update();
+  }
+
+  /**
+   * Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default.
+   * Returns the names of those that do not count because the client says nothing of trust.
+   */
+  change(changed: ChangedOptions): readonly string[] {
+    this.#changes = { ...this.#changes, ...changed };
+    this.#update();
+    if (this.#trusted !== undefined || this.#started.sendsUserSettings) return [];
+    return Object.entries(changed).flatMap(([name, value]) =>
+      value === null || mayChange(name, this.#trusted) ? [] : [name],
+    );
+  }
+
+  trust(isTrusted: boolean): void {
+    this.#trusted = isTrusted;
+    this.#update();
+  }
+
+  #update(): void {
+    const { sendsUserSettings, mcpServers: started = {} } = this.#started;
     const holding: ChangedOptions = Object.fromEntries(
-      Object.entries(changes).filter(([name]) => started.sendsUserSettings || mayChange(name, trusted)),
+      Object.entries(this.#changes).filter(([name]) => sendsUserSettings || mayChange(name, this.#trusted)),
     );
-    said = withoutNull({ ...started, ...holding });
     // Servers are identified by their names: a setting adds its servers to those of the editor.
-    const mcpServers = { ...started.mcpServers, ...holding.mcpServers };
-    said = { ...said, mcpServers };
-    const editorServers = started.sendsUserSettings ? mcpServers : (started.mcpServers ?? {});
-    const ownServers = (started.sendsUserSettings && started.mcpServers) || {};
-    const isTrusted = trusted ?? settings.trusted.default;
+    const mcpServers = { ...started, ...holding.mcpServers };
+    this.#said = { ...withoutNull({ ...this.#started, ...holding }), mcpServers };
+    const trusted = this.#trusted ?? settings.trusted.default;
     // What is said of one model leaves what the user's own configuration says of others.
-    const modelCapabilities = { ...usual.modelCapabilities, ...said.modelCapabilities };
-    const resolved = resolve(
-      { ...usual, ...said, mcpServers, modelCapabilities, trusted: isTrusted },
-      user.servers,
-    );
-    current = { ...resolved, editorServers, ownServers };
-  };
-
-  return {
-    get current(): Configuration {
-      return current;
-    },
-    /** What the client said, as far as it counts. */
-    get said(): InitializationOptions {
-      return said;
-    },
-    /** Takes `initializationOptions`, which come from the editor itself. */
-    start(options: InitializationOptions): void {
-      started = options;
-      trusted = options.trusted;
-      update();
-    },
-    /**
-     * Takes settings, which may come from a workspace. An absent key keeps its value; `null` restores the default.
-     * Returns the names of those that do not count because the client says nothing of trust.
-     */
-    change(changed: ChangedOptions): readonly string[] {
-      changes = { ...changes, ...changed };
-      update();
-      if (trusted !== undefined || started.sendsUserSettings) return [];
-      return Object.entries(changed).flatMap(([name, value]) =>
-        value === null || mayChange(name, trusted) ? [] : [name],
-      );
-    },
-    trust(isTrusted: boolean): void {
-      trusted = isTrusted;
-      update();
-    },
-  };
+    const modelCapabilities = { ...this.#usual.modelCapabilities, ...this.#said.modelCapabilities };
+    this.#current = {
+      ...resolve({ ...this.#usual, ...this.#said, modelCapabilities, trusted }, this.#user.servers),
+      editorServers: sendsUserSettings ? mcpServers : started,
+      ownServers: sendsUserSettings ? started : {},
+    };
+  }
 }
 
 /** `host` may name one of `own` too: a client that wants this server alone sends no others. */

@@ -2,10 +2,10 @@
 const token =
   /[\t\n\r ]*(?:([{}[\]:,])|("[^"\\\p{Cc}]*(?:(?:[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))[^"\\\p{Cc}]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null))/uy;
 
-type Expected = 'value' | 'item' | 'name' | 'member' | 'colon' | 'end';
+type JsonExpectation = 'value' | 'item' | 'name' | 'member' | 'colon' | 'end';
 
 /** What may follow: an `item` or a `member` may also be the end of its list or object, right after it has begun. */
-const starts: Readonly<Record<Expected, RegExp>> = {
+const starts: Readonly<Record<JsonExpectation, RegExp>> = {
   value: /^(?![}\],:])/,
   item: /^(?![},:])/,
   name: /^"/,
@@ -20,7 +20,7 @@ const starts: Readonly<Record<Expected, RegExp>> = {
  */
 export function indexOfFault(text: string): number {
   const open: ('{' | '[')[] = [];
-  let expected: Expected = 'value';
+  let expected: JsonExpectation = 'value';
   let index = 0;
   for (;;) {
     token.lastIndex = index;
@@ -41,12 +41,12 @@ function isClosing(mark: string, open: readonly string[]): boolean {
 }
 
 interface ParserState {
-  readonly expected: Expected;
+  readonly expected: JsonExpectation;
   /** What was opened and not closed. */
   readonly open: ('{' | '[')[];
 }
 
-function following(mark: string, { expected, open }: ParserState): Expected {
+function following(mark: string, { expected, open }: ParserState): JsonExpectation {
   switch (mark) {
     case '{':
     case '[':

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { messageOf } from '../../protocol/base/errorText.ts';
 import { isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
 import { runProgram } from '../../protocol/base/platform/program.ts';
-import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { messageOf } from '../../protocol/base/text.ts';
+import type { SecretLine } from '../../protocol/messages/initialize.ts';
 import type { Log } from '../base/log.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import { parseSecretLine, type SecretStore } from './secrets.ts';
@@ -22,13 +22,8 @@ export interface SecretSources {
   readonly log: Log;
 }
 
-interface ReadSecretsOptions extends SecretSources {
-  /** The descriptor of `--secrets-fd`. If it is given, nothing else is read. */
-  readonly fd?: number;
-}
-
-/** Fills the store from the descriptor, or else from the sources in the user's own configuration. */
-export async function readSecrets({ store, url, log, auth, fd }: ReadSecretsOptions): Promise<void> {
+/** Fills the store from the descriptor of `--secrets-fd`, or else from the sources in the user's own configuration. */
+export async function readSecrets({ store, url, log, auth }: SecretSources, fd?: number): Promise<void> {
   if (fd !== undefined) {
     return readSecretsDescriptor(fd, {
       set: (line) => store.set(line),

@@ -1,8 +1,7 @@
-import { tryJson } from '../../protocol/base/json.ts';
+import { tryJson, withoutUndefined } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import type { SecretLine } from '../../protocol/messages/initialize.ts';
 import { type AdvisedMessage, withAdvice } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import type { Log } from '../base/log.ts';

@@ -4,7 +4,7 @@ import type { ChangedOptions } from '../../protocol/messages/settings.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { validate } from '../base/validate.ts';
-import { isChangeable, schemaFor, settings } from './settings.ts';
+import { isChangeable, schemaFor, settings } from './settingsTable.ts';
 
 /** How many unknown keys are named, since a workspace may have any number of them. */
 const maxNamed = 20;

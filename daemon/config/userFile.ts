@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { isRecord } from '../../protocol/base/json.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../protocol/base/json.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 import { indexOfFault } from './jsonFault.ts';
-import { isOfUser, type SettingName } from './settings.ts';
 import { readEach } from './settingsReader.ts';
+import { isOfUser, type SettingName } from './settingsTable.ts';
 
 /** The user's own configuration over the life of a daemon. No other code reads the file. */
 export interface UserFile {

@@ -1,9 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
-import { parseAddress } from '../../protocol/messages/address.ts';
-import { defaultHost } from '../../protocol/messages/settings.ts';
+import { messageOf } from '../../protocol/base/text.ts';
+import { defaultHost, parseAddress } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import { readRegularFile } from '../base/regularFile.ts';
 import { maxUserFileBytes, type UserFile } from './userFile.ts';

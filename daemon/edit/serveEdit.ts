@@ -13,14 +13,14 @@ import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { AnswerStream } from '../chat/answerStreams.ts';
 import type { ChatRound } from '../chat/chat.ts';
-import { requestFields } from '../chat/params.ts';
 import { privacyOf } from '../chat/privateAttachments.ts';
+import { requestFields } from '../chat/serveChat.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Runner } from '../runner/runner.ts';
 import { editMessages } from './editPrompt.ts';
 import { EditReply } from './editReply.ts';
 
-interface EditDependencies {
+interface EditParts {
   /** Answers one round, and keeps nothing. */
   readonly round: ChatRound;
   readonly stream: AnswerStream;
@@ -28,23 +28,20 @@ interface EditDependencies {
 }
 
 /** Answers the request for new lines in place of others. */
-export function serveEdit(endpoint: Endpoint, dependencies: EditDependencies): void {
+export function serveEdit(endpoint: Endpoint, parts: EditParts): void {
   const send = (delta: EditDelta) => endpoint.notify(editDelta, delta);
   endpoint.onRequest(editRequest, editSchema, (params, asked) =>
-    dependencies.stream(params, asked, ({ runner, model }, signal) =>
-      edit({ ...dependencies, params: { ...params, model }, runner, send, signal }),
+    parts.stream(params, asked, ({ runner, model }, signal) =>
+      edit({ ...params, model }, { ...parts, send }, { runner, signal }),
     ),
   );
 }
 
-interface Edit extends Omit<EditDependencies, 'stream'> {
-  readonly params: EditParams;
-  readonly runner: Runner;
-  readonly send: (delta: EditDelta) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
-async function edit({ params, runner, round, findPrivacy, send, signal }: Edit): Promise<EditResult> {
+async function edit(
+  params: EditParams,
+  { round, findPrivacy, send }: EditParts & { readonly send: (delta: EditDelta) => Promise<void> },
+  { runner, signal }: { readonly runner: Runner; readonly signal: AbortSignal },
+): Promise<EditResult> {
   const { streamId, instruction, text, before, after, path = '', language, uris, ...asked } = params;
   const isPrivate = (await privacyOf({ path, ...(uris && { uris }) }, findPrivacy)) !== undefined;
   const reply = new EditReply(text);

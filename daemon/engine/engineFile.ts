@@ -5,6 +5,7 @@ import { tryJson } from '../../protocol/base/json.ts';
 import { isLoopback } from '../../protocol/base/loopback.ts';
 import { isOpenToOthers, writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import { runProgram } from '../../protocol/base/platform/program.ts';
+import { isAlive } from '../base/processLocks.ts';
 import { openRegularFile, tryReadKept } from '../base/regularFile.ts';
 
 const productSchema = z.enum(['runner-engine', 'llama.cpp', 'ollama']);
@@ -38,7 +39,7 @@ export async function writeRunning(folder: string, running: RunningEngine): Prom
 
 /** Removes it, unless another supervisor has written it since. */
 export async function removeRunning(folder: string, pid: number): Promise<void> {
-  const kept = await tryReadKept(pathIn(folder), { schema: runningSchema, maxBytes });
+  const kept = await tryReadKept(pathIn(folder), runningSchema, maxBytes);
   if (kept === undefined || kept.pid === pid) await rm(pathIn(folder), { force: true });
 }
 
@@ -90,7 +91,7 @@ export type LastEngine = z.output<typeof lastSchema>;
 const lastPathIn = (folder: string) => join(folder, 'engineLast.json');
 
 export async function readLast(folder: string): Promise<LastEngine | undefined> {
-  return tryReadKept(lastPathIn(folder), { schema: lastSchema, maxBytes });
+  return tryReadKept(lastPathIn(folder), lastSchema, maxBytes);
 }
 
 export async function writeLast(folder: string, last: LastEngine): Promise<void> {
@@ -103,15 +104,6 @@ export async function forgetLast(folder: string): Promise<void> {
 
 /** The kernel counts in hundredths of a second for programs, on every Linux. */
 const msPerTick = 10;
-
-/** Whether a process with this number lives. One of another user counts. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
 
 /**
  * When a process was started, in ms since 1970, exact to a second or so; undefined where the system does not say it, as

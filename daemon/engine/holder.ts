@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { LineSplitter } from '../../protocol/base/byteStreams.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
-import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { startProgram } from '../../protocol/base/platform/program.ts';
 import type { Launch } from './supervisor/launch.ts';
 import type { SupervisorState } from './supervisor/supervise.ts';

@@ -2,7 +2,7 @@ import { opendir, readdir, realpath, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
-import { homeFolder } from '../../protocol/base/platform/folder.ts';
+import { homeFolder } from '../../protocol/base/platform/folders.ts';
 import type { EngineModel } from '../../protocol/messages/engine.ts';
 import { openRegularFile, readRegularFile } from '../base/regularFile.ts';
 

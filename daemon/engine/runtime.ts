@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { tryJson } from '../../protocol/base/json.ts';
 import { RunnerError } from '../base/errors.ts';
-import { type ChildOptions, reasonOf, runChild } from './childProgram.ts';
-import { libraryPackage } from './lockFile.ts';
-import { isExecutable, onPath } from './programs.ts';
+import { type ChildOptions, isExecutable, onPath, reasonOf, runChild } from './programs.ts';
+
+/** The package that has the library. */
+export const libraryPackage = 'node-llama-cpp';
 
 /** Never compiles, and never downloads. */
 const checkScript = `import { getLlama } from '${libraryPackage}';

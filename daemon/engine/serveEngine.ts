@@ -19,13 +19,6 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Report, Works } from '../rpc/workDoneProgress.ts';
 import type { Engine } from './engine.ts';
 
-export interface EngineDependencies {
-  readonly engine: Lazy<Engine>;
-  readonly works: Works;
-  /** Something was started or stopped, so the usual runner may be another one. */
-  readonly onDidChange: (signal: AbortSignal) => Promise<void>;
-}
-
 const token = z.exactOptional(z.union([z.string(), z.number()]));
 const workSchema: Schema<WorkDoneParams> = exact(z.object({ workDoneToken: token }));
 const nothing = exact(z.object({}));
@@ -43,8 +36,19 @@ const startSchema: Schema<EngineStartParams> = exact(
 );
 
 /** Answers the requests about what Runner can start on this machine. */
-export function serveEngine(endpoint: Endpoint, dependencies: EngineDependencies): void {
-  const { engine, works, onDidChange } = dependencies;
+export function serveEngine(
+  endpoint: Endpoint,
+  {
+    engine,
+    works,
+    onDidChange,
+  }: {
+    readonly engine: Lazy<Engine>;
+    readonly works: Works;
+    /** Something was started or stopped, so the usual runner may be another one. */
+    readonly onDidChange: (signal: AbortSignal) => Promise<void>;
+  },
+): void {
   const work = async <T>(
     title: string,
     { workDoneToken }: WorkDoneParams,

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
-import { formatBytes } from '../../protocol/base/bytes.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { thisPlatform } from '../../protocol/base/platform/folder.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { thisPlatform } from '../../protocol/base/platform/folders.ts';
 import { makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { formatBytes, messageOf } from '../../protocol/base/text.ts';
 import {
   type EngineModel,
   type EngineProduct,

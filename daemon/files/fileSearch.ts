@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
+import { isHomeOrRoot } from '../../protocol/base/platform/folders.ts';
 import type { FoundFile, SearchFilesParams, SearchFilesResult } from '../../protocol/messages/files.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
@@ -39,7 +39,7 @@ export async function searchFiles(
   const files: FoundFile[] = [];
   let room = tokens;
   for (const excerpt of bestExcerpts(found, words.length)) {
-    const file = await excerptOf(excerpt);
+    const file = await attachedExcerpt(excerpt);
     if (file === undefined || file.tokens > room) continue;
     room -= file.tokens;
     files.push(file);
@@ -47,12 +47,12 @@ export async function searchFiles(
   return { files, notes: left.rest === undefined ? [] : [`Not searched: ${left.rest}.`] };
 }
 
-interface Reading extends FileSearchOptions {
+interface HitReading extends FileSearchOptions {
   readonly root: string;
   readonly left: Omissions;
 }
 
-async function readHits(words: readonly string[], reading: Reading): Promise<readonly FileHits[]> {
+async function readHits(words: readonly string[], reading: HitReading): Promise<readonly FileHits[]> {
   const { findPrivacy, left } = reading;
   const found: FileHits[] = [];
   let [bytes, count] = [0, 0];
@@ -83,7 +83,7 @@ async function readText(path: string): Promise<string | undefined> {
 }
 
 /** Read again, so that a search keeps no texts. */
-async function excerptOf({ name, path, first, last }: Excerpt): Promise<FoundFile | undefined> {
+async function attachedExcerpt({ name, path, first, last }: Excerpt): Promise<FoundFile | undefined> {
   const whole = await readText(path);
   const lines = firstLines(whole?.split('\n').slice(first, last + 1) ?? []);
   const text = lines.join('\n');

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { count } from '../../protocol/base/text.ts';
-import { type IgnoreRules, readIgnoreRules } from '../base/ignoreRules.ts';
+import { IgnoreRules } from '../base/pathRules.ts';
 import { createYielder } from '../base/yielder.ts';
 
 /** A file below a folder. */
@@ -42,7 +42,7 @@ export async function* filesOf(options: WalkOptions): AsyncGenerator<FolderFile>
   const folders: Folder[] = [{ name: '', depth: 0, rules: await rulesAbove(root) }];
   let seen = 0;
   for (const folder of folders) {
-    const rules = [...folder.rules, await readIgnoreRules(join(root, folder.name), '.gitignore')];
+    const rules = [...folder.rules, await IgnoreRules.read(join(root, folder.name), '.gitignore')];
     for (const entry of await entriesOf(join(root, folder.name), left)) {
       signal.throwIfAborted();
       if (++seen > maxEntries || now() > end) return left.stop('the rest of a very large folder');
@@ -106,7 +106,7 @@ function isIgnored(path: string, isFolder: boolean, all: readonly IgnoreRules[])
 async function rulesAbove(root: string): Promise<readonly IgnoreRules[]> {
   const above: IgnoreRules[] = [];
   for (let folder = root; ; folder = dirname(folder)) {
-    if (folder !== root) above.unshift((await readIgnoreRules(folder, '.gitignore')).withNamed(root));
+    if (folder !== root) above.unshift((await IgnoreRules.read(folder, '.gitignore')).withNamed(root));
     if (await isThere(join(folder, '.git'))) return above;
     if (folder === dirname(folder)) return [];
   }

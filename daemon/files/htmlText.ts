@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
-import { TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { TooLargeError } from '../../protocol/base/byteStreams.ts';
 
 /** How many characters are read before other work gets its turn. */
 const pieceLength = 16 * 1024;

@@ -2,12 +2,11 @@ import { realpath, stat } from 'node:fs/promises';
 import { extname, relative, sep } from 'node:path';
 import { unescape as decoded } from 'node:querystring';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { formatBytes } from '../../protocol/base/bytes.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { expandPath, findPath, isHomeOrRoot } from '../../protocol/base/platform/folder.ts';
+import { expandPath, findPath, isHomeOrRoot } from '../../protocol/base/platform/folders.ts';
+import { formatBytes, messageOf } from '../../protocol/base/text.ts';
 import type { FindFilesParams, FoundFile, FoundMention } from '../../protocol/messages/files.ts';
 import type { FindPrivacy } from '../base/filePrivacy.ts';
-import { createGlob } from '../base/globs.ts';
+import { createGlob } from '../base/pathRules.ts';
 import { readRegularBytes } from '../base/regularFile.ts';
 import { usualTokens } from '../chat/turnWindow.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
@@ -17,7 +16,7 @@ import { type FoundResource, findResource } from './serverResources.ts';
 
 export { searchFiles } from './fileSearch.ts';
 export { fetchPage } from './page.ts';
-export { createResourceWords } from './resourceWords.ts';
+export { createResourceWords } from './serverResources.ts';
 
 /** For one text: mentions, files, and bytes of all their texts. A longer text fits into no context window. */
 const maxMentions = 50;

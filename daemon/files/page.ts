@@ -1,6 +1,6 @@
 import { withTimeLimit } from '../../protocol/base/abort.ts';
-import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
-import { formatBytes } from '../../protocol/base/bytes.ts';
+import { readBounded, TooLargeError } from '../../protocol/base/byteStreams.ts';
+import { formatBytes } from '../../protocol/base/text.ts';
 import type { FoundFile } from '../../protocol/messages/files.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { usualTokens } from '../chat/turnWindow.ts';

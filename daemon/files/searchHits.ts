@@ -108,12 +108,12 @@ function weightOf(word: number, files: readonly FileHits[]): number {
   return Math.log(1 + files.length / (having + 0.5));
 }
 
-type Scored = Excerpt & { readonly score: number };
+type ScoredExcerpt = Excerpt & { readonly score: number };
 
 /** The best excerpts of a file that do not overlap. */
-function bestOfFile(file: FileHits, weights: readonly number[]): readonly Scored[] {
+function bestOfFile(file: FileHits, weights: readonly number[]): readonly ScoredExcerpt[] {
   const spans = spansOf(file, weights).sort((a, b) => b.score - a.score || a.first - b.first);
-  const taken: Scored[] = [];
+  const taken: ScoredExcerpt[] = [];
   for (const span of spans) {
     if (taken.length === maxOfFile) break;
     if (taken.every(({ first, last }) => span.last < first || span.first > last)) taken.push(span);
@@ -122,7 +122,10 @@ function bestOfFile(file: FileHits, weights: readonly number[]): readonly Scored
 }
 
 /** One span for each hit: it begins there, and ends with the last hit in reach. */
-function spansOf({ name, path, hits, inName, lastLine }: FileHits, weights: readonly number[]): Scored[] {
+function spansOf(
+  { name, path, hits, inName, lastLine }: FileHits,
+  weights: readonly number[],
+): ScoredExcerpt[] {
   const named = inName.reduce((sum, word) => sum + 0.7 * (weights[word] ?? 0), 0);
   return hits.flatMap(({ line }, at) => {
     if (hits[at - 1]?.line === line) return [];

@@ -9,23 +9,16 @@ import {
   searchFilesRequest,
 } from '../../protocol/messages/files.ts';
 import { RunnerError } from '../base/errors.ts';
-import type { FindPrivacy } from '../base/filePrivacy.ts';
 import { exact, type Schema } from '../base/validate.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import type { AskableServer } from '../tools/toolServer.ts';
-import type { ResourceWords } from './resourceWords.ts';
-
-interface FilesDependencies {
-  readonly findPrivacy: FindPrivacy;
-  readonly isTrusted: () => boolean;
-  readonly servers: () => Promise<readonly AskableServer[]>;
-  readonly now: () => number;
-}
+import type { findNamedFiles } from './namedFiles.ts';
+import type { ResourceWords } from './serverResources.ts';
 
 /** Answers the requests about files that the user names in a prompt. What finds them is loaded with the first one. */
 export function serveFiles(
   endpoint: Endpoint,
-  { findPrivacy, isTrusted, servers, now }: FilesDependencies,
+  isTrusted: () => boolean,
+  { findPrivacy, servers, now }: Omit<Parameters<typeof findNamedFiles>[1], 'signal'>,
 ): void {
   const loaded = () => {
     if (!isTrusted())

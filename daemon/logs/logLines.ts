@@ -1,5 +1,5 @@
-import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
-import { count, cutText } from '../../protocol/base/text.ts';
+import { LineSplitter, type SplitLine } from '../../protocol/base/byteStreams.ts';
+import { count, cutText, messageOf } from '../../protocol/base/text.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { LineLimit, plainText } from '../base/programOutput.ts';
 
@@ -25,55 +25,59 @@ export function shownPart({ text, bytes, isCut }: SplitLine): {
 /** After lines were left out, how often to check whether there is room to say so, in ms. */
 const reopenEvery = 1000;
 
-export interface LogLinesOptions {
-  readonly onLine: (level: LogLevel, message: string) => void;
-  /** In ms. */
-  readonly now: () => number;
-}
-
-export type LogLines = ReturnType<typeof createLogLines>;
-
 /** Turns split lines into log lines: plain text, private text hidden, with a level, and not too many. */
-export function createLogLines({ onLine, now }: LogLinesOptions) {
-  const limit = new LineLimit(now);
-  let timer: NodeJS.Timeout | undefined;
-  let ended = false;
+export class LogLines {
+  readonly #limit: LineLimit;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
 
-  const write = (level: LogLevel, message: string) => {
-    if (ended) return;
+  /** `now` in ms. */
+  constructor(
+    private readonly onLine: (level: LogLevel, message: string) => void,
+    now: () => number,
+  ) {
+    this.#limit = new LineLimit(now);
+  }
+
+  take(line: SplitLine): void {
+    const shown = shownPart(line);
+    const text = plainText(shown.text);
+    if (this.#ended || text.trim() === '') return;
+    this.#writeLeftOut(this.#limit.reopen());
+    if (this.#limit.take()) this.#write(levelOfLine(text), hidePrivateText(text) + shown.note);
+    else this.#timer ??= setTimeout(() => this.#lookAgain(), reopenEvery);
+  }
+
+  /** Logs what the daemon itself says about the log. No limit applies to it. */
+  warn(message: string): void {
+    this.#write('warn', message);
+  }
+
+  /** Logs how many lines were left out. Nothing is logged afterwards. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#writeLeftOut(this.#limit.takeLeftOut());
+    this.#ended = true;
+  }
+
+  #write(level: LogLevel, message: string): void {
+    if (this.#ended) return;
     try {
-      onLine(level, message);
+      this.onLine(level, message);
     } catch {
       // The error would end the process, because a stream's event calls this. The receiver knows why it failed.
     }
-  };
-  const writeLeftOut = (lines: number) => {
-    if (lines > 0) write('warn', `… ${count(lines, 'line')} left out`);
-  };
-  const lookAgain = () => {
-    timer = undefined;
-    writeLeftOut(limit.reopen());
-    if (limit.leftOut > 0) timer = setTimeout(lookAgain, reopenEvery);
-  };
+  }
 
-  return {
-    take(line: SplitLine): void {
-      const shown = shownPart(line);
-      const text = plainText(shown.text);
-      if (ended || text.trim() === '') return;
-      writeLeftOut(limit.reopen());
-      if (limit.take()) write(levelOfLine(text), hidePrivateText(text) + shown.note);
-      else timer ??= setTimeout(lookAgain, reopenEvery);
-    },
-    /** Logs what the daemon itself says about the log. No limit applies to it. */
-    warn: (message: string) => write('warn', message),
-    /** Logs how many lines were left out. Nothing is logged afterwards. */
-    end(): void {
-      clearTimeout(timer);
-      writeLeftOut(limit.takeLeftOut());
-      ended = true;
-    },
-  };
+  #writeLeftOut(lines: number): void {
+    if (lines > 0) this.#write('warn', `… ${count(lines, 'line')} left out`);
+  }
+
+  #lookAgain(): void {
+    this.#timer = undefined;
+    this.#writeLeftOut(this.#limit.reopen());
+    if (this.#limit.leftOut > 0) this.#timer = setTimeout(() => this.#lookAgain(), reopenEvery);
+  }
 }
 
 const levels: Readonly<Record<string, LogLevel>> = {
@@ -163,4 +167,37 @@ function nameOf(key: string): string {
     .slice(key.lastIndexOf('.') + 1)
     .replace(/[_-]/g, '')
     .toLowerCase();
+}
+
+/** One source that is followed until its signal is aborted or it ends by itself. */
+export interface Follower {
+  /** The path or the command line. */
+  readonly source: string;
+  /** Settles when all of its handles and children are gone, with a clause that says how it ended. Never rejects. */
+  readonly ended: Promise<string>;
+}
+
+export interface FollowOptions {
+  readonly lines: LogLines;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** How often a file is checked, in ms. */
+  readonly pollEvery: number;
+  /** How long a command may take until its first line, in ms. */
+  readonly firstLineWithin: number;
+  /** Ends the follower. After the abort it passes on no lines. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The reason why a source cannot be followed, as a clause such as `does not exist`. The next source is tried; this
+ * error never crosses the wire.
+ */
+export class NoSourceError extends Error {
+  override readonly name = 'NoSourceError';
+}
+
+/** The code of a system error, such as `ENOENT`, or else its message. */
+export function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
 }

@@ -2,19 +2,15 @@ import { posix, win32 } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { linkedSignal } from '../../protocol/base/abort.ts';
 import { RunnerError } from '../base/errors.ts';
-import { type CommandSource, followCommand } from './commandFollower.ts';
+import { type CommandSource, followCommand, type LogCommand, startLogChild } from './commandFollower.ts';
 import { followFile } from './fileFollower.ts';
-import { type Follower, type FollowOptions, NoSourceError } from './follower.ts';
-import { type LogCommand, startLogChild } from './logChild.ts';
+import { type Follower, type FollowOptions, NoSourceError } from './logLines.ts';
 
-/** The places where a runner's log may be. They are tried in order; the first one with lines is followed. */
-type LogSource =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'journal' }
-  | { readonly kind: 'docker' };
-
-interface FollowFirstOptions extends FollowOptions {
-  readonly server: { readonly name: string; readonly url: string };
+/** A place where a runner's log may be. They are tried in order; the first one with lines is followed. */
+interface LogSource {
+  readonly name: string;
+  /** @throws {NoSourceError} if it has no lines. */
+  readonly follow: (url: string, options: FollowOptions) => Promise<Follower>;
 }
 
 /**
@@ -23,84 +19,73 @@ interface FollowFirstOptions extends FollowOptions {
  */
 export async function followFirst(
   sources: readonly LogSource[],
-  options: FollowFirstOptions,
+  server: { readonly name: string; readonly url: string },
+  options: FollowOptions,
 ): Promise<Follower> {
   const reasons: string[] = [];
   for (const source of sources) {
-    const tried = await tryFollow(source, options);
+    const tried = await tryFollow(source, server.url, options);
     if (typeof tried !== 'string') return tried;
-    reasons.push(`${nameOf(source)} (${tried})`);
+    reasons.push(`${source.name} (${tried})`);
     options.signal.throwIfAborted();
   }
   throw new RunnerError(
     'not-supported',
     `No log of the runner was found. Looked for: ${reasons.join(', ')}. ${adviceFor(options.platform)}`,
-    { details: { server: options.server.name } },
+    { details: { server: server.name } },
   );
 }
 
-async function tryFollow(source: LogSource, options: FollowFirstOptions): Promise<Follower | string> {
+async function tryFollow(source: LogSource, url: string, options: FollowOptions): Promise<Follower | string> {
   try {
-    return await follow(source, options);
+    return await source.follow(url, options);
   } catch (error) {
     if (error instanceof NoSourceError) return error.message;
     throw error;
   }
 }
 
-async function follow(source: LogSource, options: FollowFirstOptions): Promise<Follower> {
-  switch (source.kind) {
-    case 'file':
-      return followFile(source.path, options);
-    case 'journal':
-      return followCommand(journalCommand, options);
-    case 'docker': {
-      const container = await findDockerContainer(portOf(options.server.url), options);
-      options.signal.throwIfAborted();
-      return followCommand(dockerLogsCommand(container), options);
-    }
-  }
+function file(path: string): LogSource {
+  return { name: path, follow: (_, options) => followFile(path, options) };
 }
 
-function nameOf(source: LogSource): string {
-  switch (source.kind) {
-    case 'file':
-      return source.path;
-    case 'journal':
-      return 'journalctl --unit=ollama';
-    case 'docker':
-      return 'docker';
-  }
-}
+const journal: LogSource = {
+  name: 'journalctl --unit=ollama',
+  follow: (_, options) => followCommand(journalCommand, options),
+};
+
+const docker: LogSource = {
+  name: 'docker',
+  async follow(url, options) {
+    const container = await findDockerContainer(portOf(url), options);
+    options.signal.throwIfAborted();
+    return followCommand(dockerLogsCommand(container), options);
+  },
+};
 
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-interface SourcesOptions {
-  readonly platform: NodeJS.Platform;
-  readonly env: NodeJS.ProcessEnv;
-  /** Used if the environment names no home. */
-  readonly homedir: string;
-}
-
-/** The places of each platform's usual installations. A container may run on any platform. */
-export function logSources({ platform, env, homedir }: SourcesOptions): readonly LogSource[] {
+/**
+ * The places of each platform's usual installations. A container may run on any platform. `homedir` is used if the
+ * environment names no home.
+ */
+export function logSources(
+  platform: NodeJS.Platform,
+  env: NodeJS.ProcessEnv,
+  homedir: string,
+): readonly LogSource[] {
   const home = env['HOME'] || homedir;
-  const docker: LogSource = { kind: 'docker' };
   if (platform === 'win32') {
     const local = env['LOCALAPPDATA'] || win32.join(homedir, 'AppData', 'Local');
     return [file(win32.join(local, 'Ollama', 'server.log')), docker];
   }
   const own = file(posix.join(home, '.ollama', 'logs', 'server.log'));
-  if (platform !== 'darwin') return [own, { kind: 'journal' }, docker];
+  if (platform !== 'darwin') return [own, journal, docker];
   const homebrew = ['/opt/homebrew/var/log/ollama.log', '/usr/local/var/log/ollama.log'];
   return [own, ...homebrew.map(file), docker];
-}
-
-function file(path: string): LogSource {
-  return { kind: 'file', path };
 }
 
 /** A sentence that says what to do if no source was found. */
@@ -152,16 +137,11 @@ async function findDockerContainer(port: number, options: FollowOptions): Promis
 
 async function listContainers({ env, signal }: FollowOptions): Promise<{ listed: string; said: string }> {
   const text = { stdout: '', stderr: '' };
-  const child = startLogChild(dockerListCommand, {
-    env,
-    onOutput: (stream, piece) => {
-      text[stream] = (text[stream] + piece.toString()).slice(0, maxList);
-    },
+  const child = startLogChild(dockerListCommand, env, (stream, piece) => {
+    text[stream] = (text[stream] + piece.toString()).slice(0, maxList);
   });
   const decided = linkedSignal(signal);
-  const limit = pause(listWithin, 'did not answer', {
-    signal: decided.signal,
-  }).catch(() => 'was stopped');
+  const limit = pause(listWithin, 'did not answer', { signal: decided.signal }).catch(() => 'was stopped');
   const how = await Promise.race([child.ended, limit]);
   decided.abort();
   await child.end();

@@ -4,18 +4,9 @@ import type { Lazy } from '../base/lazily.ts';
 import type { Log } from '../base/log.ts';
 import { serverParamsSchema } from '../models/params.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import { requireAbility } from '../runner/abilities.ts';
-import type { Server } from '../runner/runner.ts';
+import { requireAbility, type Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import type { ServerLogs } from './serverLogs.ts';
-
-export interface LogsDependencies {
-  readonly logs: Lazy<ServerLogs>;
-  readonly servers: Servers;
-  readonly log: Log;
-  /** Whether the current settings want the log of the default server. */
-  readonly isWanted: () => boolean;
-}
 
 /**
  * Answers the requests for a runner's log. The caller calls the result when the settings are known, and when they
@@ -23,7 +14,18 @@ export interface LogsDependencies {
  */
 export function serveLogs(
   endpoint: Endpoint,
-  { logs, servers, log, isWanted }: LogsDependencies,
+  {
+    logs,
+    servers,
+    log,
+    isWanted,
+  }: {
+    readonly logs: Lazy<ServerLogs>;
+    readonly servers: Servers;
+    readonly log: Log;
+    /** Whether the current settings want the log of the default server. */
+    readonly isWanted: () => boolean;
+  },
 ): () => void {
   /** The log of a runner that is down can be read: it was of the usual kind, or says itself what it was. */
   const start = async (server: Server) => {

@@ -3,8 +3,7 @@ import { isLoopback } from '../../protocol/base/loopback.ts';
 import type { LogLevel } from '../../protocol/messages/settings.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Server } from '../runner/runner.ts';
-import type { Follower, FollowOptions } from './follower.ts';
-import { createLogLines, type LogLines } from './logLines.ts';
+import { type Follower, type FollowOptions, LogLines } from './logLines.ts';
 import { followFirst, logSources } from './logSources.ts';
 
 interface LogsSource {
@@ -27,72 +26,70 @@ export interface ServerLogsOptions {
 const none: LogsSource = { source: 'none' };
 
 /** A log that is followed, from its start until all of it is gone. */
-interface Following {
+interface FollowedLog {
   readonly controller: AbortController;
   readonly source: Promise<LogsSource>;
   /** Never rejects. */
   readonly ended: Promise<void>;
 }
 
-export type ServerLogs = ReturnType<typeof createServerLogs>;
-
 /**
  * The logs of runners on this machine. They are read from files and commands, because a runner has no route for them.
  */
-export function createServerLogs(options: ServerLogsOptions) {
-  const byUrl = new Map<string, Following>();
+export class ServerLogs {
+  readonly #byUrl = new Map<string, FollowedLog>();
   /** All of them, including those that are being stopped. */
-  const living = new Set<Following>();
-  let isClosed = false;
+  readonly #living = new Set<FollowedLog>();
+  #isClosed = false;
 
-  const begin = (server: Server): Following => {
+  constructor(private readonly options: ServerLogsOptions) {}
+
+  /**
+   * Starts to follow the log of a server, unless it is followed already. There is one follower for each server url.
+   * Settles with the path or the command line, or with `none` if it was stopped before it had started.
+   * @throws {RunnerError} `not-supported` if the runner is on another host, or if no log of it can be found.
+   */
+  async start(server: Server): Promise<LogsSource> {
+    if (this.#isClosed) return none;
+    return (this.#byUrl.get(server.url) ?? this.#begin(server)).source;
+  }
+
+  /** Stops following it. Settles with `none` if nothing was followed. */
+  async stop(server: Server): Promise<LogsSource> {
+    const following = this.#byUrl.get(server.url);
+    this.#byUrl.delete(server.url);
+    return following ? endOf(following) : none;
+  }
+
+  /** Ends all followers, with their children. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#living].map(endOf));
+  }
+
+  #begin(server: Server): FollowedLog {
+    const { onLine, now, platform, env, pollEvery = 250, firstLineWithin = 1500 } = this.options;
     const controller = new AbortController();
-    const lines = createLogLines(options);
-    const follower = openLog(server, { ...followOptions(options), lines, signal: controller.signal });
-    const ended = untilEnded(follower, lines, controller.signal).finally(() => {
-      living.delete(following);
-      if (byUrl.get(server.url) === following) byUrl.delete(server.url);
+    const { signal } = controller;
+    const lines = new LogLines(onLine, now);
+    const follower = openLog(server, { platform, env, pollEvery, firstLineWithin, lines, signal });
+    const ended = untilEnded(follower, lines, signal).finally(() => {
+      this.#living.delete(following);
+      if (this.#byUrl.get(server.url) === following) this.#byUrl.delete(server.url);
     });
-    const following: Following = { controller, source: sourceOf(follower, controller.signal), ended };
+    const following: FollowedLog = { controller, source: sourceOf(follower, signal), ended };
     // The caller of `start` gets the error. If the log was stopped meanwhile, nobody needs it.
     following.source.catch(() => undefined);
-    living.add(following);
-    byUrl.set(server.url, following);
+    this.#living.add(following);
+    this.#byUrl.set(server.url, following);
     return following;
-  };
-
-  const end = async ({ controller, source, ended }: Following): Promise<LogsSource> => {
-    controller.abort();
-    await ended;
-    return source.catch(() => none);
-  };
-
-  return {
-    /**
-     * Starts to follow the log of a server, unless it is followed already. There is one follower for each server url.
-     * Settles with the path or the command line, or with `none` if it was stopped before it had started.
-     * @throws {RunnerError} `not-supported` if the runner is on another host, or if no log of it can be found.
-     */
-    async start(server: Server): Promise<LogsSource> {
-      if (isClosed) return none;
-      return (byUrl.get(server.url) ?? begin(server)).source;
-    },
-    /** Stops following it. Settles with `none` if nothing was followed. */
-    async stop(server: Server): Promise<LogsSource> {
-      const following = byUrl.get(server.url);
-      byUrl.delete(server.url);
-      return following ? end(following) : none;
-    },
-    /** Ends all followers, with their children. */
-    async close(): Promise<void> {
-      isClosed = true;
-      await Promise.all([...living].map(end));
-    },
-  };
+  }
 }
 
-function followOptions({ platform, env, pollEvery = 250, firstLineWithin = 1500 }: ServerLogsOptions) {
-  return { platform, env, pollEvery, firstLineWithin };
+async function endOf({ controller, source, ended }: FollowedLog): Promise<LogsSource> {
+  controller.abort();
+  await ended;
+  return source.catch(() => none);
 }
 
 async function openLog({ name, url }: Server, options: FollowOptions): Promise<Follower> {
@@ -103,8 +100,8 @@ async function openLog({ name, url }: Server, options: FollowOptions): Promise<F
       { details: { server: name } },
     );
   }
-  const sources = logSources({ ...options, homedir: homedir() });
-  return followFirst(sources, { ...options, server: { name, url } });
+  const sources = logSources(options.platform, options.env, homedir());
+  return followFirst(sources, { name, url }, options);
 }
 
 /** An abort during the start is not a failure: nothing is followed then. */

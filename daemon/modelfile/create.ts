@@ -1,13 +1,11 @@
 import { dirname } from 'node:path';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { CreateModelParams } from '../../protocol/messages/models.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { createDownloadProgress } from '../models/lifecycle.ts';
 import { parseModelName } from '../models/name.ts';
-import { createDownloadProgress } from '../models/pulls.ts';
 import type { Report, WorkState } from '../rpc/workDoneProgress.ts';
-import { required } from '../runner/abilities.ts';
-import type { CreateRequest, Runner } from '../runner/runner.ts';
-import { tryParameterValue } from './checks.ts';
+import { type CreateRequest, type Runner, requireMembers } from '../runner/runner.ts';
 import {
   hasErrors,
   type Modelfile,
@@ -15,10 +13,11 @@ import {
   readModelfile,
   readModelfileText,
   toDiagnostics,
+  tryParameterValue,
 } from './modelfile.ts';
 import { type ModelSources, resolveSources } from './modelSources.ts';
 import type { Instruction, Problem } from './parser.ts';
-import { createUploads } from './uploads.ts';
+import { Uploads } from './uploads.ts';
 import { parameterWords } from './vocabulary.ts';
 
 /**
@@ -32,7 +31,7 @@ export async function createModel(
   { report, signal }: { readonly report: Report; readonly signal: AbortSignal },
 ): Promise<void> {
   const { model } = params;
-  const creation = required(runner, 'creation');
+  requireMembers(runner, 'create', 'hasBlob', 'uploadBlob');
   parseModelName(model);
   report({ message: 'Reading the Modelfile' });
   const { text, folder } = await readSource(params);
@@ -41,7 +40,7 @@ export async function createModel(
   refuseMistakes(modelfile, sources.problems);
 
   let last: WorkState | undefined;
-  const uploads = createUploads(creation, filesOf(sources), (state) => {
+  const uploads = new Uploads(runner, filesOf(sources), (state) => {
     last = state;
     report(state);
   });
@@ -59,7 +58,7 @@ export async function createModel(
   // After the uploads the runner reports what it does. It counts only while it downloads or converts.
   const progressOf = createDownloadProgress();
   try {
-    for await (const lines of creation.create(request, signal))
+    for await (const lines of runner.create(request, signal))
       for (const line of lines) report({ ...last, ...progressOf(line) });
   } catch (error) {
     throw error instanceof RunnerError && error.kind === 'model-not-found' ? unknownBase(error, from) : error;

@@ -1,8 +1,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import { looksSecret } from '../base/filePrivacy.ts';
 import { tryModelName } from '../models/name.ts';
 import type { Argument, Instruction, Problem } from './parser.ts';

@@ -47,7 +47,6 @@ export function parseModelfile(text: string): ParsedModelfile {
 }
 
 class Parser {
-  readonly #text: string;
   readonly #commands: Instruction[] = [];
   readonly #problems: Problem[] = [];
   /** The current position. */
@@ -56,14 +55,13 @@ class Parser {
   readonly #neverClosed = new Set<string>();
   #isCut = false;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(private readonly text: string) {
     this.#at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   }
 
   parse(): ParsedModelfile {
     while (this.#skipBlanksAndLines() && !this.#isTooLong()) {
-      if (this.#text[this.#at] === '#') this.#at = this.#lineEnd(this.#at);
+      if (this.text[this.#at] === '#') this.#at = this.#lineEnd(this.#at);
       else this.#command();
     }
     return { commands: this.#commands, problems: this.#problems, isCut: this.#isCut };
@@ -117,10 +115,10 @@ class Parser {
   /** The value that starts here; undefined if its quotes are never closed. */
   #value(): Argument | undefined {
     const start = this.#at;
-    if (this.#text[start] === '"') return this.#quoted(this.#text.startsWith('"""', start) ? '"""' : '"');
+    if (this.text[start] === '"') return this.#quoted(this.text.startsWith('"""', start) ? '"""' : '"');
     const end = this.#trimmedEnd(start, this.#lineEnd(start));
     this.#at = end;
-    return { start, end, text: printable(this.#text.slice(start, end)) };
+    return { start, end, text: printable(this.text.slice(start, end)) };
   }
 
   /** Reads up to the first line end with the delimiter before it. The content is kept exactly. */
@@ -134,7 +132,7 @@ class Parser {
     }
     this.#at = end;
     this.#warnOfLateEnd({ start, end }, delimiter);
-    const text = this.#text.slice(start + delimiter.length, end - delimiter.length);
+    const text = this.text.slice(start + delimiter.length, end - delimiter.length);
     return { start, end, text };
   }
 
@@ -143,8 +141,8 @@ class Parser {
     for (let line = start; ; ) {
       const lineEnd = this.#lineEnd(line);
       const end = this.#trimmedEnd(line, lineEnd);
-      if (end >= least && this.#text.startsWith(delimiter, end - delimiter.length)) return end;
-      if (lineEnd >= this.#text.length) return undefined;
+      if (end >= least && this.text.startsWith(delimiter, end - delimiter.length)) return end;
+      if (lineEnd >= this.text.length) return undefined;
       line = lineEnd + 1;
     }
   }
@@ -155,7 +153,7 @@ class Parser {
   #warnOfLateEnd({ start, end }: Span, delimiter: string): void {
     const lineEnd = this.#lineEnd(start);
     if (lineEnd >= end) return;
-    const close = this.#text.slice(start, lineEnd).indexOf(delimiter, delimiter.length);
+    const close = this.text.slice(start, lineEnd).indexOf(delimiter, delimiter.length);
     if (close === -1) return;
     const message = `The value does not end at this ${delimiter}, because more text follows it; the value goes on to a later line.`;
     const at = start + close;
@@ -165,8 +163,8 @@ class Parser {
   /** The likely mistake is text after the closing quotes. Then reading goes on after that line. */
   #unclosed(start: number, delimiter: string): void {
     const open = start + delimiter.length;
-    const within = delimiter === '"' ? this.#lineEnd(start) : this.#text.length;
-    const close = this.#text.indexOf(delimiter, open);
+    const within = delimiter === '"' ? this.#lineEnd(start) : this.text.length;
+    const close = this.text.indexOf(delimiter, open);
     const after = close + delimiter.length;
     if (close !== -1 && after < within) {
       const lineEnd = this.#lineEnd(after);
@@ -178,7 +176,7 @@ class Parser {
       );
     }
     this.#isCut = true;
-    this.#at = this.#text.length;
+    this.#at = this.text.length;
     this.#report(
       { start, end: open },
       `The value that starts here is never closed: end a line with ${delimiter}.`,
@@ -187,7 +185,7 @@ class Parser {
 
   #word(): Span {
     const start = this.#at;
-    while (this.#at < this.#text.length && !isBlank(this.#code()) && !isLineEnd(this.#code())) this.#at++;
+    while (this.#at < this.text.length && !isBlank(this.#code()) && !isLineEnd(this.#code())) this.#at++;
     return { start, end: this.#at };
   }
 
@@ -198,31 +196,31 @@ class Parser {
   /** False at the end of the text. */
   #skipBlanksAndLines(): boolean {
     while (isGap(this.#code()) || isLineEnd(this.#code())) this.#at++;
-    return this.#at < this.#text.length;
+    return this.#at < this.text.length;
   }
 
   #isAtLineEnd(): boolean {
-    return this.#at >= this.#text.length || isLineEnd(this.#code());
+    return this.#at >= this.text.length || isLineEnd(this.#code());
   }
 
   #lineEnd(from: number): number {
     let at = from;
-    while (at < this.#text.length && !isLineEnd(this.#text.charCodeAt(at))) at++;
+    while (at < this.text.length && !isLineEnd(this.text.charCodeAt(at))) at++;
     return at;
   }
 
   #trimmedEnd(start: number, end: number): number {
     let at = end;
-    while (at > start && isSpace(this.#text.charCodeAt(at - 1))) at--;
+    while (at > start && isSpace(this.text.charCodeAt(at - 1))) at--;
     return at;
   }
 
   #code(): number {
-    return this.#text.charCodeAt(this.#at);
+    return this.text.charCodeAt(this.#at);
   }
 
   #slice({ start, end }: Span): string {
-    return this.#text.slice(start, end);
+    return this.text.slice(start, end);
   }
 
   /** Reports a mistake that spoils the whole line. */

@@ -19,9 +19,8 @@ import type { Log } from '../base/log.ts';
 import { exact } from '../base/validate.ts';
 import type { ModelPlaces } from '../models/modelPlaces.ts';
 import { createParamsSchema } from '../models/params.ts';
-import { documentPositionSchema } from '../rpc/documentPosition.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
-import { ConnectionError } from '../rpc/languageServer.ts';
+import { ConnectionError, documentPositionSchema } from '../rpc/languageServer.ts';
 import type { Works } from '../rpc/workDoneProgress.ts';
 import type { Runner } from '../runner/runner.ts';
 import { createModel } from './create.ts';
@@ -29,17 +28,18 @@ import { completionsAt, hoverAt, markupFormats } from './editorHelp.ts';
 import { maxModelfileBytes, readDocument, readModelfile, toDiagnostics, toParseResult } from './modelfile.ts';
 import { resolveSources } from './modelSources.ts';
 
-export interface ModelfileDependencies {
-  readonly places: ModelPlaces;
-  readonly works: Works;
-  /** Called when a model was created. */
-  readonly onDidChange: (runner: Runner) => void;
-}
-
-/** Answers the requests about Modelfiles. */
+/** Answers the requests about Modelfiles. `onDidChange` is called when a model was created. */
 export function serveModelfile(
   endpoint: Endpoint,
-  { places, works, onDidChange }: ModelfileDependencies,
+  {
+    places,
+    works,
+    onDidChange,
+  }: {
+    readonly places: ModelPlaces;
+    readonly works: Works;
+    readonly onDidChange: (runner: Runner) => void;
+  },
 ): void {
   const megabytes = maxModelfileBytes / 1024 / 1024;
   const text = z.string().check(z.maxLength(maxModelfileBytes, `it has more than ${megabytes} MB`));
@@ -57,13 +57,6 @@ export function serveModelfile(
   });
 }
 
-export interface ModelfileLanguageOptions {
-  readonly documents: TextDocuments<TextDocument>;
-  readonly installed: (signal: AbortSignal) => Promise<readonly string[]>;
-  readonly log: Log;
-  readonly closed: AbortSignal;
-}
-
 /** How long the text must rest before it is checked, in ms. */
 const restFor = 150;
 /**
@@ -77,80 +70,82 @@ const completionRequest: RequestMessage<DocumentPosition, readonly CompletionIte
 };
 
 /** Diagnostics, hover and completion for Modelfiles over plain LSP, so that every editor has them. */
-export function serveModelfileLanguage(
-  connection: Connection,
-  endpoint: Endpoint,
-  options: ModelfileLanguageOptions,
-) {
-  const { documents, log, closed } = options;
-  let formats = markupFormats({});
-  const waiting = new Map<string, NodeJS.Timeout>();
+export class ModelfileLanguage {
+  readonly #waiting = new Map<string, NodeJS.Timeout>();
+  #formats = markupFormats({});
 
-  const publish = (document: TextDocument) => {
-    diagnose(connection, documents, document).catch((error) => {
-      if (!closed.aborted) log.error(`A Modelfile could not be checked: ${String(error)}`);
-    });
-  };
-  const forget = (uri: string) => {
-    clearTimeout(waiting.get(uri));
-    waiting.delete(uri);
-  };
-  const later = (document: TextDocument) => {
-    forget(document.uri);
-    const timer = setTimeout(() => {
-      waiting.delete(document.uri);
-      publish(document);
-    }, restFor);
-    waiting.set(document.uri, timer);
-  };
-
-  documents.onDidOpen(({ document }) => {
-    if (!isModelfile(document)) return;
-    publish(document);
-  });
-  documents.onDidChangeContent(({ document }) => {
+  constructor(
+    private readonly connection: Connection,
+    private readonly documents: TextDocuments<TextDocument>,
+    private readonly log: Log,
+    private readonly closed: AbortSignal,
+  ) {
+    const watch = (take: (document: TextDocument) => void) => {
+      return ({ document }: { readonly document: TextDocument }) => {
+        if (isModelfile(document)) take(document);
+      };
+    };
+    documents.onDidOpen(watch((document) => this.#publish(document)));
     // Opening a document also fires a change, which is harmless.
-    if (isModelfile(document)) later(document);
-  });
-  documents.onDidSave(({ document }) => {
-    if (isModelfile(document)) publish(document);
-  });
-  documents.onDidClose(({ document }) => {
-    if (!isModelfile(document)) return;
-    forget(document.uri);
-    void sendDiagnostics(connection, { uri: document.uri, diagnostics: [] });
-  });
-  closed.addEventListener('abort', () => {
-    for (const timer of waiting.values()) clearTimeout(timer);
-  });
+    documents.onDidChangeContent(watch((document) => this.#publishLater(document)));
+    documents.onDidSave(watch((document) => this.#publish(document)));
+    documents.onDidClose(watch((document) => this.#forget(document)));
+    closed.addEventListener('abort', () => {
+      for (const timer of this.#waiting.values()) clearTimeout(timer);
+    });
+  }
 
-  const modelfileAt = (uri: string) => {
-    const document = documents.get(uri);
+  /** Explanations have the format that this editor reads from now on. */
+  start(editor: ClientCapabilities): void {
+    this.#formats = markupFormats(editor);
+  }
+
+  /** Answers the requests of editors. `installed` are the names of models for completion. */
+  serve(endpoint: Endpoint, installed: (signal: AbortSignal) => Promise<readonly string[]>): void {
+    endpoint.onRequest(hoverRequest, documentPositionSchema, async ({ textDocument, position }) => {
+      const document = this.#modelfileAt(textDocument.uri);
+      return (document && hoverAt(document, position, this.#formats.hover)) ?? null;
+    });
+    endpoint.onRequest(
+      completionRequest,
+      documentPositionSchema,
+      async ({ textDocument, position }, signal) => {
+        const document = this.#modelfileAt(textDocument.uri);
+        if (!document) return [];
+        const reason = new Error('The runner took too long to list its models.');
+        const namesInTime = () =>
+          withTimeLimit({ limit: namesWithin, reason, signal }, installed).catch(() => []);
+        const sources = { installed: namesInTime, format: this.#formats.documentation };
+        return completionsAt(document, position, sources);
+      },
+    );
+  }
+
+  #modelfileAt(uri: string): TextDocument | undefined {
+    const document = this.documents.get(uri);
     return document && isModelfile(document) && !isTooLarge(document) ? document : undefined;
-  };
-  endpoint.onRequest(hoverRequest, documentPositionSchema, async ({ textDocument, position }) => {
-    const document = modelfileAt(textDocument.uri);
-    return (document && hoverAt(document, position, formats.hover)) ?? null;
-  });
-  endpoint.onRequest(
-    completionRequest,
-    documentPositionSchema,
-    async ({ textDocument, position }, signal) => {
-      const document = modelfileAt(textDocument.uri);
-      if (!document) return [];
-      const reason = new Error('The runner took too long to list its models.');
-      const installed = () =>
-        withTimeLimit({ limit: namesWithin, reason, signal }, options.installed).catch(() => []);
-      const sources = { installed, format: formats.documentation };
-      return completionsAt(document, position, sources);
-    },
-  );
-  return {
-    /** Explanations have the format that this editor reads from now on. */
-    start(editor: ClientCapabilities): void {
-      formats = markupFormats(editor);
-    },
-  };
+  }
+
+  #publish(document: TextDocument): void {
+    diagnose(this.connection, this.documents, document).catch((error) => {
+      if (!this.closed.aborted) this.log.error(`A Modelfile could not be checked: ${String(error)}`);
+    });
+  }
+
+  #publishLater(document: TextDocument): void {
+    clearTimeout(this.#waiting.get(document.uri));
+    const timer = setTimeout(() => {
+      this.#waiting.delete(document.uri);
+      this.#publish(document);
+    }, restFor);
+    this.#waiting.set(document.uri, timer);
+  }
+
+  #forget({ uri }: TextDocument): void {
+    clearTimeout(this.#waiting.get(uri));
+    this.#waiting.delete(uri);
+    void sendDiagnostics(this.connection, { uri, diagnostics: [] });
+  }
 }
 
 /** Decides by the language, or by the name if the editor does not know the language. */

@@ -1,40 +1,48 @@
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
-import { formatShare } from '../../protocol/base/bytes.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import type { PartProgress } from '../../protocol/messages/progress.ts';
+import { formatShare, messageOf } from '../../protocol/base/text.ts';
+import type { PartProgress } from '../../protocol/messages/messageTypes.ts';
 import { RunnerError } from '../base/errors.ts';
 import { openRegularFile } from '../base/regularFile.ts';
 import type { Report } from '../rpc/workDoneProgress.ts';
-import type { Digests, ModelCreation } from '../runner/runner.ts';
+import type { Digests, Runner } from '../runner/runner.ts';
 import type { ModelFile } from './modelSources.ts';
 
 /** Bytes of one read from the disk: enough to be fast, and few enough to keep the event loop free. */
 const pieceSize = 512 * 1024;
 
-export type Uploads = ReturnType<typeof createUploads>;
+type BlobStore = Required<Pick<Runner, 'hasBlob' | 'uploadBlob'>>;
 
 /**
  * Uploads files to the runner. Each file is read once for its digest, and once more, as a stream, if the runner does
  * not have it yet. Memory use does not grow with the size of a file.
  */
-export function createUploads(creation: ModelCreation, files: readonly ModelFile[], report: Report) {
-  const progress = new UploadProgress(files, report);
-  const sendFile = async (file: ModelFile, signal: AbortSignal): Promise<string> => {
-    const digest = await digestOf(file, progress.counter(file, 'Reading'), signal);
-    const sent = progress.counter(file, 'Uploading');
-    if (await creation.hasBlob(digest, signal)) sent(file.bytes);
-    else await upload(creation, { file, digest, sent }, signal);
+export class Uploads {
+  readonly #progress: UploadProgress;
+
+  /** The progress covers all of these files together. */
+  constructor(
+    private readonly runner: BlobStore,
+    files: readonly ModelFile[],
+    report: Report,
+  ) {
+    this.#progress = new UploadProgress(files, report);
+  }
+
+  /** Returns the digests by name. */
+  async send(wanted: readonly ModelFile[], signal: AbortSignal): Promise<Digests> {
+    const digests: [string, string][] = [];
+    for (const file of wanted) digests.push([file.name, await this.#sendFile(file, signal)]);
+    return Object.fromEntries(digests);
+  }
+
+  async #sendFile(file: ModelFile, signal: AbortSignal): Promise<string> {
+    const digest = await digestOf(file, this.#progress.counter(file, 'Reading'), signal);
+    const sent = this.#progress.counter(file, 'Uploading');
+    if (await this.runner.hasBlob(digest, signal)) sent(file.bytes);
+    else await upload(this.runner, { file, digest, sent }, signal);
     return digest;
-  };
-  return {
-    /** Returns the digests by name. The progress covers all calls together. */
-    async send(wanted: readonly ModelFile[], signal: AbortSignal): Promise<Digests> {
-      const digests: [string, string][] = [];
-      for (const file of wanted) digests.push([file.name, await sendFile(file, signal)]);
-      return Object.fromEntries(digests);
-    },
-  };
+  }
 }
 
 type Count = (bytes: number) => void;
@@ -65,7 +73,7 @@ async function digestOf({ path, bytes }: ModelFile, count: Count, signal: AbortS
 }
 
 async function upload(
-  creation: ModelCreation,
+  runner: BlobStore,
   { file, digest, sent }: { readonly file: ModelFile; readonly digest: string; readonly sent: Count },
   signal: AbortSignal,
 ): Promise<void> {
@@ -83,7 +91,7 @@ async function upload(
     stream.destroy(error);
   });
   try {
-    await creation.uploadBlob(digest, { bytes, stream }, signal);
+    await runner.uploadBlob(digest, { bytes, stream }, signal);
   } catch (error) {
     if (problem) throw unreadable(path, problem);
     throw error instanceof RunnerError && /digest mismatch/.test(error.message)
@@ -110,13 +118,14 @@ function counted(source: Readable, count: Count): Readable {
 
 /** Each file counts twice: it is read for its digest, and then sent. */
 class UploadProgress {
-  readonly #report: Report;
   readonly #total: number;
   readonly #parts: PartProgress[] = [];
   #completed = 0;
 
-  constructor(files: readonly ModelFile[], report: Report) {
-    this.#report = report;
+  constructor(
+    files: readonly ModelFile[],
+    private readonly report: Report,
+  ) {
     this.#total = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
@@ -128,7 +137,7 @@ class UploadProgress {
       completed += more;
       this.#completed += more;
       this.#parts[index] = { name: label, completed: Math.min(completed, bytes), total: bytes };
-      this.#report({
+      this.report({
         message: `${verb} ${name}: ${formatShare(completed, bytes)}`,
         completed: Math.min(this.#completed, this.#total),
         total: this.#total,
@@ -143,9 +152,7 @@ function unreadable(path: string, cause: unknown): RunnerError {
   return new RunnerError(
     'invalid-request',
     `${path} cannot be read: ${reason}. Check that the file exists and is readable.`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 
@@ -153,8 +160,6 @@ function changed(path: string, cause: RunnerError): RunnerError {
   return new RunnerError(
     'invalid-request',
     `${path} changed while it was being sent. Create the model again when nothing writes to the file any more.`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

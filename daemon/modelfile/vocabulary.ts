@@ -9,82 +9,36 @@ export interface CommandWord {
   readonly about: string;
 }
 
+/** What each command does, in Markdown, by its name in lower case. */
+const aboutCommands = {
+  from: 'The model to start from: the name of a model that is installed or can be pulled, or the path of a GGUF file or of a folder of safetensors. Every Modelfile needs it.',
+  parameter: 'One option and its value, such as `temperature 0.7`, `num_ctx 8192` or `stop "<END>"`.',
+  template:
+    "The prompt template, in Go's template language with `.System`, `.Prompt`, `.Response`, `.Suffix`, `.Messages`, `.Tools` and `.Think`.",
+  system: 'The system prompt.',
+  adapter: 'The path of a LoRA adapter (a GGUF file or a folder of safetensors) to apply to the model.',
+  draft: 'The path of a small model that drafts tokens for this one.',
+  renderer: 'The name of a prompt renderer that is built into the runner, such as `qwen3-coder`.',
+  parser: 'The name of an output parser that is built into the runner, such as `harmony`.',
+  license: 'The text of a licence; it may be repeated.',
+  message: 'An example turn: a role (`system`, `user` or `assistant`) and its text. Turns keep their order.',
+  requires: 'The oldest version of the runner that can run the model, such as `0.14.0`.',
+};
+
+/** The commands of which all count, not only the last one. */
+const repeatable = ['from', 'parameter', 'license', 'message'];
+
 /** By name in lower case. */
-export const commandWords: ReadonlyMap<string, CommandWord> = new Map<string, CommandWord>([
-  [
-    'from',
+export const commandWords: ReadonlyMap<string, CommandWord> = new Map(
+  Object.entries(aboutCommands).map(([name, about]) => [
+    name,
     {
-      takes: 'value',
-      repeated: 'all',
-      about:
-        'The model to start from: the name of a model that is installed or can be pulled, or the path of a GGUF file or of a folder of safetensors. Every Modelfile needs it.',
+      takes: name === 'parameter' || name === 'message' ? name : 'value',
+      repeated: repeatable.includes(name) ? 'all' : 'last',
+      about,
     },
-  ],
-  [
-    'parameter',
-    {
-      takes: 'parameter',
-      repeated: 'all',
-      about: 'One option and its value, such as `temperature 0.7`, `num_ctx 8192` or `stop "<END>"`.',
-    },
-  ],
-  [
-    'template',
-    {
-      takes: 'value',
-      repeated: 'last',
-      about:
-        "The prompt template, in Go's template language with `.System`, `.Prompt`, `.Response`, `.Suffix`, `.Messages`, `.Tools` and `.Think`.",
-    },
-  ],
-  ['system', { takes: 'value', repeated: 'last', about: 'The system prompt.' }],
-  [
-    'adapter',
-    {
-      takes: 'value',
-      repeated: 'last',
-      about: 'The path of a LoRA adapter (a GGUF file or a folder of safetensors) to apply to the model.',
-    },
-  ],
-  [
-    'draft',
-    { takes: 'value', repeated: 'last', about: 'The path of a small model that drafts tokens for this one.' },
-  ],
-  [
-    'renderer',
-    {
-      takes: 'value',
-      repeated: 'last',
-      about: 'The name of a prompt renderer that is built into the runner, such as `qwen3-coder`.',
-    },
-  ],
-  [
-    'parser',
-    {
-      takes: 'value',
-      repeated: 'last',
-      about: 'The name of an output parser that is built into the runner, such as `harmony`.',
-    },
-  ],
-  ['license', { takes: 'value', repeated: 'all', about: 'The text of a licence; it may be repeated.' }],
-  [
-    'message',
-    {
-      takes: 'message',
-      repeated: 'all',
-      about:
-        'An example turn: a role (`system`, `user` or `assistant`) and its text. Turns keep their order.',
-    },
-  ],
-  [
-    'requires',
-    {
-      takes: 'value',
-      repeated: 'last',
-      about: 'The oldest version of the runner that can run the model, such as `0.14.0`.',
-    },
-  ],
-]);
+  ]),
+);
 
 export const messageRoles: readonly string[] = ['system', 'user', 'assistant'];
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
 import {
   type ChatModelResult,
   canChat,
@@ -27,30 +27,16 @@ interface ChatModelsOptions {
 /** The most models that are examined for turns. They are the loaded ones and the newest. */
 const maxExamined = 8;
 
-export type ChatModels = ReturnType<typeof createChatModels>;
-
 /**
  * The model that answers when a conversation begins and nobody has named one. The rule is the same for every client.
  */
-export function createChatModels(options: ChatModelsOptions) {
-  const { models, servers, places, settings, choices, isRemote } = options;
-  /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
-  const firstWithTurns = async (
-    runner: Runner,
-    candidates: readonly Model[],
-    signal: AbortSignal,
-  ): Promise<Model | undefined> => {
-    let withoutTemplate: Model | undefined;
-    for (const model of candidates.slice(0, maxExamined)) {
-      const turns = await models.turns(runner, model.name, signal);
-      if (turns === 'written') return model;
-      if (turns === 'unknown') withoutTemplate ??= model;
-    }
-    return withoutTemplate;
-  };
+export class ChatModels {
+  constructor(private readonly options: ChatModelsOptions) {}
 
-  const find = async (runner: Runner, signal: AbortSignal): Promise<ChatModelResult> => {
-    const { models: listed } = await models.list(runner, { refresh: false }, signal);
+  /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
+  async find(runner: Runner, signal: AbortSignal): Promise<ChatModelResult> {
+    const { models, settings, choices } = this.options;
+    const { models: listed } = await models.list(runner, {}, signal);
     const able = listed.filter(canChat);
     const byName = (name: string) => able.find((model) => modelKey(model.name) === modelKey(name));
     const { chatModel = '', completionModel = '' } = settings();
@@ -61,81 +47,86 @@ export function createChatModels(options: ChatModelsOptions) {
     const chosen = byName((await choices.last(runner.server.url)) ?? '');
     // A model that runs elsewhere may have replaced it since.
     if (chosen && !chosen.remote) return { model: chosen, from: 'choice', ...missing };
-    const candidates = inOrder(able, completionModel);
-    const model = await firstWithTurns(runner, candidates, signal);
+    const model = await this.#firstWithTurns(runner, inOrder(able, completionModel), signal);
     return model ? { model, from: model.running ? 'loaded' : 'newest', ...missing } : missing;
-  };
+  }
 
-  return {
-    /** Asks the runner for its list. For a model that nobody named, it also asks whether the model has turns. */
-    find,
-    /**
-     * The same among all servers: the model that is set or was chosen, wherever it is, else one of the server at
-     * `host`, else one of another. Its name is that of {@link ModelPlaces.nameOf}.
-     * @throws {RunnerError} as the server at `host` does, if no other server has a model either.
-     */
-    findAnywhere: findAnywhere(options, find),
-    /**
-     * The user chose this model. From now on it answers in every client, unless the setting names one. A model that
-     * runs elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets
-     * it.
-     * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
-     */
-    async choose(params: ModelParams): Promise<void> {
-      const { server, model } = places.read(params);
-      if (model !== '') checkFreeName(model);
-      if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
-    },
-  };
-}
+  /**
+   * The same among all servers: the model that is set or was chosen, wherever it is, else one of the server at `host`,
+   * else one of another. Its name is that of {@link ModelPlaces.nameOf}.
+   * @throws {RunnerError} as the server at `host` does, if no other server has a model either.
+   */
+  async findAnywhere(signal: AbortSignal): Promise<ChatModelResult> {
+    const { servers, places, settings, choices } = this.options;
+    const set = await this.#findElsewhere(settings().chatModel ?? '', signal);
+    if (set) return { model: set, from: 'setting' };
+    const usual = servers.server();
+    const { error, ...first } = await this.#tryAt(usual, signal);
+    const last = first.from === 'setting' ? '' : ((await choices.last(usual.url)) ?? '');
+    const chosen = await this.#findElsewhere(last, signal);
+    if (chosen && !chosen.remote) return { ...first, model: chosen, from: 'choice' };
+    if (first.model) return { ...first, model: this.#named(first.model) };
+    for (const server of places.all.slice(1)) {
+      const { model, from } = await this.#tryAt(server, signal);
+      if (model && from) return { ...first, model: this.#named(model), from };
+    }
+    if (error !== undefined) throw error;
+    return first;
+  }
 
-/** The same rule for all servers: `find` applies it to one. */
-function findAnywhere(
-  { models, servers, places, settings, choices }: ChatModelsOptions,
-  find: (runner: Runner, signal: AbortSignal) => Promise<ChatModelResult>,
-) {
+  /**
+   * The user chose this model. From now on it answers in every client, unless the setting names one. A model that runs
+   * elsewhere is not remembered: what is said in another client must not go there without a choice. `""` forgets it.
+   * @throws {RunnerError} `invalid-request`, if it is not the name of a model.
+   */
+  async choose(params: ModelParams): Promise<void> {
+    const { places, isRemote, choices, servers } = this.options;
+    const { server, model } = places.read(params);
+    if (model !== '') checkFreeName(model);
+    if (!isRemote(server, model)) await choices.keep(servers.server(params.server).url, params.model);
+  }
+
+  /** The first whose turns are written; if there is none, the first without a template, which may chat too. */
+  async #firstWithTurns(
+    runner: Runner,
+    candidates: readonly Model[],
+    signal: AbortSignal,
+  ): Promise<Model | undefined> {
+    let withoutTemplate: Model | undefined;
+    for (const model of candidates.slice(0, maxExamined)) {
+      const turns = await this.options.models.turns(runner, model.name, signal);
+      if (turns === 'written') return model;
+      if (turns === 'unknown') withoutTemplate ??= model;
+    }
+    return withoutTemplate;
+  }
+
   /** A model that can chat, where the name places it on another server than the one at `host`. */
-  const elsewhere = async (name: string, signal: AbortSignal): Promise<Model | undefined> => {
+  async #findElsewhere(name: string, signal: AbortSignal): Promise<Model | undefined> {
+    const { models, places, servers } = this.options;
     if (name === '' || places.all.length === 1) return undefined;
     const { runner, model } = await places.find({ model: name }, signal);
     if (runner.server.name === servers.server().name) return undefined;
-    const listed = await models.list(runner, { refresh: false }, signal).catch(() => undefined);
+    const listed = await models.list(runner, {}, signal).catch(() => undefined);
     const found = listed?.models.find((one) => canChat(one) && modelKey(one.name) === modelKey(model));
-    return found && named(found);
-  };
-  const named = (model: Model): Model => ({
-    ...model,
-    name: places.nameOf({ name: model.server }, model.name),
-  });
+    return found && this.#named(found);
+  }
 
-  const tryAt = async (
+  #named(model: Model): Model {
+    return { ...model, name: this.options.places.nameOf({ name: model.server }, model.name) };
+  }
+
+  async #tryAt(
     { name }: Server,
     signal: AbortSignal,
-  ): Promise<ChatModelResult & { readonly error?: unknown }> => {
+  ): Promise<ChatModelResult & { readonly error?: unknown }> {
     try {
-      return await find(await servers.runner(name, signal), signal);
+      return await this.find(await this.options.servers.runner(name, signal), signal);
     } catch (error) {
       signal.throwIfAborted();
       return { error };
     }
-  };
-
-  return async (signal: AbortSignal): Promise<ChatModelResult> => {
-    const set = await elsewhere(settings().chatModel ?? '', signal);
-    if (set) return { model: set, from: 'setting' };
-    const usual = servers.server();
-    const { error, ...first } = await tryAt(usual, signal);
-    const chosen =
-      first.from === 'setting' ? undefined : await elsewhere((await choices.last(usual.url)) ?? '', signal);
-    if (chosen && !chosen.remote) return { ...first, model: chosen, from: 'choice' };
-    if (first.model) return { ...first, model: named(first.model) };
-    for (const server of places.all.slice(1)) {
-      const { model, from } = await tryAt(server, signal);
-      if (model && from) return { ...first, model: named(model), from };
-    }
-    if (error !== undefined) throw error;
-    return first;
-  };
+  }
 }
 
 /** The models of the runner's own machine: loaded ones first, then the newest. The completion model comes last. */
@@ -155,39 +146,44 @@ const keptSchema = z.object({ chosen: z.array(z.object({ url: z.string(), model:
 type Choice = z.infer<typeof keptSchema>['chosen'][number];
 
 /** The model that the user chose last for each runner, shared by every client and every daemon. */
-type ChatModelChoices = ReturnType<typeof createChatModelChoices>;
+export class ChatModelChoices {
+  readonly #unwritten = new Map<string, string>();
+  readonly #writes = new SerialQueue();
 
-/** Without a `path` the choices last only as long as this daemon. */
-export function createChatModelChoices(path: string | undefined, log: Log) {
-  const unwritten = new Map<string, string>();
-  const writes = new SerialQueue();
-  return {
-    /** Undefined if nothing was chosen, or if nothing can be read. */
-    async last(url: string): Promise<string | undefined> {
-      if (path === undefined || unwritten.has(url)) return unwritten.get(url);
-      return (await readKept(path)).find((choice) => choice.url === url)?.model;
-    },
-    /** If it cannot be written, the choice applies as long as this daemon runs. */
-    async keep(url: string, model: string): Promise<void> {
-      unwritten.set(url, model);
-      if (path === undefined) return;
-      await writes.run(path, async () => {
-        // A newer choice may have been made meanwhile, before this one was written or while it was.
-        const isLast = () => unwritten.get(url) === model;
-        if (!isLast()) return;
-        try {
-          const others = (await readKept(path)).filter((choice) => choice.url !== url);
-          const chosen = [...others, { url, model }].slice(-maxKept);
-          await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
-          if (isLast()) unwritten.delete(url);
-        } catch (error) {
-          log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
-        }
-      });
-    },
-  };
+  /** Without a `path` the choices last only as long as this daemon. */
+  constructor(
+    private readonly path: string | undefined,
+    private readonly log: Log,
+  ) {}
+
+  /** Undefined if nothing was chosen, or if nothing can be read. */
+  async last(url: string): Promise<string | undefined> {
+    if (this.path === undefined || this.#unwritten.has(url)) return this.#unwritten.get(url);
+    return (await readKept(this.path)).find((choice) => choice.url === url)?.model;
+  }
+
+  /** If it cannot be written, the choice applies as long as this daemon runs. */
+  async keep(url: string, model: string): Promise<void> {
+    this.#unwritten.set(url, model);
+    const path = this.path;
+    if (path !== undefined) await this.#writes.run(path, () => this.#write(path, url, model));
+  }
+
+  async #write(path: string, url: string, model: string): Promise<void> {
+    // A newer choice may have been made meanwhile, before this one was written or while it was.
+    const isLast = () => this.#unwritten.get(url) === model;
+    if (!isLast()) return;
+    try {
+      const others = (await readKept(path)).filter((choice) => choice.url !== url);
+      const chosen = [...others, { url, model }].slice(-maxKept);
+      await writePrivateFile(path, `${JSON.stringify({ chosen }, undefined, 1)}\n`);
+      if (isLast()) this.#unwritten.delete(url);
+    } catch (error) {
+      this.log.warn(`The choice of ${model} could not be saved for the next time: ${String(error)}`);
+    }
+  }
 }
 
 async function readKept(path: string): Promise<readonly Choice[]> {
-  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.chosen ?? [];
+  return (await tryReadKept(path, keptSchema, maxBytes))?.chosen ?? [];
 }

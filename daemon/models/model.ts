@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { Model, ParameterValue } from '../../protocol/messages/models.ts';
 import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
 import type { ModelCapabilities } from './modelCapabilities.ts';
@@ -37,15 +37,7 @@ export function withRunning(model: Model, running: ListedModel | undefined): Mod
 /** What `show` says about a model that is not in the list. */
 export function shownAsListed(name: string, show: ShownModel): ListedModel {
   const { modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel } = show;
-  return withoutUndefined({
-    name,
-    modifiedAt,
-    family,
-    parameterSize,
-    quantization,
-    remoteHost,
-    remoteModel,
-  });
+  return withoutUndefined({ name, modifiedAt, family, parameterSize, quantization, remoteHost, remoteModel });
 }
 
 /** Reads the parameters of `show`: a name and a literal on each line. A repeated name becomes a list. Linear. */

@@ -1,7 +1,7 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { Capability, CapabilityName, ContextLength } from '../../protocol/messages/models.ts';
 import type { ModelOverride } from '../../protocol/messages/settings.ts';
-import { createEmitter, type Event } from '../base/event.ts';
+import { createEmitter } from '../base/event.ts';
 import type { Turns } from '../runner/chatTemplate.ts';
 import type { ListedModel, Server, ShownModel } from '../runner/runner.ts';
 import { isThinkingName, modelKey, tryModelName } from './name.ts';
@@ -27,6 +27,11 @@ export class ModelCapabilities {
   /** Identifiers by names as they are written: a name is read once, however often a list has it. */
   readonly #ids = new Map<string, string>();
   readonly #visionByModelId = new Map<string, boolean>();
+  /**
+   * Whether each model has vision, if that is known. The key is the model's identifier: the server's address, a blank,
+   * the model's key.
+   */
+  readonly visionByModelId: ReadonlyMap<string, boolean> = this.#visionByModelId;
   /** What the user says, by the keys of models. A name without a tag has a key without one. */
   #overrides: ReadonlyMap<string, ModelOverride> = new Map();
   readonly #replaced = createEmitter<string>();
@@ -34,27 +39,11 @@ export class ModelCapabilities {
   readonly #templateShown = createEmitter<{ readonly model: string; readonly template: string }>();
 
   /** The digest of the model with this identifier changed. Everything else that is kept about it is stale. */
-  get onDidReplace(): Event<string> {
-    return this.#replaced.event;
-  }
-
+  readonly onDidReplace = this.#replaced.event;
   /** The template of a model is known, for the first time. The runner does not read calls for such a model itself. */
-  get onDidShowTemplate(): Event<{ readonly model: string; readonly template: string }> {
-    return this.#templateShown.event;
-  }
-
+  readonly onDidShowTemplate = this.#templateShown.event;
   /** The server has other models loaded than when it was last asked. */
-  get onDidLoad(): Event<Server> {
-    return this.#otherLoaded.event;
-  }
-
-  /**
-   * Whether each model has vision, if that is known. The key is the model's identifier: the server's address, a blank,
-   * the model's key.
-   */
-  get visionByModelId(): ReadonlyMap<string, boolean> {
-    return this.#visionByModelId;
-  }
+  readonly onDidLoad = this.#otherLoaded.event;
 
   /** Takes what the user says of models, by their names. It overrides what is learnt. Returns whether it is news. */
   configure(overrides: Readonly<Record<string, ModelOverride>>): boolean {

@@ -1,11 +1,11 @@
 import { withTimeLimit } from '../../protocol/base/abort.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { ServerParams } from '../../protocol/messages/messageTypes.ts';
 import type { ListModelsResult } from '../../protocol/messages/models.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
-import type { ListOptions, Models } from './models.ts';
+import type { ListChoice, Models } from './models.ts';
 import { modelKey } from './name.ts';
 
 /** A model, by the name that its own server has for it. */
@@ -23,29 +23,24 @@ const listWithin = 2_000;
 /** A further server that did not answer is not asked for this long, in ms, so that nobody waits for it each time. */
 const silentFor = 30_000;
 
-interface PlacesOptions {
-  readonly servers: Servers;
-  readonly models: Pick<Models, 'list'>;
-  /** In ms. */
-  readonly now: () => number;
-}
-
 /**
  * Which server has a model. Where a request names no server, `box/qwen3:8b` is a model of the server `box`; any other
  * name is one of the server at `host`.
  */
 export class ModelPlaces {
-  readonly #options: PlacesOptions;
   /** Until when further servers are left alone, by their addresses. */
   readonly #silent = new Map<string, number>();
 
-  constructor(options: PlacesOptions) {
-    this.#options = options;
-  }
+  /** `now` in ms. */
+  constructor(
+    private readonly servers: Servers,
+    private readonly models: Pick<Models, 'list'>,
+    private readonly now: () => number,
+  ) {}
 
   /** The name by which a client finds the model again without naming its server. */
   readonly nameOf = ({ name }: Pick<Server, 'name'>, model: string): string => {
-    const { name: usual } = this.#options.servers.server();
+    const { name: usual } = this.servers.server();
     return name === usual && this.read({ model }).model === model ? model : `${name}/${model}`;
   };
 
@@ -54,7 +49,7 @@ export class ModelPlaces {
    * @throws {InvalidParamsError} if no server has the name of `server`.
    */
   read({ server, model }: NamedModel): { readonly server: Server; readonly model: string } {
-    const { servers } = this.#options;
+    const { servers } = this;
     const [name, rest = ''] = model.split(/\/(.*)/s);
     const isNamed = server === undefined && servers.all.length > 1 && rest !== '';
     const named = isNamed ? servers.all.find((one) => one.name === name) : undefined;
@@ -64,7 +59,7 @@ export class ModelPlaces {
   /** The same, with its runner. */
   async place(named: NamedModel, signal: AbortSignal): Promise<PlacedModel> {
     const { server, model } = this.read(named);
-    return { runner: await this.#options.servers.runner(server.name, signal), model };
+    return { runner: await this.servers.runner(server.name, signal), model };
   }
 
   /** The same; but a model that the server at `host` lacks, and another server has, is found there. */
@@ -77,12 +72,12 @@ export class ModelPlaces {
     if ((await this.#has(usual, named.model, signal)) !== false) return placed;
     const has = await Promise.all(others.map((server) => this.#has(server, named.model, signal)));
     const found = others[has.indexOf(true)];
-    return found ? { ...placed, runner: await this.#options.servers.runner(found.name, signal) } : placed;
+    return found ? { ...placed, runner: await this.servers.runner(found.name, signal) } : placed;
   }
 
   /** The servers, each address once. */
   get all(): readonly Server[] {
-    const { all } = this.#options.servers;
+    const { all } = this.servers;
     return all.filter(({ url }, index) => all.findIndex((server) => server.url === url) === index);
   }
 
@@ -91,7 +86,7 @@ export class ModelPlaces {
    * out, and `problems` says so.
    * @throws {RunnerError} as the server at `host` does, if none answers.
    */
-  async list(options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
+  async list(options: ListChoice, signal: AbortSignal): Promise<ListModelsResult> {
     const { all } = this;
     const asked = all.map((server) => this.#ask(server, options, signal));
     const answers = await Promise.allSettled(asked);
@@ -116,26 +111,26 @@ export class ModelPlaces {
   }
 
   /** A further server has little time, and a list of it that is out of date is no answer. */
-  async #ask(server: Server, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
-    const { servers, models, now } = this.#options;
+  async #ask(server: Server, options: ListChoice, signal: AbortSignal): Promise<ListModelsResult> {
+    const { servers, models } = this;
     const { name, url } = server;
     const ask = async (limited: AbortSignal) =>
       models.list(await servers.runner(name, limited), options, limited);
     if (name === servers.server().name) return ask(signal);
     const reason = new RunnerError('server-unreachable', `The server "${name}" at ${url} does not answer.`);
-    if (now() < (this.#silent.get(url) ?? 0)) throw reason;
+    if (this.now() < (this.#silent.get(url) ?? 0)) throw reason;
     const list = await withTimeLimit({ limit: listWithin, reason, signal }, ask).catch((error: unknown) => {
       if (error instanceof RunnerError && error.kind === 'server-unreachable') return undefined;
       throw error;
     });
     if (list && !list.stale) return list;
-    this.#silent.set(url, now() + silentFor);
+    this.#silent.set(url, this.now() + silentFor);
     throw reason;
   }
 
   async #has(server: Server, model: string, signal: AbortSignal): Promise<boolean | undefined> {
     try {
-      const { models } = await this.#ask(server, { refresh: false }, signal);
+      const { models } = await this.#ask(server, {}, signal);
       return models.some(({ name }) => modelKey(name) === modelKey(model));
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;

@@ -1,7 +1,8 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import {
   type CapabilityName,
   canChat,
+  type ListModelsParams,
   type ListModelsResult,
   type Model,
   type ShowModelResult,
@@ -23,21 +24,19 @@ const atOnce = 4;
 
 /** The models of the servers, and what is known about them. */
 export class Models {
-  readonly #knowledge: ModelCapabilities;
-  readonly #now: () => number;
   /** The latest list of each server, by its address. */
-  readonly #lists = new Map<string, Listed>();
+  readonly #lists = new Map<string, ModelSnapshot>();
   readonly #changed = createEmitter<void>();
   /** A list has other models than the one before it: another program installed or removed some. */
   readonly onDidFindChange: Event<void> = this.#changed.event;
 
   /** `now` in ms. */
-  constructor(knowledge: ModelCapabilities, now: () => number) {
-    this.#knowledge = knowledge;
-    this.#now = now;
-  }
+  constructor(
+    private readonly knowledge: ModelCapabilities,
+    private readonly now: () => number,
+  ) {}
 
-  async list(runner: Runner, options: ListOptions, signal: AbortSignal): Promise<ListModelsResult> {
+  async list(runner: Runner, options: ListChoice, signal: AbortSignal): Promise<ListModelsResult> {
     const known = this.#lists.get(runner.server.url);
     try {
       const fresh = options.refresh ? undefined : this.#freshList(runner);
@@ -53,13 +52,13 @@ export class Models {
 
   async running(runner: Runner, signal: AbortSignal): Promise<readonly Model[]> {
     const running = await runner.running(signal);
-    this.#knowledge.learnRunning(runner.server, running);
+    this.knowledge.learnRunning(runner.server, running);
     return this.#toModels(runner, { models: running, running });
   }
 
   async show(runner: Runner, model: string, signal: AbortSignal): Promise<ShowModelResult> {
     checkModelName(runner, model);
-    const find = (listed: Listed | undefined) =>
+    const find = (listed: ModelSnapshot | undefined) =>
       listed?.models.find(({ name }) => modelKey(name) === modelKey(model));
     const fresh = this.#freshList(runner);
     const [shown, listed] = await Promise.all([
@@ -70,12 +69,12 @@ export class Models {
         : this.#fetchList(runner, signal)
       ).catch(() => undefined),
     ]);
-    this.#knowledge.learnShown(runner.server, model, shown);
+    this.knowledge.learnShown(runner.server, model, shown);
     const wire = find(listed) ?? shownAsListed(model, shown);
     const [known] = this.#toModels(runner, { models: [wire], running: listed?.running ?? [] });
     const { template, parameters, system, license, modelfile } = shown;
     return withoutUndefined({
-      model: known ?? toModel(wire, runner.server, this.#knowledge),
+      model: known ?? toModel(wire, runner.server, this.knowledge),
       template,
       parameters: parameters === undefined ? undefined : parseParameters(parameters),
       system,
@@ -102,7 +101,7 @@ export class Models {
   /** The names of the installed models; empty if the server does not answer and never has. */
   async names(runner: Runner, signal: AbortSignal): Promise<readonly string[]> {
     try {
-      const { models } = await this.list(runner, { refresh: false }, signal);
+      const { models } = await this.list(runner, {}, signal);
       return models.map(({ name }) => name);
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
@@ -112,14 +111,14 @@ export class Models {
 
   /** Whether the model is known to embed and is not known to chat. */
   onlyEmbeds(runner: Runner, model: string): boolean {
-    const { completion, embedding } = this.#knowledge.about(runner.server, model).capabilities;
+    const { completion, embedding } = this.knowledge.about(runner.server, model).capabilities;
     return embedding.value === true && completion.value !== true;
   }
 
   /** Whether a user can talk to it, as far as its template says. If the runner does not say, turns count as written. */
   async turns(runner: Runner, model: string, signal: AbortSignal): Promise<Turns> {
-    if (!this.#knowledge.isShown(runner.server, model)) await this.#learnShown(runner, model, signal);
-    return this.#knowledge.turns(runner.server, model) ?? 'written';
+    if (!this.knowledge.isShown(runner.server, model)) await this.#learnShown(runner, model, signal);
+    return this.knowledge.turns(runner.server, model) ?? 'written';
   }
 
   /** Discards the kept list, because it has changed. */
@@ -136,32 +135,32 @@ export class Models {
     signal: AbortSignal,
   ): Promise<void> {
     const isUnknown = (name: CapabilityName) => {
-      const { value, from } = this.#knowledge.capability(runner.server, model, name);
+      const { value, from } = this.knowledge.capability(runner.server, model, name);
       // What the user says of one capability leaves the model unexamined.
       return value === 'unknown' || from === 'name' || from === 'configured';
     };
-    if (!this.#knowledge.isShown(runner.server, model) && names.some(isUnknown))
+    if (!this.knowledge.isShown(runner.server, model) && names.some(isUnknown))
       await this.#learnShown(runner, model, signal);
   }
 
-  async #withRunning(listed: Listed, runner: Runner, signal: AbortSignal): Promise<Listed> {
+  async #withRunning(listed: ModelSnapshot, runner: Runner, signal: AbortSignal): Promise<ModelSnapshot> {
     const running = await runner.running(signal);
-    this.#knowledge.learnRunning(runner.server, running);
+    this.knowledge.learnRunning(runner.server, running);
     return { ...listed, running };
   }
 
-  #freshList(runner: Runner): Listed | undefined {
+  #freshList(runner: Runner): ModelSnapshot | undefined {
     const known = this.#lists.get(runner.server.url);
-    return known && this.#now() - known.at < freshFor ? known : undefined;
+    return known && this.now() - known.at < freshFor ? known : undefined;
   }
 
-  async #fetchList(runner: Runner, signal: AbortSignal): Promise<Listed> {
+  async #fetchList(runner: Runner, signal: AbortSignal): Promise<ModelSnapshot> {
     const [list, running] = await Promise.all([runner.list(signal), runner.running(signal)]);
     const { models } = list;
-    this.#knowledge.learnListed(runner.server, models);
-    this.#knowledge.learnRunning(runner.server, running);
+    this.knowledge.learnListed(runner.server, models);
+    this.knowledge.learnRunning(runner.server, running);
     await this.#learnUnlisted(runner, models, signal);
-    const listed = { ...list, models: newestFirst(models), running, at: this.#now() };
+    const listed = { ...list, models: newestFirst(models), running, at: this.now() };
     const before = this.#lists.get(runner.server.url);
     this.#lists.set(runner.server.url, listed);
     // What made a list be forgotten has been reported already.
@@ -173,7 +172,7 @@ export class Models {
   /** If a server does not list capabilities, each model is examined once for each digest. */
   async #learnUnlisted(runner: Runner, models: readonly ListedModel[], signal: AbortSignal): Promise<void> {
     const unknown = models.filter(
-      ({ name, capabilities }) => !capabilities && !this.#knowledge.isShown(runner.server, name),
+      ({ name, capabilities }) => !capabilities && !this.knowledge.isShown(runner.server, name),
     );
     await this.#learnAll(runner, unknown.slice(0, maxShown), signal);
   }
@@ -184,7 +183,7 @@ export class Models {
       (model) =>
         canChat(model) &&
         model.capabilities.tools.value === 'unknown' &&
-        !this.#knowledge.isShown(runner.server, model.name),
+        !this.knowledge.isShown(runner.server, model.name),
     );
     await this.#learnAll(runner, unknown.slice(0, maxExamined), signal);
   }
@@ -207,7 +206,7 @@ export class Models {
   /** False if the runner is down. */
   async #learnShown(runner: Runner, model: string, signal: AbortSignal): Promise<boolean> {
     try {
-      this.#knowledge.learnShown(runner.server, model, await runner.show(model, signal));
+      this.knowledge.learnShown(runner.server, model, await runner.show(model, signal));
       return true;
     } catch (error) {
       if (signal.aborted || !(error instanceof RunnerError)) throw error;
@@ -215,21 +214,18 @@ export class Models {
     }
   }
 
-  #toModels(runner: Runner, { models, running }: Pick<Listed, 'models' | 'running'>): Model[] {
+  #toModels(runner: Runner, { models, running }: Pick<ModelSnapshot, 'models' | 'running'>): Model[] {
     const loaded = new Map(running.map((model) => [modelKey(model.name), model]));
     // A key costs more than the rest of a row, and usually nothing is loaded.
     const stateOf = ({ name }: ListedModel) => (loaded.size === 0 ? undefined : loaded.get(modelKey(name)));
-    return models.map((model) => withRunning(toModel(model, runner.server, this.#knowledge), stateOf(model)));
+    return models.map((model) => withRunning(toModel(model, runner.server, this.knowledge), stateOf(model)));
   }
 }
 
-export interface ListOptions {
-  readonly refresh: boolean;
-  /** Also examines models whose tool support is not known. */
-  readonly examine?: boolean;
-}
+/** `refresh` asks even if a list is fresh; `examine` also asks about models whose tool support is not known. */
+export type ListChoice = Pick<ListModelsParams, 'refresh' | 'examine'>;
 
-interface Listed extends ModelList {
+interface ModelSnapshot extends ModelList {
   readonly running: readonly ListedModel[];
   readonly at: number;
 }

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Runner } from '../runner/runner.ts';
 

@@ -11,7 +11,7 @@ import type {
   RunModelParams,
 } from '../../protocol/messages/models.ts';
 import { exact, type Schema } from '../base/validate.ts';
-import { keepAlive } from '../config/settingSchemas.ts';
+import { keepAlive } from '../config/valueSchemas.ts';
 
 const server = z.exactOptional(z.string());
 const workDoneToken = z.exactOptional(z.union([z.string(), z.number()]));
@@ -30,27 +30,15 @@ export const listParamsSchema: Schema<ListModelsParams> = exact(
 export const modelParamsSchema: Schema<ModelParams> = exact(z.object({ server, model: z.string() }));
 
 export const pullParamsSchema: Schema<PullModelParams> = exact(
-  z.object({
-    server,
-    model: z.string(),
-    workDoneToken,
-  }),
+  z.object({ server, model: z.string(), workDoneToken }),
 );
 
 export const runParamsSchema: Schema<RunModelParams> = exact(
-  z.object({
-    server,
-    model: z.string(),
-    keepAlive: z.exactOptional(keepAlive()),
-  }),
+  z.object({ server, model: z.string(), keepAlive: z.exactOptional(keepAlive()) }),
 );
 
 export const deleteParamsSchema: Schema<DeleteModelParams> = exact(
-  z.object({
-    server,
-    model: z.string(),
-    stop: z.exactOptional(z.boolean()),
-  }),
+  z.object({ server, model: z.string(), stop: z.exactOptional(z.boolean()) }),
 );
 
 export const createParamsSchema: Schema<CreateModelParams> = exact(

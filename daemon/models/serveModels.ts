@@ -31,13 +31,11 @@ import {
   runParamsSchema,
   serverParamsSchema,
 } from './params.ts';
-import type { Pulls } from './pulls.ts';
 
 export interface ModelsDependencies {
   readonly models: Models;
   readonly chatModels: ChatModels;
   readonly lifecycle: Lifecycle;
-  readonly pulls: Pulls;
   readonly servers: Servers;
   readonly places: ModelPlaces;
   readonly works: Works;
@@ -55,16 +53,14 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
   const pull = async ({ workDoneToken: token, ...params }: PullModelParams, requested: AbortSignal) => {
     const { runner, model } = await places.place(params, requested);
     const work = { title: `Pulling ${model}`, token, signal: requested };
-    await dependencies.works.run(work, (report, signal) =>
-      dependencies.pulls.pull(runner, model, { report, signal }),
-    );
+    await dependencies.works.run(work, (report, signal) => lifecycle.pull(runner, model, { report, signal }));
     return { model };
   };
   const run = async ({ keepAlive, ...params }: RunModelParams, signal: AbortSignal) => {
     const { runner, model } = await places.find(params, signal);
     const given = keepAlive === undefined ? {} : { keepAlive };
-    const options = { ...dependencies.loadOptions(), ...given, signal };
-    return { model: await lifecycle.run(runner, model, options) };
+    const options = { ...dependencies.loadOptions(), ...given };
+    return { model: await lifecycle.run(runner, model, options, signal) };
   };
   const stop = async (params: ModelParams, signal: AbortSignal) => {
     const { runner, model } = await places.find(params, signal);
@@ -74,7 +70,7 @@ export function serveModels(endpoint: Endpoint, dependencies: ModelsDependencies
   // A model of another server is deleted only if the name says which one.
   const remove = async ({ stop: stops = false, ...params }: DeleteModelParams, signal: AbortSignal) => {
     const { runner, model } = await places.place(params, signal);
-    await lifecycle.remove(runner, model, { stop: stops, signal });
+    await lifecycle.remove(runner, model, stops, signal);
     return {};
   };
   endpoint.onRequest(pullModelRequest, pullParamsSchema, pull);
@@ -103,9 +99,9 @@ function serveLists(
   endpoint.onRequest(
     listModelsRequest,
     listParamsSchema,
-    async ({ server, refresh = false, examine = false, everywhere = false }, signal) => {
-      if (everywhere) return places.list({ refresh, examine }, signal);
-      return models.list(await servers.runner(server, signal), { refresh, examine }, signal);
+    async ({ server, everywhere, ...choice }, signal) => {
+      if (everywhere) return places.list(choice, signal);
+      return models.list(await servers.runner(server, signal), choice, signal);
     },
   );
   endpoint.onRequest(chatModelRequest, serverParamsSchema, async ({ server }, signal) =>

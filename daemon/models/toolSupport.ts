@@ -1,5 +1,5 @@
 import { orAborted } from '../../protocol/base/abort.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { ToolRefusal } from '../../protocol/messages/tools.ts';
 import { RunnerError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
@@ -11,17 +11,12 @@ type ToolState = 'untested' | 'enabled' | 'disabled';
 /** What a request with tools showed. `unknown` means that it showed nothing. */
 export type ToolVerdict = 'enabled' | 'disabled' | 'unknown';
 
-/** A request with tools showed whether they work. */
-interface ToolDecision extends RefusedModel {
-  readonly works: boolean;
-}
-
 interface RefusedModel {
   readonly server: Server;
   readonly model: string;
 }
 
-interface Tested extends RefusedModel {
+interface ToolTest extends RefusedModel {
   state: ToolState;
   /** The running test; settles when it is over. */
   test?: Promise<void>;
@@ -39,115 +34,82 @@ export function verdictOfRefusal(error: unknown): ToolVerdict | undefined {
   return isOfOne.test(error.message) ? 'unknown' : 'disabled';
 }
 
-export type ToolSupport = ReturnType<typeof createToolSupport>;
-
 /**
  * Whether tools work, for each model and for the session, whatever the server says about the model. A model is untested
  * until a request with tools is answered. Once it refuses tools, it stays disabled.
  */
-export function createToolSupport() {
-  const decided = createEmitter<ToolDecision>();
-  const models = new Map<string, Tested>();
+export class ToolSupport {
+  readonly #models = new Map<string, ToolTest>();
+  readonly #changed = createEmitter<readonly ToolRefusal[]>();
+  /** All refusals, whenever one is added or removed. They are passed to the next daemon of the editor's session. */
+  readonly onDidChange = this.#changed.event;
 
-  const testedOf = (server: Server, model: string): Tested => {
+  constructor(private readonly knowledge: ModelCapabilities) {
+    knowledge.onDidReplace((id) => {
+      const isRefusal = this.#models.get(id)?.state === 'disabled';
+      this.#models.delete(id);
+      if (isRefusal) this.#publish();
+    });
+  }
+
+  /**
+   * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict. The
+   * caller must call `report`, whatever happens.
+   */
+  async admit(
+    server: Server,
+    model: string,
+    signal: AbortSignal,
+  ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }> {
+    const tested = this.#testedOf(server, model);
+    while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
+    const settle = (verdict: ToolVerdict) => this.#settle(tested, verdict, { server, model });
+    if (tested.state !== 'untested') return { send: tested.state === 'enabled', report: settle };
+    let finish: (() => void) | undefined;
+    tested.test = new Promise((resolve) => {
+      finish = resolve;
+    });
+    const report = (verdict: ToolVerdict) => {
+      settle(verdict);
+      // Only the first report ends the test, because by now another request may be the test.
+      if (!finish) return;
+      delete tested.test;
+      finish();
+      finish = undefined;
+    };
+    return { send: true, report };
+  }
+
+  /** Restores what an earlier daemon of the session learnt. It is not published again. */
+  restore(refusals: readonly ToolRefusal[]): void {
+    for (const { url, model, digest } of refusals) {
+      const server = { name: url, url };
+      if (digest !== undefined) this.knowledge.learnDigest(server, model, digest);
+      this.#testedOf(server, model).state = 'disabled';
+      this.knowledge.observe(server, model, { capability: 'tools', value: false });
+    }
+  }
+
+  #testedOf(server: Server, model: string): ToolTest {
     const id = modelId(server, model);
-    const tested = models.get(id) ?? { server, model, state: 'untested' };
-    models.set(id, tested);
+    const tested = this.#models.get(id) ?? { server, model, state: 'untested' };
+    this.#models.set(id, tested);
     return tested;
-  };
-  const settle = (tested: Tested, verdict: ToolVerdict, { server, model }: RefusedModel) => {
+  }
+
+  #settle(tested: ToolTest, verdict: ToolVerdict, { server, model }: RefusedModel): void {
     if (verdict === 'unknown' || tested.state === verdict || tested.state === 'disabled') return;
     tested.state = verdict;
-    decided.fire({ server, model, works: verdict === 'enabled' });
-  };
+    this.knowledge.observe(server, model, { capability: 'tools', value: verdict === 'enabled' });
+    if (verdict === 'disabled') this.#publish();
+  }
 
-  return {
-    onDidDecide: decided.event,
-    /**
-     * Whether to send tools. The first request to an untested model is its test, and the others wait for the verdict.
-     * The caller must call `report`, whatever happens.
-     */
-    async admit(
-      server: Server,
-      model: string,
-      signal: AbortSignal,
-    ): Promise<{ send: boolean; report: (verdict: ToolVerdict) => void }> {
-      const tested = testedOf(server, model);
-      while (tested.state === 'untested' && tested.test) await orAborted(tested.test, signal);
-      if (tested.state !== 'untested') {
-        const report = (verdict: ToolVerdict) => settle(tested, verdict, { server, model });
-        return { send: tested.state === 'enabled', report };
-      }
-      let finish: (() => void) | undefined;
-      tested.test = new Promise((resolve) => {
-        finish = resolve;
-      });
-      let isOver = false;
-      const report = (verdict: ToolVerdict) => {
-        settle(tested, verdict, { server, model });
-        // Only the first report ends the test, because by now another request may be the test.
-        if (isOver) return;
-        isOver = true;
-        delete tested.test;
-        finish?.();
-      };
-      return { send: true, report };
-    },
-    /** Restores a refusal that an earlier daemon of the session learnt. It is not published again. */
-    refuse(server: Server, model: string): void {
-      testedOf(server, model).state = 'disabled';
-    },
-    /** The models that refused tools. */
-    get refused(): readonly RefusedModel[] {
-      return [...models.values()].filter(({ state }) => state === 'disabled');
-    },
-    /**
-     * Discards the state of the model with this identifier, which is now another model. Returns whether it had refused.
-     */
-    forget(id: string): boolean {
-      const isRefusal = models.get(id)?.state === 'disabled';
-      models.delete(id);
-      return isRefusal;
-    },
-  };
-}
-
-export type ToolRefusalStore = ReturnType<typeof createToolRefusals>;
-
-/** The models that refuse tools. They are passed from one daemon of the editor's session to the next. */
-export function createToolRefusals({
-  toolSupport,
-  knowledge,
-}: {
-  readonly toolSupport: ToolSupport;
-  readonly knowledge: ModelCapabilities;
-}) {
-  const changed = createEmitter<readonly ToolRefusal[]>();
-  const toRefusal = ({ server, model }: RefusedModel): ToolRefusal => {
-    const digest = knowledge.digest(server, model);
-    return withoutUndefined({ url: server.url, model, digest });
-  };
-  const publish = () => changed.fire(toolSupport.refused.map(toRefusal));
-
-  toolSupport.onDidDecide(({ server, model, works }) => {
-    knowledge.observe(server, model, { capability: 'tools', value: works });
-    if (!works) publish();
-  });
-  knowledge.onDidReplace((id) => {
-    if (toolSupport.forget(id)) publish();
-  });
-
-  return {
-    /** All refusals, whenever one is added or removed. */
-    onDidChange: changed.event,
-    /** Restores what an earlier daemon of the session learnt. */
-    restore(refusals: readonly ToolRefusal[]): void {
-      for (const { url, model, digest } of refusals) {
-        const server = { name: url, url };
-        if (digest !== undefined) knowledge.learnDigest(server, model, digest);
-        toolSupport.refuse(server, model);
-        knowledge.observe(server, model, { capability: 'tools', value: false });
-      }
-    },
-  };
+  #publish(): void {
+    const refused = [...this.#models.values()].filter(({ state }) => state === 'disabled');
+    this.#changed.fire(
+      refused.map(({ server, model }) =>
+        withoutUndefined({ url: server.url, model, digest: this.knowledge.digest(server, model) }),
+      ),
+    );
+  }
 }

@@ -1,25 +1,23 @@
 import { isRecord } from '../../protocol/base/json.ts';
 import {
   badRequest,
+  type Call,
+  countTokens,
   type Fields,
   fieldsOf,
+  type Hole,
   type HttpAnswer,
   listOf,
   type Practice,
-  type Request,
-  recordOf,
-  textOf,
-} from './exchange.ts';
-import { answerLoaded, type Inference, readInference, requireCapabilities, thinks } from './inference.ts';
-import {
-  type Call,
-  countTokens,
-  type Hole,
   type PracticePrompt,
   type PromptMessage,
   type PromptTool,
+  type Request,
+  recordOf,
   type SpeechPiece,
-} from './speech.ts';
+  textOf,
+} from './exchange.ts';
+import { answerLoaded, type Inference, readInference, requireCapabilities, thinks } from './inference.ts';
 
 export function generate(practice: Practice, request: Request): HttpAnswer | Promise<HttpAnswer> {
   const fields = fieldsOf(request);
@@ -107,7 +105,7 @@ interface Step {
   readonly done?: object | undefined;
 }
 
-interface Answering {
+interface AnswerRequest {
   readonly inference: Inference;
   readonly prompt: Omit<PracticePrompt, 'model' | 'format'>;
   /** The part of a line that differs between chat and generate. */
@@ -115,7 +113,7 @@ interface Answering {
 }
 
 /** Loads the model, and streams what it says as lines, or as one object if no stream was requested. */
-async function answerSteps(practice: Practice, answering: Answering): Promise<HttpAnswer> {
+async function answerSteps(practice: Practice, answering: AnswerRequest): Promise<HttpAnswer> {
   const { inference, fieldsOf } = answering;
   const { name, model, window, keepAlive, stream } = inference;
   practice.loaded.load(model, window, keepAlive);
@@ -148,7 +146,7 @@ async function mergeSteps(steps: AsyncIterable<Step>): Promise<Step> {
 }
 
 /** Lets the model speak within the limits of the request. */
-async function* stepsOf(practice: Practice, { inference, prompt }: Answering): AsyncGenerator<Step> {
+async function* stepsOf(practice: Practice, { inference, prompt }: AnswerRequest): AsyncGenerator<Step> {
   const { model, format, window, truncate, shift, limit, stop, keepAlive } = inference;
   const promptTokens = countPrompt(prompt);
   if (promptTokens > window && !truncate) throw badRequest('the input length exceeds the context length');
@@ -184,7 +182,7 @@ async function* stepsOf(practice: Practice, { inference, prompt }: Answering): A
 }
 
 /** An estimate: four more tokens for the frame of each message, and ten for each image. */
-function countPrompt({ messages, tools }: Answering['prompt']): number {
+function countPrompt({ messages, tools }: AnswerRequest['prompt']): number {
   const texts = messages.map(({ content, images }) => countTokens(content) + 4 + images * 10);
   const offered = tools.map((tool) => countTokens(JSON.stringify(tool)));
   return [...texts, ...offered].reduce((sum, count) => sum + count, 0);

@@ -7,8 +7,7 @@ import {
   recordOf,
   textOf,
 } from './exchange.ts';
-import { type PracticeCapability, tryModelName } from './model.ts';
-import type { InstalledModel } from './modelStore.ts';
+import { type InstalledModel, type PracticeCapability, tryModelName } from './model.ts';
 
 /** The part of a request that chat and generate have in common. */
 export interface Inference {

@@ -8,8 +8,15 @@ import {
   type Practice,
   type Request,
 } from './exchange.ts';
-import { blobPath, layersOf, manifestDigest, type PracticeModel, tryModelName } from './model.ts';
-import type { InstalledModel, ResidentModel } from './modelStore.ts';
+import {
+  blobPath,
+  type InstalledModel,
+  layersOf,
+  manifestDigest,
+  type PracticeModel,
+  type ResidentModel,
+  tryModelName,
+} from './model.ts';
 
 /** One entry of the list of installed models. Undefined fields are absent on the wire. */
 export function installedEntry(model: InstalledModel): Fields {

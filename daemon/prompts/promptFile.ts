@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import * as z from 'zod/mini';
-import { ContentError } from '../../protocol/base/contentError.ts';
-import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { ContentError, parseFrontMatter } from '../../protocol/base/yaml.ts';
 import type { PromptArgument } from '../../protocol/messages/prompts.ts';
 
 /** What a file says. */

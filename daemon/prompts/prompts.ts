@@ -1,8 +1,6 @@
-import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../protocol/base/editDistance.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { count } from '../../protocol/base/text.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { count, messageOf, showLine } from '../../protocol/base/text.ts';
 import type {
   AllowPromptsParams,
   CompletePromptParams,
@@ -14,24 +12,23 @@ import type {
   Prompt,
   PromptArgument,
   PromptFolder,
+  WorkspaceParams,
 } from '../../protocol/messages/prompts.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import { serverWord } from '../tools/serverLists.ts';
 import type { AskableServer } from '../tools/toolServer.ts';
 import { filledLength, fillPlaceholders, nameOf, readTypedArguments } from './promptFile.ts';
-import { listPromptFolder, type PromptFileEntry, readPromptFolder } from './promptFolder.ts';
-import {
-  createServerPrompts,
-  type ServerPrompt,
-  type ServerPromptList,
-  type ServerPrompts,
-} from './serverPrompts.ts';
 import {
   createFolderAnswers,
+  type FolderAnswers,
   findWorkspaceFolder,
+  listPromptFolder,
+  type PromptFileEntry,
+  readPromptFolder,
   rememberAnswers,
   type WorkspaceFolder,
-} from './workspaceFolder.ts';
+} from './promptFolders.ts';
+import { createServerPrompts, type ServerPrompt, type ServerPromptList } from './serverPrompts.ts';
 
 export interface PromptsOptions {
   /** The user's own folder of prompts. */
@@ -64,113 +61,115 @@ interface PromptEntry {
 /** In UTF-16 units: values may stand in many places of a text. */
 const maxFilled = 4_000_000;
 
-export type Prompts = ReturnType<typeof createPrompts>;
-
 /**
  * The prompts that people keep as files, and those of tool servers. Files are read and servers asked at each request,
  * so the prompts are always as they are.
  */
-export function createPrompts({ userFolder, answersFolder, isTrusted }: PromptsOptions) {
-  const answers = answersFolder === undefined ? rememberAnswers() : createFolderAnswers(answersFolder);
-  const findFolder = ({ cwd }: { readonly cwd?: string }, { root }: PromptPlace) =>
-    findWorkspaceFolder(cwd ?? root, { answers, isTrusted: isTrusted() });
+export class Prompts {
+  readonly #options: PromptsOptions;
+  readonly #answers: FolderAnswers;
+  readonly #ofServers = createServerPrompts();
 
-  const ofServers = createServerPrompts();
+  constructor(options: PromptsOptions) {
+    const { answersFolder } = options;
+    this.#options = options;
+    this.#answers = answersFolder === undefined ? rememberAnswers() : createFolderAnswers(answersFolder);
+  }
+
+  async list(
+    { commands = [], wait = false, ...params }: ListPromptsParams,
+    place: PromptPlace,
+  ): Promise<ListPromptsResult> {
+    const own = await listPromptFolder(this.#options.userFolder);
+    const folder = await this.#findFolder(params, place);
+    const patience = place.isLazy ? 'running' : wait ? 'long' : 'short';
+    const offered = await this.#ofServers.list(await place.servers(), patience, place.signal);
+    const known = [...(await ofUser(own)), ...(await ofWorkspace(folder)), ...offered.prompts];
+    const problems = [own.problem, folder?.listing.problem, ...offered.problems];
+    return withoutUndefined<ListPromptsResult>({
+      prompts: withHidden(
+        known.map(({ prompt }) => prompt),
+        new Set(commands),
+      ),
+      folder: folder && toFolder(folder),
+      problems: problems.flatMap((problem) => problem ?? []),
+    });
+  }
+
+  async get(
+    { name, text = '', values = {}, ...params }: GetPromptParams,
+    place: PromptPlace,
+  ): Promise<GetPromptResult> {
+    const folder = await this.#findFolder(params, place);
+    const own = await listPromptFolder(this.#options.userFolder);
+    const known = [...(await ofUser(own)), ...(await ofWorkspace(folder))];
+    const found = known.find(({ prompt }) => prompt.name === name);
+    if (!found && name.includes(':')) {
+      const { prompts, problems } = await this.#listOfServers(name, place);
+      const offered = prompts.find(({ prompt }) => prompt.name === name);
+      if (offered) return this.#getOfServer(offered, { text, values }, place);
+      const [problem] = problems;
+      return problem === undefined ? noneOf(name, [...known, ...prompts]) : unusable(problem);
+    }
+    if (!found) return folder && mayHave(folder, name) ? notAllowed(folder, name) : noneOf(name, known);
+    const { prompt } = found;
+    if (found.text === undefined) return { kind: 'unusable', message: whyUnusable(prompt) };
+    const filled = readValues(prompt.arguments, { text, values });
+    if (filled.missing.length > 0) return missingIn(name, filled);
+    return fill({ prompt, text: found.text }, { filled, place });
+  }
+
+  async complete(
+    { name, argument, value, values = {} }: CompletePromptParams,
+    place: PromptPlace,
+  ): Promise<{ readonly values: readonly string[] }> {
+    const { prompts } = await this.#listOfServers(name, place);
+    const found = prompts.find(({ prompt }) => prompt.name === name);
+    if (!found) return { values: [] };
+    return { values: await this.#ofServers.complete(found, { argument, value, values }, place.signal) };
+  }
+
+  async allow(
+    { allowed, ...params }: AllowPromptsParams,
+    place: PromptPlace,
+  ): Promise<{ readonly folder?: PromptFolder }> {
+    const folder = await this.#findFolder(params, place);
+    if (!folder) return {};
+    if (folder.state === 'untrusted') return { folder: toFolder(folder) };
+    await this.#answers.write(folder.path, allowed);
+    return { folder: { ...toFolder(folder), state: allowed ? 'allowed' : 'refused' } };
+  }
+
+  #findFolder({ cwd }: WorkspaceParams, { root }: PromptPlace): Promise<WorkspaceFolder | undefined> {
+    const isTrusted = this.#options.isTrusted();
+    return findWorkspaceFolder(cwd ?? root, { answers: this.#answers, isTrusted });
+  }
+
   /** Those of the servers that may have a prompt of this name. */
-  const listOfServers = async (name: string, place: PromptPlace): Promise<ServerPromptList> => {
+  async #listOfServers(name: string, place: PromptPlace): Promise<ServerPromptList> {
     const [word] = name.split(':', 1);
     const servers = name.includes(':') ? await place.servers() : [];
     const named = servers.filter((server) => serverWord(server.name) === word);
-    return ofServers.list(named, 'long', place.signal);
-  };
+    return this.#ofServers.list(named, 'long', place.signal);
+  }
 
-  return {
-    async list(
-      { commands = [], wait = false, ...params }: ListPromptsParams,
-      place: PromptPlace,
-    ): Promise<ListPromptsResult> {
-      const own = await listPromptFolder(userFolder);
-      const folder = await findFolder(params, place);
-      const patience = place.isLazy ? 'running' : wait ? 'long' : 'short';
-      const offered = await ofServers.list(await place.servers(), patience, place.signal);
-      const known = [...(await ofUser(own)), ...(await ofWorkspace(folder)), ...offered.prompts];
-      const problems = [own.problem, folder?.listing.problem, ...offered.problems];
-      return withoutUndefined<ListPromptsResult>({
-        prompts: withHidden(
-          known.map(({ prompt }) => prompt),
-          new Set(commands),
-        ),
-        folder: folder && toFolder(folder),
-        problems: problems.flatMap((problem) => problem ?? []),
-      });
-    },
-
-    async get(
-      { name, text = '', values = {}, ...params }: GetPromptParams,
-      place: PromptPlace,
-    ): Promise<GetPromptResult> {
-      const folder = await findFolder(params, place);
-      const known = [...(await ofUser(await listPromptFolder(userFolder))), ...(await ofWorkspace(folder))];
-      const found = known.find(({ prompt }) => prompt.name === name);
-      if (!found && name.includes(':')) {
-        const { prompts, problems } = await listOfServers(name, place);
-        const offered = prompts.find(({ prompt }) => prompt.name === name);
-        if (offered) return getOfServer(offered, { typed: { text, values }, place, ofServers });
-        const [problem] = problems;
-        return problem === undefined ? noneOf(name, [...known, ...prompts]) : unusable(problem);
-      }
-      if (!found) return folder && mayHave(folder, name) ? notAllowed(folder, name) : noneOf(name, known);
-      const { prompt } = found;
-      if (found.text === undefined) return { kind: 'unusable', message: whyUnusable(prompt) };
-      const filled = readValues(prompt.arguments, { text, values });
-      if (filled.missing.length > 0) return missingIn(name, filled);
-      return fill({ prompt, text: found.text }, { filled, place });
-    },
-
-    async complete(
-      { name, argument, value, values = {} }: CompletePromptParams,
-      place: PromptPlace,
-    ): Promise<{ readonly values: readonly string[] }> {
-      const { prompts } = await listOfServers(name, place);
-      const found = prompts.find(({ prompt }) => prompt.name === name);
-      if (!found) return { values: [] };
-      return { values: await ofServers.complete(found, { argument, value, values }, place.signal) };
-    },
-
-    async allow(
-      { allowed, ...params }: AllowPromptsParams,
-      place: PromptPlace,
-    ): Promise<{ readonly folder?: PromptFolder }> {
-      const folder = await findFolder(params, place);
-      if (!folder) return {};
-      if (folder.state === 'untrusted') return { folder: toFolder(folder) };
-      await answers.write(folder.path, allowed);
-      return { folder: { ...toFolder(folder), state: allowed ? 'allowed' : 'refused' } };
-    },
-  };
-}
-
-interface ServerPromptGetting {
-  readonly typed: Parameters<typeof readValues>[1];
-  readonly place: PromptPlace;
-  readonly ofServers: ServerPrompts;
-}
-
-async function getOfServer(
-  offered: ServerPrompt,
-  { typed, place, ofServers }: ServerPromptGetting,
-): Promise<GetPromptResult> {
-  const { name, arguments: given } = offered.prompt;
-  const filled = readValues(given, typed);
-  if (filled.missing.length > 0) return missingIn(name, filled);
-  const values = Object.fromEntries([...filled.values].filter(([, value]) => value !== ''));
-  try {
-    const { text, images } = await ofServers.get(offered, values, place.signal);
-    const sent = [text, filled.rest].filter((part) => part !== '').join('\n\n');
-    return { kind: 'prompt', name, text: sent, ...(images.length === 0 ? {} : { images }) };
-  } catch (error) {
-    place.signal.throwIfAborted();
-    return unusable(messageOf(error));
+  async #getOfServer(
+    offered: ServerPrompt,
+    typed: Parameters<typeof readValues>[1],
+    { signal }: PromptPlace,
+  ): Promise<GetPromptResult> {
+    const { name, arguments: given } = offered.prompt;
+    const filled = readValues(given, typed);
+    if (filled.missing.length > 0) return missingIn(name, filled);
+    const values = Object.fromEntries([...filled.values].filter(([, value]) => value !== ''));
+    try {
+      const { text, images } = await this.#ofServers.get(offered, values, signal);
+      const sent = [text, filled.rest].filter((part) => part !== '').join('\n\n');
+      return { kind: 'prompt', name, text: sent, ...(images.length === 0 ? {} : { images }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return unusable(messageOf(error));
+    }
   }
 }
 

@@ -14,14 +14,12 @@ import { exact, type Schema } from '../base/validate.ts';
 import type { Endpoint } from '../rpc/endpoint.ts';
 import type { PromptPlace, Prompts } from './prompts.ts';
 
-interface PromptsDependencies {
-  /** Loaded when it is first needed. */
-  readonly prompts: () => Promise<Prompts>;
-  readonly place: (signal: AbortSignal) => PromptPlace;
-}
-
-/** Answers the requests about prompts. */
-export function servePrompts(endpoint: Endpoint, { prompts, place }: PromptsDependencies): void {
+/** Answers the requests about prompts, which are loaded when they are first needed. */
+export function servePrompts(
+  endpoint: Endpoint,
+  prompts: () => Promise<Prompts>,
+  place: (signal: AbortSignal) => PromptPlace,
+): void {
   endpoint.onRequest(listPromptsRequest, listSchema, async (params, signal) =>
     (await prompts()).list(params, place(signal)),
   );

@@ -1,17 +1,12 @@
 import type { CancellationToken, Connection } from 'vscode-languageserver/node';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/messages/messageTypes.ts';
 import { RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Schema, validate } from '../base/validate.ts';
 import { CancellationTokenSource, ResponseError } from './languageServer.ts';
 import { type FailedRequest, toWireError } from './wireError.ts';
-
-interface RequestOptions<P> {
-  readonly params: P;
-  readonly signal: AbortSignal;
-}
 
 export interface EndpointOptions {
   readonly connection: Connection;
@@ -22,80 +17,84 @@ export interface EndpointOptions {
   readonly onFailure: (error: RunnerError) => void;
 }
 
-export type Endpoint = ReturnType<typeof createEndpoint>;
-
 /**
  * The `runner/` namespace over one connection, in both directions: what comes in is checked, what goes out is typed.
  */
-export function createEndpoint(options: EndpointOptions) {
-  const { connection, log, closed, onFailure } = options;
-  return {
-    onRequest<P, R>(
-      message: RequestMessage<P, R>,
-      schema: Schema<NoInfer<P>>,
-      answer: (params: P, signal: AbortSignal) => Promise<R>,
-    ): void {
-      // The only place where tokens of the wire become signals. The library spreads an array of parameters. Ours are
-      // always one object, so several are a mistake.
-      connection.onRequest(message.method, async (...received: unknown[]) => {
-        const token = received.at(-1) as CancellationToken;
-        const params = received.length === 2 ? received[0] : received.slice(0, -1);
-        const asked = linkedSignal(closed);
-        const subscription = token.onCancellationRequested(() => asked.abort());
-        if (token.isCancellationRequested) asked.abort();
-        try {
-          return await answer(validate(schema, params), asked.signal);
-        } catch (error) {
-          if (error instanceof RunnerError) onFailure(error);
-          return toResponseError(error, {
-            cancelled: token.isCancellationRequested,
-            method: message.method,
-            log,
-          });
-        } finally {
-          subscription.dispose();
-          asked.unlink();
-        }
-      });
-    },
-    onNotification<P>(
-      message: NotificationMessage<P>,
-      schema: Schema<NoInfer<P>>,
-      take: (params: P) => void,
-    ): void {
-      connection.onNotification(message.method, (params: unknown) => {
-        try {
-          take(validate(schema, params));
-        } catch (error) {
-          log.warn(`${message.method} was left out: ${messageOf(error)}`);
-        }
-      });
-    },
-    /**
-     * Asks the client. An aborted signal cancels the request there; if it is aborted already, nothing is sent.
-     * @throws {Error} if it answers with an error, or with something that does not match the schema.
-     */
-    async request<P, R>(
-      message: RequestMessage<P, R>,
-      schema: Schema<NoInfer<R>>,
-      { params, signal }: RequestOptions<P>,
-    ): Promise<R> {
-      signal.throwIfAborted();
-      const source = new CancellationTokenSource();
-      const cancel = () => source.cancel();
-      signal.addEventListener('abort', cancel, { once: true });
+export class Endpoint {
+  readonly #options: EndpointOptions;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+  }
+
+  onRequest<P, R>(
+    { method }: RequestMessage<P, R>,
+    schema: Schema<NoInfer<P>>,
+    answer: (params: P, signal: AbortSignal) => Promise<R>,
+  ): void {
+    const { connection, log, closed, onFailure } = this.#options;
+    // The only place where tokens of the wire become signals. The library spreads an array of parameters. Ours are
+    // always one object, so several are a mistake.
+    connection.onRequest(method, async (...received: unknown[]) => {
+      const token = received.at(-1) as CancellationToken;
+      const params = received.length === 2 ? received[0] : received.slice(0, -1);
+      const asked = linkedSignal(closed);
+      const subscription = token.onCancellationRequested(() => asked.abort());
+      if (token.isCancellationRequested) asked.abort();
       try {
-        return validate(schema, await connection.sendRequest(message.method, params, source.token));
+        return await answer(validate(schema, params), asked.signal);
+      } catch (error) {
+        if (error instanceof RunnerError) onFailure(error);
+        return toResponseError(error, { cancelled: token.isCancellationRequested, method, log });
       } finally {
-        signal.removeEventListener('abort', cancel);
-        source.dispose();
+        subscription.dispose();
+        asked.unlink();
       }
-    },
-    // A closed connection throws at once. The `async` makes that a rejection like any other.
-    /** Settles when the message is written, which is the back-pressure; rejects when the client is gone. */
-    notify: async <P>(message: NotificationMessage<P>, params: P) =>
-      connection.sendNotification(message.method, params),
-  };
+    });
+  }
+
+  onNotification<P>(
+    { method }: NotificationMessage<P>,
+    schema: Schema<NoInfer<P>>,
+    take: (params: P) => void,
+  ): void {
+    this.#options.connection.onNotification(method, (params: unknown) => {
+      try {
+        take(validate(schema, params));
+      } catch (error) {
+        this.#options.log.warn(`${method} was left out: ${messageOf(error)}`);
+      }
+    });
+  }
+
+  /**
+   * Asks the client. An aborted signal cancels the request there; if it is aborted already, nothing is sent.
+   * @throws {Error} if it answers with an error, or with something that does not match the schema.
+   */
+  async request<P, R>(
+    { method }: RequestMessage<P, R>,
+    schema: Schema<NoInfer<R>>,
+    { params, signal }: { readonly params: P; readonly signal: AbortSignal },
+  ): Promise<R> {
+    signal.throwIfAborted();
+    const source = new CancellationTokenSource();
+    const cancel = () => source.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return validate(schema, await this.#options.connection.sendRequest(method, params, source.token));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      source.dispose();
+    }
+  }
+
+  /**
+   * Settles when the message is written, which is the back-pressure; rejects when the client is gone. A closed
+   * connection throws at once: the `async` makes that a rejection like any other.
+   */
+  async notify<P>({ method }: NotificationMessage<P>, params: P): Promise<void> {
+    return this.#options.connection.sendNotification(method, params);
+  }
 }
 
 /** An error of the daemon for the language server library. */

@@ -4,8 +4,8 @@ import type { Connection } from 'vscode-languageserver/node';
 import type { Redaction } from '../../protocol/base/redaction.ts';
 import { RunnerError } from '../base/errors.ts';
 import { redactMessage } from '../config/messageRedaction.ts';
+import type { FrameProblem } from './frame.ts';
 import { FrameReader, FrameWriter, type RequestId } from './frameStreams.ts';
-import type { FrameProblem } from './incoming.ts';
 import { createConnection, ErrorCodes, ResponseError } from './languageServer.ts';
 import type { Trace } from './trace.ts';
 

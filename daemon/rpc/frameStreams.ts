@@ -1,8 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 import type { DataCallback, Disposable } from 'vscode-jsonrpc';
 import type { Message, MessageWriter } from 'vscode-jsonrpc/node';
-import { contentLengthOf, frameOf, headerEnd, maxHeaderBytes } from './frame.ts';
-import { type FrameProblem, parseIncoming } from './incoming.ts';
+import {
+  contentLengthOf,
+  type FrameProblem,
+  frameOf,
+  headerEnd,
+  maxHeaderBytes,
+  parseIncoming,
+} from './frame.ts';
 import { AbstractMessageReader, AbstractMessageWriter } from './languageServer.ts';
 import type { Trace } from './trace.ts';
 
@@ -126,13 +132,6 @@ const noLength = 'A message has no "Content-Length" header. Send frames of the L
 /** Changes a message before it is written and traced. */
 export type Edge = (message: Message) => Message;
 
-export interface FrameWriterOptions {
-  readonly edge: Edge;
-  readonly trace: Trace;
-  /** The id of a request whose answer is already in the output. */
-  readonly answered?: RequestId | undefined;
-}
-
 export type RequestId = string | number;
 
 /**
@@ -143,9 +142,13 @@ export class FrameWriter extends AbstractMessageWriter implements MessageWriter 
   readonly #output: Writable;
   readonly #edge: Edge;
   readonly #trace: Trace;
+  /** The id of a request whose answer is already in the output. */
   #answered: RequestId | undefined;
 
-  constructor(output: Writable, { edge, trace, answered }: FrameWriterOptions) {
+  constructor(
+    output: Writable,
+    { edge, trace, answered }: { edge: Edge; trace: Trace; answered?: RequestId | undefined },
+  ) {
     super();
     this.#output = output;
     this.#edge = edge;

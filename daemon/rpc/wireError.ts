@@ -1,4 +1,4 @@
-import { stackOf } from '../../protocol/base/errorText.ts';
+import { stackOf } from '../../protocol/base/text.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 

@@ -1,14 +1,14 @@
 import type { Connection } from 'vscode-languageserver/node';
 import * as z from 'zod/mini';
 import { type LinkedSignal, linkedSignal } from '../../protocol/base/abort.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { ProgressToken } from '../../protocol/messages/messageTypes.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import {
   type PartProgress,
+  type ProgressToken,
   progressNotification,
   type WorkEnd,
   type WorkProgress,
-} from '../../protocol/messages/progress.ts';
+} from '../../protocol/messages/messageTypes.ts';
 import { InvalidParamsError } from '../base/errors.ts';
 import { LSPErrorCodes, ResponseError } from './languageServer.ts';
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { ChatParams, Message, Tool } from '../../protocol/messages/chat.ts';
 import type { CapabilityName, LoadingState } from '../../protocol/messages/models.ts';
-import type { Ability, Product } from '../../protocol/messages/status.ts';
+import { type Ability, type Product, refusalOf } from '../../protocol/messages/status.ts';
+import { RunnerError } from '../base/errors.ts';
 import type { Turns } from './chatTemplate.ts';
 
 /** One configured runner: its name and its address. Its secret is looked up by origin. */
@@ -43,7 +44,11 @@ export interface Runner {
   remove?(model: string, signal: AbortSignal): Promise<void>;
   /** Streams the progress of a download. Throws unless it succeeded. */
   pull?(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
-  readonly creation?: ModelCreation;
+  /** Makes a model from a Modelfile, and streams the progress. Throws unless it succeeded. */
+  create?(request: CreateRequest, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
+  /** Whether the runner has the bytes of this digest (`sha256:` and 64 hexadecimal digits). */
+  hasBlob?(digest: string, signal: AbortSignal): Promise<boolean>;
+  uploadBlob?(digest: string, upload: Upload, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -215,15 +220,6 @@ export interface WorkStep {
   readonly completed?: number;
 }
 
-/** Making models from Modelfiles. */
-export interface ModelCreation {
-  /** Streams the progress. Throws unless it succeeded. */
-  create(request: CreateRequest, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]>;
-  /** Whether the runner has the bytes of this digest (`sha256:` and 64 hexadecimal digits). */
-  hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
-  uploadBlob(digest: string, upload: Upload, signal: AbortSignal): Promise<void>;
-}
-
 /** The digests of files, by their relative names: `sha256:` and 64 hexadecimal digits. */
 export type Digests = Readonly<Record<string, string>>;
 
@@ -248,4 +244,58 @@ export interface CreateRequest {
 export interface Upload {
   readonly bytes: number;
   readonly stream: Readable;
+}
+
+/** The ability that a runner lacks if it lacks the member. */
+const abilityOf = {
+  load: 'load',
+  unload: 'unload',
+  remove: 'delete',
+  pull: 'pull',
+  create: 'create',
+  hasBlob: 'create',
+  uploadBlob: 'create',
+} as const;
+
+/** @throws {RunnerError} `not-supported` with the ability as its `capability`, if the runner lacks a member. */
+export function requireMembers<K extends keyof typeof abilityOf>(
+  runner: Runner,
+  ...names: readonly K[]
+): asserts runner is Runner & Required<Pick<Runner, K>> {
+  for (const name of names) if (runner[name] === undefined) throw refusal(runner, abilityOf[name]);
+}
+
+/** @throws {RunnerError} `not-supported`, if the runner lacks the ability. */
+export function requireAbility(runner: Runner, ability: Ability): void {
+  if (!runner.facts.can.includes(ability)) throw refusal(runner, ability);
+}
+
+/** The error for an ability that a runner lacks. */
+export function refusal(
+  { facts: { product }, server }: Pick<Runner, 'facts' | 'server'>,
+  capability: Ability,
+): RunnerError {
+  return new RunnerError('not-supported', refusalOf(product, capability, server.url), {
+    details: { capability, server: server.name },
+  });
+}
+
+/** Reasons for the end of a whole answer, as servers name them. An empty one comes from servers that name none. */
+const whole =
+  /^(?:|stop|stop_sequence|end_turn|eos|eos_token|word|none|tool_calls?|tool_use|function_call|load|unload)$/i;
+/** Reasons for an end at a limit, such as `length`, `model_length`, `max_tokens` and `limit`. */
+const cut = /length|max_|^limit$/i;
+
+/** Why an answer ended: it is whole, it was cut at a limit, or it was broken off for the reason that is returned. */
+export function endOf(reason: string): string {
+  if (whole.test(reason)) return 'stop';
+  return cut.test(reason) ? 'length' : reason;
+}
+
+/** What a client reads about an answer that was broken off. */
+export function brokenOff(reason: string): string {
+  const short = reason.replace(/\s+/g, ' ').slice(0, 64);
+  return /filter|safety|refus/i.test(reason)
+    ? `A filter of the runner stopped the answer (${short}). Ask in other words.`
+    : `The runner broke the answer off (${short}). Ask again; if it happens again, look at the runner log.`;
 }

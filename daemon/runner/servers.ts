@@ -1,30 +1,35 @@
 import { orAborted } from '../../protocol/base/abort.ts';
 import type { RunnerTimeouts } from '../../protocol/messages/settings.ts';
-import { type AdvisedMessage, InvalidParamsError, RunnerError } from '../base/errors.ts';
+import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
-import { createTransport, type Transport, type TransportOptions } from './http/transport.ts';
-import { createOllamaRunner } from './ollama/ollamaRunner.ts';
-import { recognise } from './recognise.ts';
-import type { Runner, Server } from './runner.ts';
-
-export interface ServersOptions {
-  /** The current servers and time limits. */
-  readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
-  /** Authorization and other headers for this address, and for no other. */
-  readonly headersFor: TransportOptions['headers'];
-  /** Why the token for this address is not sent; undefined if none is withheld. */
-  readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
-  /** Removes secrets from what a runner says. */
-  readonly redact: (text: string) => string;
-  /** A server was looked for at its address. True if the settings have another address for it now. */
-  readonly onDidLook?: (server: Server, isReached: boolean) => Promise<boolean>;
-}
+import { type Look, Transport, type TransportOptions } from './http/transport.ts';
+import { hasOllamaList, lookForOllama, OllamaRunner } from './ollama/ollamaRunner.ts';
+import { LlamaRunner } from './openai/llamaRunner.ts';
+import { LmStudioLoader, LmStudioRunner } from './openai/lmStudio.ts';
+import { OpenaiRunner } from './openai/openaiRunner.ts';
+import {
+  isLlamaServer,
+  isLmStudio,
+  otherServer,
+  recogniseLlama,
+  recogniseOpenai,
+  type ServerMatch,
+} from './openai/recognise.ts';
+import { LlamaRouter } from './openai/router.ts';
+import type { Runner, Server, ServerFacts } from './runner.ts';
 
 /** How long a discovery waits for an answer, in ms. What runs on this machine answers at once, unless it loads. */
 const discoverWithin = 2_000;
 
 /** How many addresses of one server are looked at for one request. */
 const maxLooks = 3;
+
+interface ServersOptions extends Required<Pick<TransportOptions, 'headersFor' | 'whyWithheld' | 'redact'>> {
+  /** The current servers and time limits. */
+  readonly settings: () => { readonly servers: readonly Server[]; readonly timeouts: RunnerTimeouts };
+  /** A server was looked for at its address. True if the settings have another address for it now. */
+  readonly onDidLook?: (server: Server, isReached: boolean) => Promise<boolean>;
+}
 
 /** A server that has been used. */
 interface OpenServer {
@@ -39,19 +44,16 @@ interface OpenServer {
 
 /** The configured runners. Each is created on first use, and replaced when its settings change. */
 export class Servers {
-  readonly #options: ServersOptions;
   readonly #answered = createEmitter<Server>();
   readonly #opened = new Map<string, OpenServer>();
   /** A server answered, with whatever status. */
   readonly onDidAnswer = this.#answered.event;
 
-  constructor(options: ServersOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ServersOptions) {}
 
   /** Those in the settings, the one at `host` first. */
   get all(): readonly Server[] {
-    return this.#options.settings().servers;
+    return this.options.settings().servers;
   }
 
   /**
@@ -76,7 +78,7 @@ export class Servers {
       if (open.isRecognised) return open.runner;
       open.asking ??= recogniseOpen(open);
       const isReached = await (signal ? orAborted(open.asking, signal) : open.asking);
-      const isElsewhere = await this.#options.onDidLook?.(server, isReached);
+      const isElsewhere = await this.options.onDidLook?.(server, isReached);
       if (!isElsewhere || looks === maxLooks) return open.runner;
     }
   }
@@ -90,7 +92,7 @@ export class Servers {
     const { api: _, ...server } = { ...this.server(name), url };
     const transport = this.#connect(server);
     try {
-      return (await recognise(server, transport, signal)).runner;
+      return (await recognise(transport, signal)).runner;
     } catch (error) {
       void transport.close();
       throw error;
@@ -99,13 +101,13 @@ export class Servers {
 
   /** What certainly is a runner at one of these addresses, asked without any token. */
   async discover(urls: readonly string[], signal: AbortSignal): Promise<readonly Runner[]> {
-    const { settings, redact } = this.#options;
+    const { settings, redact } = this.options;
     const timeouts = { ...settings().timeouts, connect: discoverWithin, list: discoverWithin };
-    const headers = async () => ({});
+    const headersFor = async () => ({});
     const found = await Promise.all(
       urls.map(async (url) => {
-        const transport = createTransport({ server: url, url, timeouts, headers, redact });
-        const recognised = await recognise({ name: url, url }, transport, signal).catch(() => undefined);
+        const transport = new Transport({ server: { name: url, url }, timeouts, headersFor, redact });
+        const recognised = await recognise(transport, signal).catch(() => undefined);
         if (recognised?.isCertain) return [recognised.runner];
         await transport.close();
         return [];
@@ -120,7 +122,7 @@ export class Servers {
   }
 
   #openOf(server: Server): OpenServer {
-    const key = JSON.stringify([server, this.#options.settings().timeouts]);
+    const key = JSON.stringify([server, this.options.settings().timeouts]);
     const known = this.#opened.get(server.name);
     if (known?.key === key) return known;
     // Running requests keep the old connection until they end.
@@ -131,7 +133,7 @@ export class Servers {
         open.isRecognised = false;
       },
     });
-    const runner = createOllamaRunner(server, transport);
+    const runner = new OllamaRunner(transport);
     const isRecognised = server.api === 'ollama';
     const open: OpenServer = { key, transport, closed: new AbortController(), runner, isRecognised };
     this.#opened.set(server.name, open);
@@ -139,26 +141,15 @@ export class Servers {
   }
 
   #connect(server: Server, watch: Pick<TransportOptions, 'onAnswer' | 'onLost'> = {}): Transport {
-    const { name, url, caFile } = server;
-    const { settings, headersFor, whyWithheld, redact } = this.#options;
-    return createTransport({
-      server: name,
-      url,
-      ...(caFile === undefined ? {} : { caFile }),
-      ...watch,
-      timeouts: settings().timeouts,
-      headers: headersFor,
-      whyWithheld: () => whyWithheld(url),
-      redact,
-    });
+    const { timeouts } = this.options.settings();
+    return new Transport({ ...this.options, ...watch, server, timeouts });
   }
 }
 
 /** Several requests share one look, which goes on if one of them is aborted. */
 async function recogniseOpen(open: OpenServer): Promise<boolean> {
   try {
-    const { runner, transport, closed } = open;
-    const recognised = await recognise(runner.server, transport, closed.signal);
+    const recognised = await recognise(open.transport, open.closed.signal);
     open.runner = recognised.runner;
     open.isRecognised = recognised.isComplete;
     return true;
@@ -174,4 +165,52 @@ async function recogniseOpen(open: OpenServer): Promise<boolean> {
 function close({ closed, transport }: OpenServer): Promise<void> {
   closed.abort();
   return transport.close();
+}
+
+/** What answers at an address. What proves nothing, for example because it keeps everything closed, is not certain. */
+interface RecognisedServer extends Omit<ServerMatch, 'facts'> {
+  readonly runner: Runner;
+}
+
+/**
+ * Finds out which wire a server speaks, unless the settings say so, and what it can do. It is asked at most three short
+ * questions. If none of its answers proves anything, it counts as Ollama, whose errors then say what is wrong.
+ * @throws {RunnerError} if nothing answers.
+ */
+export async function recognise(transport: Transport, signal: AbortSignal): Promise<RecognisedServer> {
+  const ollama = () => new OllamaRunner(transport);
+  const recognisedAs = ({ facts, ...found }: ServerMatch): RecognisedServer => ({
+    runner: openaiRunner(transport, facts),
+    ...found,
+  });
+  const { api } = transport.server;
+  if (api === 'ollama') return { runner: ollama(), isCertain: true, isComplete: true };
+  let before: Look | undefined;
+  if (api === undefined) {
+    const { answer, isOllama } = await lookForOllama(transport, signal);
+    if (isOllama) return { runner: ollama(), isCertain: true, isComplete: true };
+    if (isLlamaServer(answer)) return recognisedAs(await recogniseLlama(transport, signal));
+    before = answer;
+    if ((answer.status === 401 || answer.status === 403) && !isLmStudio(answer))
+      return { runner: ollama(), isCertain: false, isComplete: false };
+  }
+  const found = await recogniseOpenai(transport, signal, before);
+  if (found) return recognisedAs(found);
+  if (api === undefined && (await hasOllamaList(transport, signal)))
+    return { runner: new OllamaRunner(transport, 'other'), isCertain: true, isComplete: true };
+  const runner = api === 'openai' ? openaiRunner(transport, otherServer) : ollama();
+  return { runner, isCertain: false, isComplete: false };
+}
+
+/** What a server of OpenAI's API can do beyond it is in a class of its product. */
+export function openaiRunner(transport: Transport, facts: ServerFacts): OpenaiRunner {
+  const canLoad = facts.can.includes('load');
+  switch (facts.product) {
+    case 'llama.cpp':
+      return new (canLoad ? LlamaRouter : LlamaRunner)(transport, facts);
+    case 'lmstudio':
+      return new (canLoad ? LmStudioLoader : LmStudioRunner)(transport, facts);
+    default:
+      return new OpenaiRunner(transport, facts);
+  }
 }

@@ -1,5 +1,5 @@
 import { orAborted } from '../../protocol/base/abort.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { ChatParams, ChatResult, Message, Notice } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings } from '../../protocol/messages/sessions.ts';
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
@@ -18,17 +18,16 @@ export interface LazySessions extends Lazy<Sessions> {
   readonly onDidChange: Event<void>;
 }
 
-interface LazySessionsOptions extends Omit<SessionsOptions, 'onDidChange'> {
-  /** What the user's own file says in addition to the settings. */
-  readonly userSettings: () => Promise<Partial<SessionSettings>>;
-}
-
-export function createLazySessions({ userSettings, ...options }: LazySessionsOptions): LazySessions {
+/** `userSettings` is what the user's own file says in addition to the settings. */
+export function createLazySessions(
+  options: Omit<SessionsOptions, 'onDidChange'>,
+  userSettings: () => Promise<Partial<SessionSettings>>,
+): LazySessions {
   const changes = createEmitter<void>();
   const store = lazily(async () => {
-    const [{ createSessions }, own] = await Promise.all([import('./sessions.ts'), userSettings()]);
+    const [loaded, own] = await Promise.all([import('./sessions.ts'), userSettings()]);
     const settings = () => stricter(options.settings(), own);
-    return createSessions({ ...options, settings, onDidChange: () => changes.fire() });
+    return new loaded.Sessions({ ...options, settings, onDidChange: () => changes.fire() });
   });
   return { ...store, onDidChange: changes.event };
 }
@@ -41,17 +40,14 @@ function stricter(one: SessionSettings, other: Partial<SessionSettings>): Sessio
   };
 }
 
-interface RecordTurnsDependencies {
-  readonly sessions: Pick<Lazy<Sessions>, 'get'>;
-  readonly places: Pick<ModelPlaces, 'nameOf'>;
-  readonly log: Log;
-}
-
 /**
  * Wraps a turn. If a request names a conversation, the turn is kept in it while it goes on. If the disk fails, the
  * answer is not lost: a notice says that the turn was not kept.
  */
-export function recordTurns(answer: ChatTurn, { sessions, places, log }: RecordTurnsDependencies): ChatTurn {
+export function recordTurns(
+  answer: ChatTurn,
+  { sessions, places, log }: { sessions: Lazy<Sessions>; places: ModelPlaces; log: Log },
+): ChatTurn {
   return async (client, { replacesLastTurn = false, history, ...sent }, send, signal) => {
     const { session: id, messages } = sent;
     if (id === undefined) return answer(client, sent, send, signal);

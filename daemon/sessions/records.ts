@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import { isRecord, tryJson } from '../../protocol/base/json.ts';
+import { isRecord, tryJson, withoutUndefined } from '../../protocol/base/json.ts';
 import { cutText } from '../../protocol/base/text.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ClearedParts, Message } from '../../protocol/messages/chat.ts';
 import type { ConversationSettings, SessionMessage } from '../../protocol/messages/sessions.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
-import { clearedFields, messageFields, requestFields } from '../chat/params.ts';
+import { clearedFields, messageFields, requestFields } from '../chat/serveChat.ts';
 
 /** The first line of a file. */
 export interface SessionHeader {

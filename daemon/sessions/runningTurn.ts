@@ -1,5 +1,5 @@
 import type { ChatDelta, Message } from '../../protocol/messages/chat.ts';
-import { callEndings } from '../chat/toolCalls.ts';
+import { callEndings } from '../chat/permissions.ts';
 import type { Extension, SessionChange } from './sessionFiles.ts';
 import {
   promptToAddition,

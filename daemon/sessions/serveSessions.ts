@@ -22,40 +22,31 @@ import type { Endpoint } from '../rpc/endpoint.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Answers the requests about kept conversations. */
-export function serveSessions(endpoint: Endpoint, sessions: Pick<Lazy<Sessions>, 'get'>): void {
-  endpoint.onRequest(createSessionRequest, createSessionSchema, async (params) => {
-    const store = await sessions.get();
-    return { session: await store.create(params) };
-  });
-  endpoint.onRequest(listSessionsRequest, listSessionsSchema, async (params, signal) => {
-    const store = await sessions.get();
-    return store.list(params, signal);
-  });
+export function serveSessions(endpoint: Endpoint, { get }: Pick<Lazy<Sessions>, 'get'>): void {
+  endpoint.onRequest(createSessionRequest, createSessionSchema, async (params) => ({
+    session: await (await get()).create(params),
+  }));
+  endpoint.onRequest(listSessionsRequest, listSessionsSchema, async (params, signal) =>
+    (await get()).list(params, signal),
+  );
   endpoint.onRequest(readSessionRequest, readSessionSchema, async ({ id, open = false }) => {
-    const store = await sessions.get();
+    const store = await get();
     if (open) await store.open(id);
     return store.read(id);
   });
-  endpoint.onRequest(updateSessionRequest, updateSessionSchema, async ({ id, title }) => {
-    const store = await sessions.get();
-    return { session: await store.update(id, title) };
-  });
-  endpoint.onRequest(undoTurnRequest, sessionSchema, async ({ id }) => {
-    const store = await sessions.get();
-    return store.undo(id);
-  });
-  endpoint.onRequest(forkSessionRequest, forkSessionSchema, async ({ id, turns }) => {
-    const store = await sessions.get();
-    return store.fork(id, turns);
-  });
+  endpoint.onRequest(updateSessionRequest, updateSessionSchema, async ({ id, title }) => ({
+    session: await (await get()).update(id, title),
+  }));
+  endpoint.onRequest(undoTurnRequest, sessionSchema, async ({ id }) => (await get()).undo(id));
+  endpoint.onRequest(forkSessionRequest, forkSessionSchema, async ({ id, turns }) =>
+    (await get()).fork(id, turns),
+  );
   endpoint.onRequest(closeSessionRequest, sessionSchema, async ({ id }) => {
-    const store = await sessions.get();
-    await store.release(id);
+    await (await get()).release(id);
     return {};
   });
   endpoint.onRequest(deleteSessionRequest, sessionSchema, async ({ id }) => {
-    const store = await sessions.get();
-    await store.delete(id);
+    await (await get()).delete(id);
     return {};
   });
 }
@@ -89,15 +80,9 @@ const listSessionsSchema: Schema<ListSessionsParams> = exact(
 
 const sessionSchema: Schema<SessionParams> = exact(z.object({ id }));
 const readSessionSchema: Schema<ReadSessionParams> = exact(
-  z.object({
-    id,
-    open: z.exactOptional(z.boolean()),
-  }),
+  z.object({ id, open: z.exactOptional(z.boolean()) }),
 );
 const forkSessionSchema: Schema<ForkSessionParams> = exact(
-  z.object({
-    id,
-    turns: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))),
-  }),
+  z.object({ id, turns: z.exactOptional(z.int().check(z.gte(1, 'it is less than 1'))) }),
 );
 const updateSessionSchema: Schema<UpdateSessionParams> = exact(z.object({ id, title }));

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { LineSplitter } from '../../protocol/base/byteStreams.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type {
   ConversationSettings,
   ReadSessionResult,

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import { isOpenToOthers, makePrivate, makePrivateFolder } from '../../protocol/base/platform/privateFile.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type {
   ConversationSettings,
   ReadSessionResult,

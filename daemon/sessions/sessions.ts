@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { linkedSignal } from '../../protocol/base/abort.ts';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import type {
   ConversationSettings,
@@ -15,14 +15,13 @@ import type {
   UndoTurnResult,
 } from '../../protocol/messages/sessions.ts';
 import { RunnerError } from '../base/errors.ts';
-import { createProcessLocks } from '../base/processLocks.ts';
+import { ProcessLocks } from '../base/processLocks.ts';
 import { ConversationMemory, startOfLastTurn } from './conversationMemory.ts';
 import { oneLine } from './records.ts';
 import { RunningTurn } from './runningTurn.ts';
 import { type Extension, orDiskProblem, type SessionChange, SessionFiles } from './sessionFiles.ts';
-import type { FolderEntry } from './sessionFolder.ts';
+import { type FolderEntry, listPage } from './sessionFolder.ts';
 import { createSessionId, isSessionId, unknownSession } from './sessionId.ts';
-import { listPage } from './sessionList.ts';
 import type { TurnPrompt } from './turnRecords.ts';
 
 export interface SessionSettings {
@@ -46,45 +45,6 @@ export interface SessionsOptions {
   readonly closed: AbortSignal;
 }
 
-export interface TurnOptions {
-  readonly id: string;
-  /** Whether it takes the place of the last turn, once its answer is whole. */
-  readonly replacesLastTurn: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** The kept conversations. An unknown id is an `InvalidParamsError` with the path `id`. */
-export interface Sessions {
-  /** False if nothing is written and nothing is listed. */
-  readonly isKeeping: boolean;
-  /** Creates a conversation and writes it at once. */
-  create(params: CreateSessionParams): Promise<Session>;
-  /** Creates a conversation that is written with its first turn. */
-  begin(params: CreateSessionParams): Session;
-  list(params: ListSessionsParams, signal: AbortSignal): Promise<ListSessionsResult>;
-  read(id: string): Promise<ReadSessionResult>;
-  /** What a list says about it. */
-  find(id: string): Promise<Session>;
-  update(id: string, title: string): Promise<Session>;
-  /** What the next prompt of the conversation follows, as the models have read it. */
-  history(id: string): Promise<readonly Message[]>;
-  /** Takes the last turn out. */
-  undo(id: string): Promise<UndoTurnResult>;
-  /** Begins a new conversation with these first turns of another one. */
-  fork(id: string, turns?: number): Promise<ReadSessionResult>;
-  delete(id: string): Promise<void>;
-  /** From now on only this process may continue it. Throws `busy` if another process has it open. */
-  open(id: string): Promise<void>;
-  /** From now on others may continue it; if a turn is running, when it has ended. */
-  release(id: string): Promise<void>;
-  /**
-   * Runs the work of a turn, which is kept while it goes on. When the daemon ends, the work is aborted, and the daemon
-   * waits for it.
-   */
-  keepTurn<T>(options: TurnOptions, work: TurnWork<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 export type TurnWork<T> = (
   turn: {
     /** Settles when the turns have ended that had begun before. */
@@ -99,32 +59,28 @@ const closingLimit = 1_000;
 /** The most conversations that may exist without a turn. */
 const maxBegun = 1000;
 
-export function createSessions(options: SessionsOptions): Sessions {
-  return new SessionStore(options);
-}
-
 type Content = [messages?: readonly SessionMessage[], settings?: ConversationSettings];
 
 /** A turn whose work goes on. */
-interface Working {
+interface OpenTurn {
   readonly id: string;
   /** Absent while it waits for earlier ones. */
   turn?: RunningTurn;
   result: Promise<unknown>;
 }
 
-/** Decides who may write which file, and when. */
-class SessionStore implements Sessions {
+/** The kept conversations: who may write which file, and when. An unknown id is an `InvalidParamsError` at `id`. */
+export class Sessions {
   readonly #options: SessionsOptions;
   readonly #files: SessionFiles;
-  readonly #locks: ReturnType<typeof createProcessLocks>;
+  readonly #locks: ProcessLocks;
   /** Conversations that are not written yet. */
   readonly #begun = new Map<string, Session>();
   /** A conversation without a file ends with what is remembered of it. */
   readonly #memory = new ConversationMemory((id) => this.#begun.delete(id));
   /** The work on each conversation runs one after another. */
   readonly #queue = new SerialQueue();
-  readonly #working = new Set<Working>();
+  readonly #working = new Set<OpenTurn>();
   readonly #ending = new AbortController();
   #hasSwept = false;
 
@@ -132,21 +88,22 @@ class SessionStore implements Sessions {
     const { folder = '', redact, now } = options;
     this.#options = options;
     this.#files = new SessionFiles({ folder, redact, now });
-    this.#locks = createProcessLocks(join(folder, 'locks'), {
-      mayGiveUp: (id) => this.#turnsOf(id).length === 0,
-    });
+    this.#locks = new ProcessLocks(join(folder, 'locks'), (id) => this.#turnsOf(id).length === 0);
     options.closed.addEventListener('abort', () => this.#ending.abort(), { once: true });
   }
 
+  /** False if nothing is written and nothing is listed. */
   get isKeeping(): boolean {
     return Boolean(this.#options.folder) && this.#options.settings().keepSessions;
   }
 
+  /** Creates a conversation and writes it at once. */
   async create(params: CreateSessionParams): Promise<Session> {
     const session = this.begin(params);
     return this.#mayWrite(session) ? this.#add(session) : this.find(session.id);
   }
 
+  /** Creates a conversation that is written with its first turn. */
   begin({ title, cwd, kept = true }: CreateSessionParams): Session {
     const now = this.#options.now();
     const at = new Date(now).toISOString();
@@ -179,6 +136,7 @@ class SessionStore implements Sessions {
     return this.#queue.run(id, () => this.#kept.read(id));
   }
 
+  /** What the next prompt of the conversation follows, as the models have read it. */
   async history(id: string): Promise<readonly Message[]> {
     const known = this.#remembered(id);
     if (known) return known;
@@ -186,6 +144,7 @@ class SessionStore implements Sessions {
     return messages.map(({ at: _, model: __, partial: ___, ...message }) => message);
   }
 
+  /** What a list says about it. */
   async find(id: string): Promise<Session> {
     const begun = this.#begun.get(id);
     if (begun)
@@ -205,6 +164,7 @@ class SessionStore implements Sessions {
     return this.find(id);
   }
 
+  /** Takes the last turn out. */
   async undo(id: string): Promise<UndoTurnResult> {
     const messages = await this.history(id);
     const prompt = messages.findLast(({ role }) => role === 'user');
@@ -215,6 +175,7 @@ class SessionStore implements Sessions {
     return withoutUndefined<UndoTurnResult>({ session: await this.find(id), prompt });
   }
 
+  /** Begins a new conversation with these first turns of another one. */
   async fork(id: string, turns = Number.POSITIVE_INFINITY): Promise<ReadSessionResult> {
     const { session, messages, settings } = await this.read(id);
     const first = firstTurns(messages, turns);
@@ -239,6 +200,7 @@ class SessionStore implements Sessions {
     this.#options.onDidChange();
   }
 
+  /** From now on only this process may continue it. Throws `busy` if another process has it open. */
   async open(id: string): Promise<void> {
     if (this.#begun.has(id)) return;
     await this.#kept.find(id);
@@ -248,6 +210,7 @@ class SessionStore implements Sessions {
     if (other !== undefined) throw openElsewhere(other);
   }
 
+  /** From now on others may continue it; if a turn is running, when it has ended. */
   async release(id: string): Promise<void> {
     await Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
     this.#memory.forget(id);
@@ -264,16 +227,23 @@ class SessionStore implements Sessions {
     return this.#begun.has(id) || this.#locks.has(id) ? this.#memory.get(id) : undefined;
   }
 
-  #turnsOf(id: string): readonly Working[] {
+  #turnsOf(id: string): readonly OpenTurn[] {
     return [...this.#working].filter((working) => working.id === id);
   }
 
-  async keepTurn<T>({ id, signal, replacesLastTurn }: TurnOptions, work: TurnWork<T>): Promise<T> {
+  /**
+   * Runs the work of a turn, which is kept while it goes on. When the daemon ends, the work is aborted, and the daemon
+   * waits for it. With `replacesLastTurn` it takes the place of the last turn, once its answer is whole.
+   */
+  async keepTurn<T>(
+    { id, signal, replacesLastTurn }: { id: string; signal: AbortSignal; replacesLastTurn: boolean },
+    work: TurnWork<T>,
+  ): Promise<T> {
     const { redact, now, onDidChange } = this.#options;
     const linked = linkedSignal(signal, this.#ending.signal);
     // Two turns of one conversation are kept one after another.
     const earlier = Promise.allSettled(this.#turnsOf(id).map(({ result }) => result));
-    const working: Working = { id, result: earlier };
+    const working: OpenTurn = { id, result: earlier };
     const begin = (prompt: TurnPrompt) => {
       working.turn = new RunningTurn(prompt, {
         replacesLastTurn,

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { withTimeLimit } from '../../protocol/base/abort.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { parseAddress } from '../../protocol/messages/address.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { messageOf } from '../../protocol/base/text.ts';
+import { parseAddress } from '../../protocol/messages/settings.ts';
 import {
   discoverRequest,
   type FoundRunner,
@@ -23,12 +23,6 @@ import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 import { offlineStatus, type StatusMonitor } from './status.ts';
 
-export interface StatusDependencies {
-  readonly status: StatusMonitor;
-  readonly servers: Servers;
-  readonly userFile: UserFile;
-}
-
 const probeParamsSchema: Schema<ProbeParams> = exact(
   z.object({ server: z.exactOptional(z.string()), url: z.string() }),
 );
@@ -39,7 +33,14 @@ const setHostSchema: Schema<SetHostParams> = exact(z.object({ url: z.string() })
 const answerWithin = 4_000;
 
 /** Answers the requests for the status of a server, and for what answers at an address that the user has typed. */
-export function serveStatus(endpoint: Endpoint, { status, servers, userFile }: StatusDependencies): void {
+export function serveStatus(
+  endpoint: Endpoint,
+  {
+    status,
+    servers,
+    userFile,
+  }: { readonly status: StatusMonitor; readonly servers: Servers; readonly userFile: UserFile },
+): void {
   endpoint.onRequest(statusRequest, serverParamsSchema, ({ server }, signal) =>
     status.check(servers.server(server), signal),
   );

@@ -4,106 +4,102 @@ import { createEmitter } from '../base/event.ts';
 import type { Runner, Server } from '../runner/runner.ts';
 import type { Servers } from '../runner/servers.ts';
 
-export interface StatusOptions {
-  readonly servers: Pick<Servers, 'server' | 'runner'>;
-  /** Why the runner at this address does not get its token; undefined if none is withheld. */
-  readonly whyWithheld: (url: string) => AdvisedMessage | undefined;
-  readonly closed: AbortSignal;
-}
-
-export type StatusMonitor = ReturnType<typeof createStatus>;
-
 /** The runner's status. It is checked at the start, on request and after a failed connection, never by polling. */
-export function createStatus({ servers, whyWithheld, closed }: StatusOptions) {
-  const changed = createEmitter<Status>();
-  const returned = createEmitter<Server>();
+export class StatusMonitor {
+  readonly #changed = createEmitter<Status>();
+  readonly #returned = createEmitter<Server>();
   /** Names of the other servers that could not be reached. */
-  const lost = new Set<string>();
-  let published: string | undefined;
-  let last: Status | undefined;
-  let working = 0;
-  let warning: string | undefined;
+  readonly #lost = new Set<string>();
+  #published: string | undefined;
+  #last: Status | undefined;
+  #working = 0;
+  #warning: string | undefined;
+  #isChecking = false;
+  readonly onDidChange = this.#changed.event;
+  /** A server other than the default one answers again after it could not be reached. Its status is not published. */
+  readonly onDidReturn = this.#returned.event;
 
-  const publish = () => {
-    if (!last) return;
-    const status = withWarning(withWork(last, working > 0), warning);
-    const text = JSON.stringify(status);
-    if (text === published) return;
-    published = text;
-    changed.fire(status);
-  };
+  /** `whyWithheld` says why the runner at an address does not get its token; undefined if none is withheld. */
+  constructor(
+    private readonly servers: Pick<Servers, 'server' | 'runner'>,
+    private readonly whyWithheld: (url: string) => AdvisedMessage | undefined,
+    private readonly closed: AbortSignal,
+  ) {}
 
-  const check = async ({ name, url }: Server, signal: AbortSignal): Promise<Status> => {
-    const isDefault = name === servers.server().name;
-    if (isDefault && !last) {
-      last = { state: 'checking', kind: 'ok', message: `Looking for a runner at ${url}.` };
-      publish();
-    }
-    const runner = await servers.runner(name, signal);
-    const status = withReason(await statusOf(runner, signal), whyWithheld(url));
-    if (isDefault) {
-      last = status;
-      publish();
-    } else if (status.state === 'offline') lost.add(name);
+  /** Asks the server. If it is the default one, a change of its status is published. */
+  async check({ name, url }: Server, signal: AbortSignal): Promise<Status> {
+    const isDefault = name === this.servers.server().name;
+    if (isDefault && !this.#last)
+      this.#publish({ state: 'checking', kind: 'ok', message: `Looking for a runner at ${url}.` });
+    const runner = await this.servers.runner(name, signal);
+    const status = withReason(await statusOf(runner, signal), this.whyWithheld(url));
+    if (isDefault) this.#publish(status);
+    else if (status.state === 'offline') this.#lost.add(name);
     return status;
-  };
+  }
 
-  let isChecking = false;
-  const checkLater = () => {
-    if (isChecking) return;
-    isChecking = true;
+  /** Whether a request to the default server is running. */
+  get isWorking(): boolean {
+    return this.#working > 0;
+  }
+
+  /** Marks a request to the default server as running until the returned function is called. */
+  beginWork(): () => void {
+    this.#working++;
+    this.#publish();
+    let open = true;
+    return () => {
+      if (!open) return;
+      open = false;
+      this.#working--;
+      this.#publish();
+    };
+  }
+
+  /** A request failed. A lost connection to the default server is checked before it is published. */
+  failed({ kind, details }: RunnerError): void {
+    if (kind !== 'server-unreachable') return;
+    const { name } = this.servers.server();
+    const { server = name } = details;
+    if (server === name) this.#checkLater();
+    else this.#lost.add(server);
+  }
+
+  /** Sets what the user should know of a feature. It is shown while everything else is well; undefined removes it. */
+  warn(message: string | undefined): void {
+    this.#warning = message;
+    this.#publish();
+  }
+
+  /**
+   * A server answered a request. If it is the default one and was offline, its status is checked. If another one could
+   * not be reached before, it has returned.
+   */
+  answered(server: Server): void {
+    if (this.#last?.state === 'offline' && server.name === this.servers.server().name) this.#checkLater();
+    if (this.#lost.delete(server.name)) this.#returned.fire(server);
+  }
+
+  #publish(status = this.#last): void {
+    this.#last = status;
+    if (!status) return;
+    const shown = withWarning(withWork(status, this.isWorking), this.#warning);
+    const text = JSON.stringify(shown);
+    if (text === this.#published) return;
+    this.#published = text;
+    this.#changed.fire(shown);
+  }
+
+  #checkLater(): void {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     // An aborted check has no result, and nobody waits for it.
-    check(servers.server(), closed)
+    this.check(this.servers.server(), this.closed)
       .catch(() => undefined)
       .finally(() => {
-        isChecking = false;
+        this.#isChecking = false;
       });
-  };
-
-  return {
-    onDidChange: changed.event,
-    /** A server other than the default one answers again after it could not be reached. Its status is not published. */
-    onDidReturn: returned.event,
-    /** Asks the server. If it is the default one, a change of its status is published. */
-    check,
-    /** Whether such a request is running. */
-    get isWorking(): boolean {
-      return working > 0;
-    },
-    /** Marks a request to the default server as running until the returned function is called. */
-    beginWork(): () => void {
-      working++;
-      publish();
-      let open = true;
-      return () => {
-        if (!open) return;
-        open = false;
-        working--;
-        publish();
-      };
-    },
-    /** A request failed. A lost connection to the default server is checked before it is published. */
-    failed({ kind, details }: RunnerError): void {
-      if (kind !== 'server-unreachable') return;
-      const { name } = servers.server();
-      const { server = name } = details;
-      if (server === name) checkLater();
-      else lost.add(server);
-    },
-    /** Sets what the user should know of a feature. It is shown while everything else is well; undefined removes it. */
-    warn(message: string | undefined): void {
-      warning = message;
-      publish();
-    },
-    /**
-     * A server answered a request. If it is the default one and was offline, its status is checked. If another one
-     * could not be reached before, it has returned.
-     */
-    answered(server: Server): void {
-      if (last?.state === 'offline' && server.name === servers.server().name) checkLater();
-      if (lost.delete(server.name)) returned.fire(server);
-    },
-  };
+  }
 }
 
 function withWork(status: Status, isWorking: boolean): Status {

@@ -2,6 +2,7 @@ import { isCutClose, readCallMark } from './callMarks.ts';
 import {
   closeBrace,
   closeBracket,
+  comma,
   greater,
   less,
   newline,
@@ -11,9 +12,8 @@ import {
 } from './characters.ts';
 import type { FormContext, FoundMark, WrittenCall } from './forms/call.ts';
 import { readElementCall } from './forms/elementCall.ts';
-import { readNamedCall, readPrefixedCall } from './forms/namedCall.ts';
+import { readNamedCall, readPrefixedCall, readPythonList } from './forms/namedCall.ts';
 import { readObjectCall, readRestOfList } from './forms/objectCall.ts';
-import { readPythonList } from './forms/pythonCall.ts';
 import { readTaggedCall, readToolElement } from './forms/taggedCall.ts';
 import type { CallStart } from './openingTable.ts';
 import { missingArguments } from './requestTools.ts';
@@ -34,7 +34,6 @@ export interface CallBlock {
   readonly end: number;
 }
 
-const comma = 44;
 const semicolon = 59;
 /** The languages that a fence around calls may name. */
 const fenceNames = /^(?:json|jsonc|xml|python|py|text|plaintext|tool_?calls?|tool_?code|function_?calls?)?$/i;
@@ -56,7 +55,6 @@ export function* readBlock(source: Source, context: FormContext, start: CallStar
   return yield* block.finish();
 }
 
-/** Skips the rest of a tag. */
 function* skipTag(source: Source): Reading<void> {
   yield* takeWord(source, (code) => code === greater || code === less, maxFenceLength * 4);
   if (source.code !== greater) throw new CallRefusal(source.code === over ? 'cut' : 'mention');
@@ -64,8 +62,6 @@ function* skipTag(source: Source): Reading<void> {
 }
 
 class BlockReader {
-  readonly #source: Source;
-  readonly #context: FormContext;
   readonly #opening: CallStart['opening'];
   readonly #beginsLine: boolean;
   readonly #calls: WrittenCall[] = [];
@@ -84,9 +80,11 @@ class BlockReader {
   #isClosed = false;
   isOver = false;
 
-  constructor(source: Source, context: FormContext, { opening, beginsLine }: CallStart) {
-    this.#source = source;
-    this.#context = context;
+  constructor(
+    private readonly source: Source,
+    private readonly context: FormContext,
+    { opening, beginsLine }: CallStart,
+  ) {
     this.#opening = opening;
     this.#beginsLine = beginsLine;
     this.#depth = opening.kind === 'call' ? 1 : 0;
@@ -95,16 +93,16 @@ class BlockReader {
   *readCall(read: () => Reading<WrittenCall | WrittenCall[]>): Reading<void> {
     const found = yield* read();
     for (const call of [found].flat()) {
-      this.#source.countPart();
+      this.source.countPart();
       if (!this.#mayRepeat || !isSame(call, this.#calls.at(-1))) this.#calls.push(call);
     }
     this.#isUnclosed = true;
     this.#mayRepeat = this.#isOpened = false;
-    const { endAt } = this.#context;
-    this.#end = endAt ?? this.#context.pending?.offset ?? this.#source.offset;
-    this.#source.settle();
+    const { endAt } = this.context;
+    this.#end = endAt ?? this.context.pending?.offset ?? this.source.offset;
+    this.source.settle();
     if (endAt !== undefined || this.#opening.kind === 'tool') this.isOver = true;
-    else if (this.#isOneElement && this.#context.pending === undefined) this.isOver = true;
+    else if (this.#isOneElement && this.context.pending === undefined) this.isOver = true;
   }
 
   /** A later call that is cut off takes nothing from the calls before it, if a tag shows that they were meant. */
@@ -119,12 +117,12 @@ class BlockReader {
   }
 
   *#readNext(): Reading<void> {
-    const { pending } = this.#context;
-    this.#context.pending = undefined;
+    const { pending } = this.context;
+    this.context.pending = undefined;
     if (pending !== undefined) return yield* this.#takeMark(pending);
-    const code = yield* skipBlanks(this.#source);
-    const source = this.#source;
-    const context = this.#context;
+    const code = yield* skipBlanks(this.source);
+    const source = this.source;
+    const context = this.context;
     // An open tag with nothing after it was meant as a close tag.
     if (code === over) this.#endAt(this.#isOpened && this.#calls.length > 0 ? source.offset : this.#end);
     else if (code === less || code === openBracket || code === closeBracket) yield* this.#readMark(code);
@@ -138,8 +136,8 @@ class BlockReader {
 
   /** Decides, after all calls are read, whether they were meant and where they end. */
   *finish(): Reading<CallBlock> {
-    if (this.#calls.length === 0) throw new CallRefusal(this.#source.code === over ? 'cut' : 'mention');
-    if (this.#mustBeAlone && (yield* skipBlanks(this.#source)) !== over) throw new CallRefusal('mention');
+    if (this.#calls.length === 0) throw new CallRefusal(this.source.code === over ? 'cut' : 'mention');
+    if (this.#mustBeAlone && (yield* skipBlanks(this.source)) !== over) throw new CallRefusal('mention');
     if (this.#isUntagged('closed') && !this.#isClosed) throw new CallRefusal('mention');
     const isElement =
       this.#opening.kind === 'element' && /^<(?:function|invoke) /.test(this.#opening.literal);
@@ -156,7 +154,7 @@ class BlockReader {
   /** An untagged call, or a call in a fence, counts only if nothing else is in the reply. */
   get #mustBeAlone(): boolean {
     if (!this.#isUntagged('alone')) return false;
-    return this.#isFenced || (!this.#isClosed && !this.#context.isMarked);
+    return this.#isFenced || (!this.#isClosed && !this.context.isMarked);
   }
 
   #isUntagged(onlyIf: 'alone' | 'closed'): boolean {
@@ -169,13 +167,13 @@ class BlockReader {
   }
 
   *#readMark(code: number): Reading<void> {
-    const { token, text, offset, isStray } = yield* readCallMark(this.#source, this.#context.marks);
+    const { token, text, offset, isStray } = yield* readCallMark(this.source, this.context.marks);
     if (isStray && this.#calls.length === 0) throw new CallRefusal('mention');
     if (isStray) this.#end = offset + (token === undefined && text === '' ? 1 : 0);
     if (token !== undefined) return yield* this.#takeMark({ token, text, offset });
     if (isStray && text === '') return;
     // The reply ends within the close tag, of which nothing is shown.
-    if (isCutClose(this.#source, text) && this.#calls.length > 0) return this.#endAt(this.#source.offset);
+    if (isCutClose(this.source, text) && this.#calls.length > 0) return this.#endAt(this.source.offset);
     if (code === less && this.#depth > 0) return yield* this.#readTagged(text);
     if (code !== openBracket || this.#calls.length > 0) return this.#stop(offset);
     yield* this.readCall(() => this.#readList(text.slice(1)));
@@ -185,18 +183,18 @@ class BlockReader {
    * A list of objects or of Python calls. `begun` is the start of the first name, which was read as a possible mark.
    */
   *#readList(begun: string): Reading<WrittenCall[]> {
-    const code = begun === '' ? yield* skipBlanks(this.#source) : yield* peek(this.#source);
-    if (begun === '' && code === openBrace) return yield* readRestOfList(this.#source, this.#context);
-    return yield* readPythonList(this.#source, this.#context, begun);
+    const code = begun === '' ? yield* skipBlanks(this.source) : yield* peek(this.source);
+    if (begun === '' && code === openBrace) return yield* readRestOfList(this.source, this.context);
+    return yield* readPythonList(this.source, this.context, begun);
   }
 
   *#takeMark(mark: FoundMark): Reading<void> {
     const { token } = mark;
     switch (token.kind) {
       case 'open':
-        if (token.tag.hasAttribute) yield* skipTag(this.#source);
+        if (token.tag.hasAttribute) yield* skipTag(this.source);
         this.#mayRepeat = this.#isUnclosed;
-        if (this.#isUntagged('alone') && this.#depth === 0) this.#context.isMarked = true;
+        if (this.#isUntagged('alone') && this.#depth === 0) this.context.isMarked = true;
         this.#depth++;
         this.#isOpened = true;
         return;
@@ -205,7 +203,7 @@ class BlockReader {
       case 'callClose':
       case 'end':
         if (this.#calls.length === 0) return this.#stop(mark.offset);
-        this.#end = this.#source.offset;
+        this.#end = this.source.offset;
         // If no tag was opened around a call, the call is complete by itself.
         if (this.#isOneElement) this.isOver = true;
         return;
@@ -214,8 +212,8 @@ class BlockReader {
         return;
       case 'call':
         if (this.#isOneElement && this.#calls.length > 0) return this.#stop();
-        if (this.#isUntagged('alone')) this.#context.isMarked = true;
-        return yield* this.readCall(() => readElementCall(this.#source, this.#context, token.form));
+        if (this.#isUntagged('alone')) this.context.isMarked = true;
+        return yield* this.readCall(() => readElementCall(this.source, this.context, token.form));
       default:
         return this.#stop(mark.offset);
     }
@@ -223,7 +221,7 @@ class BlockReader {
 
   #close(): void {
     if (this.#calls.length === 0) throw new CallRefusal('mention');
-    this.#end = this.#source.offset;
+    this.#end = this.source.offset;
     this.#isClosed = true;
     this.#isUnclosed = false;
     this.#depth--;
@@ -232,8 +230,8 @@ class BlockReader {
   }
 
   #takeExtraBrace(): void {
-    this.#source.at++;
-    this.#end = this.#source.offset;
+    this.source.at++;
+    this.#end = this.source.offset;
   }
 
   #endAt(offset: number): void {
@@ -250,7 +248,7 @@ class BlockReader {
 
   /** An element in the tag of a call, of which `begun` was already read. */
   *#readTagged(begun: string): Reading<void> {
-    const read = () => readTaggedCall(this.#source, this.#context, begun);
+    const read = () => readTaggedCall(this.source, this.context, begun);
     if (this.#calls.length > 0) yield* this.#readLater(read);
     else yield* this.readCall(read);
   }
@@ -258,7 +256,7 @@ class BlockReader {
   *#readFirst(): Reading<void> {
     const opening = this.#opening;
     if (opening.kind === 'call' && opening.tag.onlyBefore !== undefined) throw new CallRefusal('mention');
-    yield* this.readCall(() => readNamedCall(this.#source, this.#context));
+    yield* this.readCall(() => readNamedCall(this.source, this.context));
   }
 
   /** What comes after calls is either another call or the text that follows them. */
@@ -269,14 +267,14 @@ class BlockReader {
       yield* this.readCall(read);
     } catch (error) {
       if (!(error instanceof CallRefusal)) throw error;
-      this.#context.pending = this.#context.endAt = undefined;
+      this.context.pending = this.context.endAt = undefined;
       this.#end = before;
       this.#stop();
     }
   }
 
   *#readFence(): Reading<void> {
-    const source = this.#source;
+    const source = this.source;
     const ticks = (yield* takeWord(source, (code) => code !== tick, maxFenceLength)).length;
     if (this.#fence > 0) {
       if (this.#calls.length === 0 || ticks < this.#fence) throw new CallRefusal('mention');
@@ -291,30 +289,30 @@ class BlockReader {
       maxFenceLength,
     );
     if (ticks < 3 || !fenceNames.test(name.trim())) throw new CallRefusal('mention');
-    if (callFences.test(name.trim())) this.#context.isMarked = true;
+    if (callFences.test(name.trim())) this.context.isMarked = true;
     this.#isFenced = true;
     this.#fence = ticks;
   }
 
   /** A closing fence that nothing has opened, at the end of the reply. */
   *#takeStrayFence(ticks: number): Reading<void> {
-    const { offset } = this.#source;
-    if (ticks < 3 || (yield* skipBlanks(this.#source)) !== over) return this.#stop();
+    const { offset } = this.source;
+    if (ticks < 3 || (yield* skipBlanks(this.source)) !== over) return this.#stop();
     this.#endAt(offset);
   }
 
   /** A bare name is a call if the tool requires no argument. */
   #isMeant({ name }: WrittenCall): boolean {
-    const tool = this.#context.tools.find(name);
+    const tool = this.context.tools.find(name);
     return tool !== undefined && missingArguments({}, tool.inputSchema).length === 0;
   }
 
   /** A bare name in its tag is a mention if it is part of a sentence. */
   *#expectLineEnd(): Reading<void> {
     if (!this.#beginsLine) throw new CallRefusal('mention');
-    if (this.#end < this.#source.offset) return;
-    const blanks = yield* takeBlanks(this.#source);
-    const { code } = this.#source;
+    if (this.#end < this.source.offset) return;
+    const blanks = yield* takeBlanks(this.source);
+    const { code } = this.source;
     if (![over, less, openBracket].includes(code) && !blanks.includes('\n')) throw new CallRefusal('mention');
   }
 }

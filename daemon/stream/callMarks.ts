@@ -4,7 +4,6 @@ import type { CallTag, ElementForm } from './family.ts';
 import { perProfile, type StreamProfile } from './profile.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeLiteral } from './source.ts';
 
-/** What a mark among calls means. */
 export type CallToken =
   | { readonly kind: 'open'; readonly tag: CallTag }
   | { readonly kind: 'call'; readonly form: ElementForm }

@@ -1,8 +1,8 @@
 import { type CallBlock, readBlock } from './callBlock.ts';
 import { callMarksOf } from './callMarks.ts';
+import { LongText } from './characters.ts';
 import type { ParsedToolCall } from './events.ts';
 import type { FormContext, WrittenCall } from './forms/call.ts';
-import { LongText } from './longText.ts';
 import type { CallStart } from './openingTable.ts';
 import type { Mode, Reply } from './reply.ts';
 import { coerceArguments, missingArguments, type RequestTools } from './requestTools.ts';
@@ -11,8 +11,6 @@ import { CallRefusal, type Reading, type RefusalReason, Source } from './source.
 
 /** Withholds text that may be tool calls until that is decided. Text that is not a call is given back. */
 export class CallMode implements Mode {
-  readonly #reply: Reply;
-  readonly #start: CallStart;
   readonly #source: Source;
   readonly #context: FormContext;
   readonly #reading: Reading<CallBlock>;
@@ -22,9 +20,10 @@ export class CallMode implements Mode {
   #found: BlockResult | undefined;
   #sentence = new Sentence('', 'unknown');
 
-  constructor(reply: Reply, start: CallStart) {
-    this.#reply = reply;
-    this.#start = start;
+  constructor(
+    private readonly reply: Reply,
+    private readonly start: CallStart,
+  ) {
     this.#source = new Source(closeOf(start.opening));
     this.#context = {
       tools: reply.tools,
@@ -43,12 +42,12 @@ export class CallMode implements Mode {
     this.#source.feed(text, from);
     const result = this.#resume();
     if (result === undefined) {
-      this.#reply.visit(text.length - from);
+      this.reply.visit(text.length - from);
       this.#held.add(text.slice(from));
       return text.length;
     }
     const before = this.#held.length;
-    this.#reply.visit(Math.abs(result.end - before) + 1);
+    this.reply.visit(Math.abs(result.end - before) + 1);
     const next = from + Math.max(0, result.end - before);
     this.#held.add(text.slice(from, next));
     if (!this.#mayBeMention(result)) this.#take(result);
@@ -87,22 +86,22 @@ export class CallMode implements Mode {
   }
 
   #mayBeMention({ kind }: BlockResult): boolean {
-    return kind === 'calls' && this.#start.mayBeQuoted === true;
+    return kind === 'calls' && this.start.mayBeQuoted === true;
   }
 
   /** Reads one more piece after calls that may be quoted. */
   #readOn(result: BlockResult, text: string, from: number): number {
     const { verdict, end } = this.#judge(text, from);
-    this.#reply.visit(end - from + 1);
+    this.reply.visit(end - from + 1);
     this.#held.add(text.slice(from, end));
     this.#settle(result, verdict);
     return end;
   }
 
   #decide(result: BlockResult, ahead: string): void {
-    const { line } = this.#reply.sink;
+    const { line } = this.reply.sink;
     this.#found = result;
-    this.#reply.visit(line.length);
+    this.reply.visit(line.length);
     this.#sentence = new Sentence(line, this.#earlier(line));
     const isClosed = this.#sentence.isClosedBy(this.#held.toString().charAt(result.end - 1));
     this.#settle(result, isClosed ? 'mention' : this.#judge(ahead, 0).verdict);
@@ -110,7 +109,7 @@ export class CallMode implements Mode {
 
   /** What the calls before these were, if they stand in the same sentence. */
   #earlier(line: string): Verdict {
-    const { sink, judged } = this.#reply;
+    const { sink, judged } = this.reply;
     if (judged === undefined) return 'unknown';
     const since = sink.length - judged.at;
     const between = line.slice(Math.max(0, line.length - since));
@@ -140,13 +139,13 @@ export class CallMode implements Mode {
     if (result.kind === 'calls') this.#report(result, own);
     else this.#refuse(result, own);
     if (result.kind === 'calls' || isQuoted)
-      this.#reply.judged = { verdict: isQuoted ? 'mention' : 'meant', at: this.#reply.sink.length };
-    if (rest !== '') this.#reply.replay(rest);
+      this.reply.judged = { verdict: isQuoted ? 'mention' : 'meant', at: this.reply.sink.length };
+    if (rest !== '') this.reply.replay(rest);
   }
 
   #report({ block }: BlockResult & { readonly kind: 'calls' }, body: string): void {
-    const { lead, opening } = this.#start;
-    const { sink, tools } = this.#reply;
+    const { lead, opening } = this.start;
+    const { sink, tools } = this.reply;
     const { calls, missing } = judgeCalls(block.calls, tools);
     sink.markup(lead);
     const source = this.#reportBroken(opening.literal + body, opening.literal.length);
@@ -156,7 +155,7 @@ export class CallMode implements Mode {
       const message = `The model left out the argument ${name}, which the tool requires.`;
       sink.add({ type: 'warning', code: 'missing-argument', message });
     }
-    this.#reply.enter({ mode: 'lead', afterCall: true });
+    this.reply.enter({ mode: 'lead', afterCall: true });
   }
 
   /** Shows the elements that are no calls, but not what is around them. Returns the text after them. */
@@ -167,23 +166,23 @@ export class CallMode implements Mode {
       const isLast = broken[index + 1]?.from !== to;
       const element = text.slice(start + from, start + to).replace(isLast ? /[\s,]+$/ : '', '');
       this.#warnOfTagged(reason === 'mention' ? 'malformed' : reason, true);
-      this.#reply.sink.markup(text.slice(end, start + from));
-      this.#reply.giveBack(element);
+      this.reply.sink.markup(text.slice(end, start + from));
+      this.reply.giveBack(element);
       end = start + from + element.length;
     }
     return text.slice(end);
   }
 
   #refuse({ reason, begun }: BlockResult & { readonly kind: 'refused' }, body: string): void {
-    const { lead, opening } = this.#start;
-    this.#reply.hasBrokenList ||= Boolean(this.#context.broken?.length);
+    const { lead, opening } = this.start;
+    this.reply.hasBrokenList ||= Boolean(this.#context.broken?.length);
     if (opening.kind !== 'untagged') this.#warnOfTagged(reason, begun);
     else if (reason === 'malformed') this.#warn('malformed-tool-call', 'cannot be read');
     // A server that reports a call may leave the marks around it. At the end of an answer they say nothing.
-    if (this.#start.beginsLine && this.#reply.shown && isEmptyBlock(opening, body))
-      return this.#reply.enter({ mode: 'end', token: lead + opening.literal + body });
-    this.#reply.giveBack(lead + opening.literal + body);
-    this.#reply.enterProse();
+    if (this.start.beginsLine && this.reply.shown && isEmptyBlock(opening, body))
+      return this.reply.enter({ mode: 'end', token: lead + opening.literal + body });
+    this.reply.giveBack(lead + opening.literal + body);
+    this.reply.enterProse();
   }
 
   #warnOfTagged(reason: string, begun: boolean): void {
@@ -194,7 +193,7 @@ export class CallMode implements Mode {
 
   #warn(code: 'unknown-tool' | 'unclosed-tool-call' | 'malformed-tool-call', what: string): void {
     const message = `The model wrote a tool call that ${what}; it is shown as text.`;
-    this.#reply.sink.add({ type: 'warning', code, message });
+    this.reply.sink.add({ type: 'warning', code, message });
   }
 }
 

@@ -1,7 +1,6 @@
-import { backslash, doubleQuote, less, skipBlanks } from './characters.ts';
+import { backslash, doubleQuote, LongText, less, skipBlanks } from './characters.ts';
 import type { StreamEvent } from './events.ts';
 import { tryParseValue } from './forms/values.ts';
-import { LongText } from './longText.ts';
 import type { Mode, Reply } from './reply.ts';
 import { isRecord } from './requestTools.ts';
 
@@ -29,7 +28,6 @@ type Body = 'thinking' | 'text' | 'message' | { readonly tool: string };
  * in channels.
  */
 export class Channels implements Mode {
-  readonly #reply: Reply;
   /** The text that may be a tag. */
   #tag = '';
   /** The current header as it came; undefined outside of a header. */
@@ -48,8 +46,10 @@ export class Channels implements Mode {
   /** Whether the header of the message was shown as text: then its end tag is shown too. */
   #isShownWhole = false;
 
-  constructor(reply: Reply, header: string) {
-    this.#reply = reply;
+  constructor(
+    private readonly reply: Reply,
+    header: string,
+  ) {
     const isWhole = header.endsWith('<|message|>');
     this.#header = isWhole ? undefined : header;
     this.#body = isWhole ? this.#beginMessage() : undefined;
@@ -60,7 +60,7 @@ export class Channels implements Mode {
     let at = from;
     while (at < text.length) {
       const next = this.#tag === '' ? this.#readRun(text, at) : this.#readTag(text, at);
-      this.#reply.visit(next - at + 1);
+      this.reply.visit(next - at + 1);
       at = next;
       // What a call gave back may have ended the channels.
       if (this.#isLeft) return at;
@@ -75,7 +75,7 @@ export class Channels implements Mode {
   finish(): void {
     this.#put(this.#tag);
     this.#tag = '';
-    if (this.#header !== undefined) this.#reply.giveBack(this.#header);
+    if (this.#header !== undefined) this.reply.giveBack(this.#header);
     else if (typeof this.#body === 'object' && !this.#tryAgain('')) this.#endCall(this.#body.tool, '');
     else this.#endMessage();
   }
@@ -115,7 +115,7 @@ export class Channels implements Mode {
       this.#end('');
       this.#header = tag;
     } else if (this.#body === undefined) {
-      this.#reply.sink.markup(tag);
+      this.reply.sink.markup(tag);
     } else if (tag === '<|message|>' || tag === '<|constrain|>') {
       this.#put(tag);
     } else if (!this.#tryAgain(tag)) this.#end(tag);
@@ -143,12 +143,12 @@ export class Channels implements Mode {
     this.#source = new LongText(text.slice(0, first));
     this.#firstTagInString = undefined;
     this.#tagsInStrings = maxTagsInStrings;
-    this.#reply.replay(text.slice(first));
+    this.reply.replay(text.slice(first));
     return true;
   }
 
   #readArguments(): unknown {
-    this.#reply.visit(this.#source.length);
+    this.reply.visit(this.#source.length);
     const given = this.#source.toString().slice(this.#argumentsStart).trim();
     return given === '' ? {} : given.endsWith('}') ? tryParseValue(given) : undefined;
   }
@@ -165,7 +165,7 @@ export class Channels implements Mode {
       this.#openString = new OpenString();
       this.#tagsInStrings = 0;
       this.#firstTagInString = undefined;
-    } else this.#reply.sink.markup(header);
+    } else this.reply.sink.markup(header);
   }
 
   /**
@@ -173,7 +173,7 @@ export class Channels implements Mode {
    */
   #bodyOf(header: string): Body | undefined {
     const recipient = /\bto=([^\s<]+)/.exec(header)?.[1];
-    const tool = recipient === undefined ? undefined : this.#reply.tools.find(recipient)?.name;
+    const tool = recipient === undefined ? undefined : this.reply.tools.find(recipient)?.name;
     const isHeader = headerPattern.test(header);
     if (tool !== undefined && isHeader) return { tool };
     const isCall = recipient !== undefined && !participants.has(recipient);
@@ -197,7 +197,7 @@ export class Channels implements Mode {
 
   #warnOfUnknown(name: string): void {
     const message = `The model called ${JSON.stringify(name)}, a tool that was not offered; it is shown as text.`;
-    this.#reply.sink.add({ type: 'warning', code: 'unknown-tool', message });
+    this.reply.sink.add({ type: 'warning', code: 'unknown-tool', message });
   }
 
   /** Adds text to the current header or message, or puts it between two messages. */
@@ -209,7 +209,7 @@ export class Channels implements Mode {
       this.#source.add(text);
       this.#openString.add(text);
     } else if (typeof this.#body === 'object') {
-      this.#reply.sink.markup(this.#source.toString());
+      this.reply.sink.markup(this.#source.toString());
       this.#body = this.#beginMessage();
       this.#put(text);
     } else if (this.#body === 'thinking') this.#think(text);
@@ -223,16 +223,16 @@ export class Channels implements Mode {
   }
 
   #beginMessage(): Body {
-    this.#message = this.#reply.thoughts.createParser();
+    this.#message = this.reply.thoughts.createParser();
     return 'message';
   }
 
   #relay(events: readonly StreamEvent[]): void {
     for (const event of events) {
       if (event.type === 'text') this.#show(event.text);
-      else if (event.type === 'markup') this.#reply.sink.markup(event.text);
-      else this.#reply.sink.add(event);
-      if (event.type === 'toolCall') this.#reply.called = true;
+      else if (event.type === 'markup') this.reply.sink.markup(event.text);
+      else this.reply.sink.add(event);
+      if (event.type === 'toolCall') this.reply.called = true;
     }
   }
 
@@ -241,35 +241,35 @@ export class Channels implements Mode {
     this.#message = undefined;
     if (message === undefined) return;
     this.#relay(message.finish());
-    this.#reply.visit(message.steps);
+    this.reply.visit(message.steps);
   }
 
   #think(text: string): void {
-    this.#reply.sink.thinking(text);
-    if (!this.#reply.tools.isEmpty) this.#reply.thoughts.read(text);
+    this.reply.sink.thinking(text);
+    if (!this.reply.tools.isEmpty) this.reply.thoughts.read(text);
   }
 
   /** White space between messages has no meaning. Text without a header is the answer. */
   #putBetween(text: string): void {
     const at = skipBlanks(text, 0);
-    this.#reply.sink.markup(text.slice(0, at));
+    this.reply.sink.markup(text.slice(0, at));
     if (at === text.length) return;
     this.#body = 'text';
     this.#show(text.slice(at));
   }
 
   #show(text: string): void {
-    this.#reply.shown = true;
-    this.#reply.giveBack(text);
+    this.reply.shown = true;
+    this.reply.giveBack(text);
   }
 
   #end(tag: string): void {
     this.#endMessage();
     if (typeof this.#body === 'object') this.#endCall(this.#body.tool, tag);
     else if (this.#isShownWhole) this.#show(tag);
-    else this.#reply.sink.markup(tag);
+    else this.reply.sink.markup(tag);
     this.#isShownWhole = false;
-    if (this.#body === 'thinking') this.#reply.thought = true;
+    if (this.#body === 'thinking') this.reply.thought = true;
     this.#body = undefined;
   }
 
@@ -277,20 +277,20 @@ export class Channels implements Mode {
     const given = this.#readArguments();
     const source = this.#source.toString();
     if (isRecord(given)) {
-      this.#reply.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
-      this.#reply.called = true;
+      this.reply.sink.add({ type: 'toolCall', call: { name, arguments: given }, text: source + tag });
+      this.reply.called = true;
       return;
     }
     const message = 'The model wrote a tool call that cannot be read; it is shown as text.';
-    this.#reply.sink.add({ type: 'warning', code: 'malformed-tool-call', message });
+    this.reply.sink.add({ type: 'warning', code: 'malformed-tool-call', message });
     this.#show(source + tag);
   }
 
   #refuse(header: string): void {
-    this.#reply.giveBack(header + this.#tag);
+    this.reply.giveBack(header + this.#tag);
     this.#header = undefined;
     this.#isLeft = true;
-    this.#reply.enterProse();
+    this.reply.enterProse();
   }
 }
 

@@ -34,7 +34,6 @@ export class CodeTracker {
   #fenceMark = 0;
   #closing = false;
   #isCodeLine = false;
-  /** Whether this line is quoted. */
   isQuote = false;
 
   get inside(): boolean {

@@ -1,6 +1,6 @@
+import { LongText } from './characters.ts';
 import type { EchoSearch } from './echoes.ts';
-import { BlockReader, MarkReader } from './elementEnd.ts';
-import { LongText } from './longText.ts';
+import { BlockReader, MarkReader } from './elements.ts';
 import { endedBy, type Mode, type OpenBlock, type Reply } from './reply.ts';
 
 /**
@@ -8,8 +8,6 @@ import { endedBy, type Mode, type OpenBlock, type Reply } from './reply.ts';
  * is read as if it had not been withheld.
  */
 export class ContextBlock implements Mode {
-  readonly #reply: Reply;
-  readonly #block: OpenBlock;
   #held = new LongText();
   readonly #reader: BlockReader | MarkReader;
   readonly #search: EchoSearch;
@@ -18,9 +16,10 @@ export class ContextBlock implements Mode {
   /** How often the text of the block was read before. */
   readonly #readings: number;
 
-  constructor(reply: Reply, block: OpenBlock) {
-    this.#reply = reply;
-    this.#block = block;
+  constructor(
+    private readonly reply: Reply,
+    private readonly block: OpenBlock,
+  ) {
     this.#reader = block.close === undefined ? new BlockReader(block.name) : new MarkReader(block.close);
     this.#search = reply.echoes.search(block.isResult ? undefined : block.name);
     this.#readings = reply.readings;
@@ -29,7 +28,7 @@ export class ContextBlock implements Mode {
   read(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const character = text.charAt(at);
-      this.#reply.visit(1);
+      this.reply.visit(1);
       this.#held.add(character);
       const isClosed = this.#reader.read(character, 0) >= 0;
       if (!isClosed && this.#mayBeEcho(character)) continue;
@@ -41,8 +40,8 @@ export class ContextBlock implements Mode {
   }
 
   finish(reason: string): void {
-    const { name, close } = this.#block;
-    this.#reply.sink.add({
+    const { name, close } = this.block;
+    this.reply.sink.add({
       type: 'warning',
       code: 'unclosed-context',
       message: `${endedBy(reason)} inside ${close === undefined ? `<${name}>` : name}, which never closed; it is shown as text.`,
@@ -57,24 +56,24 @@ export class ContextBlock implements Mode {
     if (decided === 0) return true;
     const content = this.#undecided.slice(0, decided);
     this.#undecided = this.#undecided.slice(decided);
-    const before = this.#reply.echoes.steps;
+    const before = this.reply.echoes.steps;
     const isEcho = this.#search.add(content);
-    this.#reply.visit(this.#reply.echoes.steps - before);
+    this.reply.visit(this.reply.echoes.steps - before);
     return isEcho;
   }
 
   #remove(): void {
-    const { name, lead, tag, beginsLine } = this.#block;
-    this.#reply.sink.markup(lead);
-    this.#reply.sink.add({ type: 'context', name, text: tag + this.#held.toString() });
+    const { name, lead, tag, beginsLine } = this.block;
+    this.reply.sink.markup(lead);
+    this.reply.sink.add({ type: 'context', name, text: tag + this.#held.toString() });
     this.#held = new LongText();
-    this.#reply.enterAfterContext(beginsLine);
+    this.reply.enterAfterContext(beginsLine);
   }
 
   #release(): void {
     const held = this.#held.toString();
     this.#held = new LongText();
-    this.#reply.enterContent(this.#block);
-    this.#reply.readAgain(held, this.#readings + 1);
+    this.reply.enterContent(this.block);
+    this.reply.readAgain(held, this.#readings + 1);
   }
 }

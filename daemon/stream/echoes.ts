@@ -18,7 +18,6 @@ interface EchoStart {
 
 /** Finds echoes: elements of an answer that repeat a whole one of the same name, or the whole result of a tool. */
 export class Echoes {
-  readonly #sent: SentContext;
   readonly #elements = new Map<string, readonly EchoStart[]>();
   readonly #results: readonly EchoStart[];
   /** How many characters of what was sent may still be visited. Without a limit, the time would be quadratic. */
@@ -26,8 +25,7 @@ export class Echoes {
   /** The number of characters visited, for the tests that the work is linear. */
   steps = 0;
 
-  constructor(sent: SentContext = { blocks: [], results: [] }) {
-    this.#sent = sent;
+  constructor(private readonly sent: SentContext = { blocks: [], results: [] }) {
     this.#results = sent.results.map((text) => ({ text, at: 0, close: '' }));
     this.#left = maxSearches * [...sent.blocks, ...sent.results].reduce((sum, { length }) => sum + length, 0);
   }
@@ -45,7 +43,7 @@ export class Echoes {
   }
 
   #placesOf(name: string): readonly EchoStart[] {
-    const places = this.#elements.get(name) ?? this.#sent.blocks.flatMap((text) => placesIn(text, name));
+    const places = this.#elements.get(name) ?? this.sent.blocks.flatMap((text) => placesIn(text, name));
     this.#elements.set(name, places);
     return places;
   }
@@ -65,13 +63,14 @@ function placesIn(text: string, name: string): EchoStart[] {
 
 /** Compares a passage that grows with what was sent. White space does not count. */
 export class EchoSearch {
-  readonly #echoes: Echoes;
   /** Where the passage so far ends in what was sent. */
   readonly #places: EchoStart[];
   #isEmpty = true;
 
-  constructor(echoes: Echoes, places: readonly EchoStart[]) {
-    this.#echoes = echoes;
+  constructor(
+    private readonly echoes: Echoes,
+    places: readonly EchoStart[],
+  ) {
     this.#places = echoes.spend(places.length) ? places.map((place) => ({ ...place })) : [];
   }
 
@@ -110,6 +109,6 @@ export class EchoSearch {
   #skipBlanks(place: EchoStart): void {
     const from = place.at;
     while (isBlank(place.text.charCodeAt(place.at))) place.at++;
-    if (!this.#echoes.spend(place.at - from + 1)) place.at = place.text.length + 1;
+    if (!this.echoes.spend(place.at - from + 1)) place.at = place.text.length + 1;
   }
 }

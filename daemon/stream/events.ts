@@ -72,7 +72,6 @@ export class EventSink {
   #running = '';
   /** The code of the last character of text. */
   last = 0;
-  /** The length of the text. */
   length = 0;
   readonly #pieces: string[] = Array.from({ length: kept }, () => '');
   #next = 0;

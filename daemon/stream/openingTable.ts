@@ -1,4 +1,4 @@
-import { backslash, greater, isBlank, less, newline, slash, tick } from './characters.ts';
+import { backslash, colon, greater, isBlank, less, newline, slash, tick } from './characters.ts';
 import type { CallTag, ElementForm, FamilyMarks, ThinkingMarks } from './family.ts';
 
 /** The beginning of a tag with a meaning: the whole tag, or its name if attributes may follow. */
@@ -38,7 +38,7 @@ export type CallOpening =
  * Calls without an open tag. They count only if nothing else is in the reply (`alone`), or if a close tag follows them
  * (`closed`).
  */
-interface Untagged {
+interface UntaggedStart {
   readonly kind: 'untagged';
   readonly literal: '';
   readonly onlyIf: 'alone' | 'closed';
@@ -49,7 +49,7 @@ export interface CallStart {
   /** The blanks that were withheld before it. */
   readonly lead: string;
   /** What shows that calls are meant. */
-  readonly opening: CallOpening | Untagged;
+  readonly opening: CallOpening | UntaggedStart;
   /** True if there is no text before it on its line. */
   readonly beginsLine: boolean;
   /** Calls here may be quoted in a sentence: they stand within a line, or begin with a word. */
@@ -65,7 +65,6 @@ export function bareCall(lead: string): CallStart {
 export type OpeningMatch = ModeOpening | 'more' | 'none';
 
 /** After the name of thinking a suffix of the checkpoint may follow. */
-const colon = 58;
 
 /** What may begin at a character: nothing (0), an opening anywhere, or an opening at the beginning of a line. */
 export const anywhere = 1;

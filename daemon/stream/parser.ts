@@ -1,32 +1,15 @@
-import { Blanks, EndToken, Lead, LineRest } from './blankModes.ts';
 import { CallMode } from './callMode.ts';
-import { CallsInThinking } from './callsInThinking.ts';
 import { Channels } from './channels.ts';
 import { ContextBlock } from './contextBlock.ts';
 import { Echoes, type SentContext } from './echoes.ts';
 import type { StreamEnd, StreamEvent } from './events.ts';
 import { Openings } from './openings.ts';
 import { defaultProfile, perProfile, type StreamProfile } from './profile.ts';
-import { Prose } from './prose.ts';
-import { type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
+import { Blanks, EndToken, Lead, LineRest, Prose } from './proseModes.ts';
+import { CallsInThinking, type Mode, type NextMode, Reply, type ReplyReader } from './reply.ts';
 import { RequestTools, type ToolShape } from './requestTools.ts';
 import { TagMode } from './tag.ts';
 import { Thinking } from './thinking.ts';
-
-/**
- * Reads one reply as it arrives, in pieces of any size. The events are the same however the input is cut, and nothing
- * of it is lost. At most one tag is withheld, except for a context block or a tool call, which is withheld until it
- * ends. The work is linear. It never throws.
- */
-export interface StreamParser {
-  push(chunk: string): StreamEvent[];
-  /** A piece of thinking that the runner itself has separated. Calls at its end are reported when the reply is over. */
-  pushThinking(chunk: string): StreamEvent[];
-  /** Ends the reply: gives back what was withheld, and reports what was left open. Nothing may be pushed afterwards. */
-  finish(reason?: StreamEnd): StreamEvent[];
-  /** The number of characters visited so far, for tests of linearity. */
-  readonly steps: number;
-}
 
 export interface StreamParserOptions {
   readonly profile?: StreamProfile;
@@ -42,15 +25,16 @@ export interface StreamParserOptions {
   readonly dropContextTags?: boolean;
 }
 
-export function createStreamParser(options: StreamParserOptions = {}): StreamParser {
-  return new Parser(options);
-}
-
 /** A server that separates the thinking may leave this before it. Longer text is thinking. */
 const openTag = '<think>';
 const maxBegun = 64;
 
-class Parser implements StreamParser, ReplyReader {
+/**
+ * Reads one reply as it arrives, in pieces of any size. The events are the same however the input is cut, and nothing
+ * of it is lost. At most one tag is withheld, except for a context block or a tool call, which is withheld until it
+ * ends. The work is linear. It never throws.
+ */
+export class StreamParser implements ReplyReader {
   readonly #reply: Reply;
   readonly #prose: Prose;
   #mode: Mode;
@@ -58,7 +42,7 @@ class Parser implements StreamParser, ReplyReader {
   /** The beginning of separate thinking, as long as it may be the open tag. */
   #begun: string | undefined = '';
 
-  constructor(options: StreamParserOptions) {
+  constructor(options: StreamParserOptions = {}) {
     const {
       profile = defaultProfile,
       tools: shapes = [],
@@ -66,21 +50,17 @@ class Parser implements StreamParser, ReplyReader {
       dropContextTags = false,
     } = options;
     const tools = new RequestTools(shapes);
-    const reply = new Reply(
-      {
-        profile,
-        tools,
-        openings: new Openings({ profile, contextTags, dropContextTags, tools }),
-        echoes: new Echoes(options.sent),
-        thoughts: new CallsInThinking(() => new Parser({ tools: shapes, profile: messageProfile(profile) })),
-      },
-      this,
+    const openings = new Openings({ profile, contextTags, dropContextTags, tools });
+    const thoughts = new CallsInThinking(
+      () => new StreamParser({ tools: shapes, profile: messageProfile(profile) }),
     );
+    const reply = new Reply(profile, openings, tools, new Echoes(options.sent), thoughts, this);
     this.#reply = reply;
     this.#prose = new Prose(reply);
     this.#mode = options.startsInThinking ? new Thinking(reply, profile.thinkingEnd) : new Lead(reply, false);
   }
 
+  /** The number of characters visited so far, for tests of linearity. */
   get steps(): number {
     return this.#reply.steps;
   }
@@ -99,6 +79,7 @@ class Parser implements StreamParser, ReplyReader {
     return this.#reply.sink.take();
   }
 
+  /** A piece of thinking that the runner has separated itself. Calls at its end are reported when the reply is over. */
   pushThinking(chunk: string): StreamEvent[] {
     if (chunk === '') return [];
     // A runner that separates the thinking leaves none in the text, but perhaps blank lines before it.
@@ -123,7 +104,8 @@ class Parser implements StreamParser, ReplyReader {
   }
 
   /**
-   * What one mode gives back at the end may open another mode. So this repeats until the last mode has nothing left.
+   * Ends the reply: gives back what was withheld, and reports what was left open. Nothing may be pushed afterwards.
+   * What one mode gives back at the end may open another mode, so this repeats until the last one has nothing left.
    */
   finish(reason: StreamEnd = 'stop'): StreamEvent[] {
     const begun = this.#endBegun();
@@ -203,7 +185,7 @@ const messageProfile = perProfile((profile) => ({
  * keeps its indentation, and everything after it is unchanged. If the thinking never ends, nothing is left.
  */
 export function afterLeadingThinking(text: string): string {
-  const parser = createStreamParser();
+  const parser = new StreamParser();
   const events = [...parser.push(text), ...parser.finish()];
   const first = events.findIndex(({ type }) => type === 'text');
   const before = first < 0 ? events : events.slice(0, first);

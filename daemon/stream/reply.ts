@@ -1,7 +1,6 @@
-import type { CallsInThinking } from './callsInThinking.ts';
 import { CodeTracker } from './codeTracker.ts';
 import type { Echoes } from './echoes.ts';
-import { EventSink } from './events.ts';
+import { EventSink, type ParsedToolCall, type StreamEvent } from './events.ts';
 import type { ThinkingEnd } from './family.ts';
 import type { Openings } from './openings.ts';
 import type { CallStart, ContextOpening } from './openingTable.ts';
@@ -75,13 +74,6 @@ const prose: NextMode = { mode: 'prose' };
 
 /** What is known of one reply so far. Modes note there what they read, and enter the next mode by `enter`. */
 export class Reply {
-  profile: StreamProfile;
-  openings: Openings;
-  readonly tools: RequestTools;
-  /** What the chat sent, which the model may echo. */
-  readonly echoes: Echoes;
-  /** Searches the model's thinking for calls. */
-  readonly thoughts: CallsInThinking;
   readonly sink = new EventSink();
   readonly code = new CodeTracker();
   /** Whether a part of the answer was shown. */
@@ -104,26 +96,18 @@ export class Reply {
   steps = 0;
   /** How often the text that is read now was read before, because a block that held it is no echo. */
   readings = 0;
-  readonly #reader: ReplyReader;
   #strayAt = -1;
 
   constructor(
-    {
-      profile,
-      openings,
-      tools,
-      echoes,
-      thoughts,
-    }: Pick<Reply, 'profile' | 'openings' | 'tools' | 'echoes' | 'thoughts'>,
-    reader: ReplyReader,
-  ) {
-    this.profile = profile;
-    this.openings = openings;
-    this.tools = tools;
-    this.echoes = echoes;
-    this.thoughts = thoughts;
-    this.#reader = reader;
-  }
+    public profile: StreamProfile,
+    public openings: Openings,
+    readonly tools: RequestTools,
+    /** What the chat sent, which the model may echo. */
+    readonly echoes: Echoes,
+    /** Searches the model's thinking for calls. */
+    readonly thoughts: CallsInThinking,
+    private readonly reader: ReplyReader,
+  ) {}
 
   visit(characters: number): void {
     this.steps += characters;
@@ -155,24 +139,24 @@ export class Reply {
 
   /** Reads `text` again in the current mode, because an earlier mode read too far. */
   replay(text: string): void {
-    this.#reader.read(text);
+    this.reader.read(text);
   }
 
   /** Reads the text of a block that is no echo; it was read `readings` times before. */
   readAgain(text: string, readings: number): void {
     const before = this.readings;
     this.readings = readings;
-    this.#reader.read(text);
+    this.reader.read(text);
     this.readings = before;
   }
 
   enter(next: NextMode): void {
-    this.#reader.begin(next);
+    this.reader.begin(next);
   }
 
   enterProse(): void {
     this.shown = true;
-    this.#reader.begin(prose);
+    this.reader.begin(prose);
   }
 
   /** Before the answer, all white space after a block is dropped with it, so that thinking may still open. */
@@ -209,4 +193,64 @@ export class Reply {
 /** The words in a warning for why a stream ended. */
 export function endedBy(reason: string): string {
   return reason === 'stop' ? 'The reply ended' : `The reply ended (${reason})`;
+}
+
+/** The part of a stream parser that this file needs. The parser itself is passed in. */
+interface ThoughtParser {
+  push(chunk: string): readonly StreamEvent[];
+  finish(): readonly StreamEvent[];
+  /** Whether it reads what may be a call, so that tags are part of its values. */
+  readonly isHolding: boolean;
+  readonly steps: number;
+}
+
+/**
+ * Searches the model's thinking for calls. A call there does not count, unless it is the last thing that the model
+ * writes, or the thinking never ends: if a model forgets to end its thinking before a call, there is no answer and the
+ * call would be lost.
+ */
+export class CallsInThinking {
+  #parser: ThoughtParser | undefined;
+  /** The last calls between which there is no text. */
+  #calls: ParsedToolCall[] = [];
+  #isFollowed = false;
+
+  constructor(/** Creates a parser that finds only calls. */ readonly createParser: () => ThoughtParser) {}
+
+  /** Whether something came that may be a call, so that every character counts. */
+  get isReading(): boolean {
+    return this.#parser !== undefined;
+  }
+
+  /** The number of characters visited so far. */
+  get steps(): number {
+    return this.#parser?.steps ?? 0;
+  }
+
+  read(text: string): void {
+    let from = 0;
+    if (this.#parser === undefined) {
+      from = text.search(/[<[\]]/);
+      if (from < 0) return;
+      this.#parser = this.createParser();
+    }
+    this.#take(this.#parser.push(text.slice(from)));
+  }
+
+  /** The calls at the end of the thinking; of thinking that never ended, the last ones in it. */
+  finish(neverEnded: boolean): readonly ParsedToolCall[] {
+    this.#take(this.#parser?.finish() ?? []);
+    this.#parser = undefined;
+    return this.#isFollowed && !neverEnded ? [] : this.#calls;
+  }
+
+  #take(events: readonly StreamEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'toolCall') {
+        if (this.#isFollowed) this.#calls = [];
+        this.#isFollowed = false;
+        this.#calls.push(event.call);
+      } else if (event.type === 'text' && event.text.trim() !== '') this.#isFollowed = true;
+    }
+  }
 }

@@ -57,11 +57,13 @@ export class Sentence {
   readonly #isColon: boolean;
   /** Whether the calls stand apart from the word before them, so that they may be a part of its sentence. */
   readonly #isApart: boolean;
-  /** What earlier calls of the sentence were. */
-  readonly #earlier: Verdict;
   #hasDot = false;
 
-  constructor(before: string, earlier: Verdict) {
+  constructor(
+    before: string,
+    /** What earlier calls of the sentence were. */
+    private readonly earlier: Verdict,
+  ) {
     const said = before.trimEnd();
     const last = said.slice(-1);
     const plain = said.replace(/["'”’»›)\]}*_~」』）】》〉]{1,8}$/u, '');
@@ -73,7 +75,6 @@ export class Sentence {
     this.#isColon = /[:：]$/.test(plain);
     this.#isApart =
       said.length < before.length || said === '' || /[\p{Pd}|]/u.test(last) || unspaced.test(last);
-    this.#earlier = earlier;
   }
 
   /** Whether this last character of the calls closes a bracket right before them, and so is not part of them. */
@@ -95,14 +96,14 @@ export class Sentence {
   /** The line ends here. Calls with nothing after them were meant, unless the sentence mentioned others. */
   end(): Verdict {
     if (this.#hasDot) return this.#judge('.');
-    return this.#isRow || this.#earlier === 'mention' ? 'mention' : 'meant';
+    return this.#isRow || this.earlier === 'mention' ? 'mention' : 'meant';
   }
 
   #judge(next: string): Verdict {
     const { closers, isRightBefore, isQuote } = this.#open;
     if (isRightBefore || isQuote || closers.includes(next)) return 'mention';
     if ((this.#isCode && next === '<') || (this.#hasPipe && next === '|')) return 'mention';
-    if (this.#earlier !== 'unknown') return this.#earlier;
+    if (this.earlier !== 'unknown') return this.earlier;
     if (!this.#isApart) return 'meant';
     const isOver = this.#isOver && closers === '' && !(this.#isColon && fullStops.test(next));
     return !isOver && (continuers.test(next) || separators.test(next)) ? 'mention' : 'meant';
@@ -111,7 +112,6 @@ export class Sentence {
 
 /** What is open at the end of a text. */
 interface Open {
-  /** The characters that close it. */
   readonly closers: string;
   readonly isQuote: boolean;
   /** Whether the last character has opened it. */

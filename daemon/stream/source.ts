@@ -27,14 +27,11 @@ export type RefusalReason = 'mention' | 'unknown' | 'malformed' | 'cut';
  * and is not an `Error`.
  */
 export class CallRefusal {
-  readonly reason: RefusalReason;
-  /** The offset at which the text that is not a call begins, if that is not the current offset. */
-  readonly at: number | undefined;
-
-  constructor(reason: RefusalReason, at?: number) {
-    this.reason = reason;
-    this.at = at;
-  }
+  constructor(
+    readonly reason: RefusalReason,
+    /** The offset at which the text that is not a call begins, if that is not the current offset. */
+    readonly at?: number,
+  ) {}
 }
 
 /** The characters of a call that have come so far. Each is read once, except for the few after a doubt. */
@@ -43,7 +40,6 @@ export class Source {
   at = 0;
   /** Whether the piece is the last one. */
   ended = false;
-  readonly #close: string;
   #text = '';
   #end = 0;
   /** The number of characters before the piece, minus the index at which reading of the piece began. */
@@ -59,9 +55,7 @@ export class Source {
   #parts = 0;
 
   /** `close` is the tag that ends the whole block. A value that contains it is in doubt. */
-  constructor(close: string) {
-    this.#close = close;
-  }
+  constructor(private readonly close: string) {}
 
   /** How many characters have been read. */
   get offset(): number {
@@ -93,7 +87,7 @@ export class Source {
   }
 
   feed(text: string, from: number): void {
-    if (this.#close !== '') this.#tail = (this.#tail + this.#text).slice(-this.#close.length);
+    if (this.close !== '') this.#tail = (this.#tail + this.#text).slice(-this.close.length);
     this.#base = this.offset - from;
     this.#text = text;
     this.at = from;
@@ -111,7 +105,7 @@ export class Source {
   settle(): void {
     this.#settled = this.offset;
     this.#doubtEnd = Number.POSITIVE_INFINITY;
-    if (this.#closeEnd !== undefined && this.#closeEnd - this.#close.length < this.#settled) {
+    if (this.#closeEnd !== undefined && this.#closeEnd - this.close.length < this.#settled) {
       this.#closeEnd = undefined;
       this.#findClose();
     }
@@ -137,13 +131,13 @@ export class Source {
 
   /** Looks for the close tag in the part that was not searched yet. The tag may begin in the previous piece. */
   #findClose(): void {
-    if (this.#close === '' || this.#closeEnd !== undefined) return;
+    if (this.close === '' || this.#closeEnd !== undefined) return;
     const from = Math.max(this.#settled, this.#searched, this.#base - this.#tail.length);
     const joined = from < this.#base ? this.#tail.slice(from - this.#base) : '';
     const text = joined + this.#text.slice(Math.max(0, from - this.#base));
-    const found = text.indexOf(this.#close);
-    if (found >= 0) this.#closeEnd = from + found + this.#close.length;
-    else this.#searched = Math.max(from, from + text.length - this.#close.length + 1);
+    const found = text.indexOf(this.close);
+    if (found >= 0) this.#closeEnd = from + found + this.close.length;
+    else this.#searched = Math.max(from, from + text.length - this.close.length + 1);
   }
 }
 

@@ -1,5 +1,5 @@
 import { greater, isBlank, less, newline } from './characters.ts';
-import { TagEnd } from './elementEnd.ts';
+import { TagEnd } from './elements.ts';
 import type { ThinkingMarks } from './family.ts';
 import {
   bareCall,
@@ -18,24 +18,16 @@ const wordOrSentenceEnd = /[\p{L}\p{N}.!?…。！？]/u;
 
 /** Withholds text that may be a tag until that is decided. At most one tag of a stream waits here. */
 export class TagMode implements Mode {
-  readonly #reply: Reply;
-  readonly #lead: string;
-  readonly #beginsLine: boolean;
-  readonly #afterCall: boolean;
-  readonly #mayBeCall: boolean;
   #held = '';
   #opening: ModeOpening | undefined;
   /** The attributes of the opening, if it may have any. */
   #end: TagEnd | undefined;
   #closed = false;
 
-  constructor(reply: Reply, { lead, beginsLine, afterCall = false, mayBeCall = false }: TagPlace) {
-    this.#reply = reply;
-    this.#lead = lead;
-    this.#beginsLine = beginsLine;
-    this.#afterCall = afterCall;
-    this.#mayBeCall = mayBeCall;
-  }
+  constructor(
+    private readonly reply: Reply,
+    private readonly place: TagPlace,
+  ) {}
 
   read(text: string, from: number): number {
     if (this.#opening === undefined) return this.#readName(text, from);
@@ -47,24 +39,24 @@ export class TagMode implements Mode {
   finish(): void {
     if (this.#closed) return this.#acceptClose();
     // Nothing comes that could make it a longer opening.
-    const match = this.#reply.openings.match(`${this.#held}\0`, 0, this.#beginsLine);
+    const match = this.reply.openings.match(`${this.#held}\0`, 0, this.place.beginsLine);
     if (this.#opening === undefined && typeof match === 'object' && match.kind === 'end') this.#takeEnd();
-    else this.#reply.giveBack(this.#lead + this.#held);
+    else this.reply.giveBack(this.place.lead + this.#held);
   }
 
   #readName(text: string, from: number): number {
-    const { openings } = this.#reply;
-    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from), this.#beginsLine))
+    const { openings } = this.reply;
+    if (this.#held === '<' && !openings.mayFollow(text.charCodeAt(from), this.place.beginsLine))
       return this.#refuseName(from);
     if (this.#held === '' && from === text.length - 1 && text.charCodeAt(from) === less) {
       // Only the `<` itself has come.
       this.#held = '<';
-      this.#reply.visit(1);
+      this.reply.visit(1);
       return text.length;
     }
     const piece = this.#held + text.slice(from, from + openings.longest);
-    const match = openings.match(piece, 0, this.#beginsLine);
-    this.#reply.visit(piece.length);
+    const match = openings.match(piece, 0, this.place.beginsLine);
+    this.reply.visit(piece.length);
     if (match === 'none') return this.#refuseName(from);
     if (match === 'more') {
       this.#held = piece;
@@ -84,14 +76,14 @@ export class TagMode implements Mode {
       case 'tool':
         return this.#takeCall(opening);
       case 'channel':
-        return this.#takeChannel(this.#lead + opening.literal);
+        return this.#takeChannel(this.place.lead + opening.literal);
       case 'answer':
         return this.#takeAnswer(opening.marks.close);
       case 'answerClose':
-        if (opening.literal === this.#reply.answerClose) return this.#drop();
-        return this.#reply.profile.ends.includes(opening.literal) ? this.#takeEnd() : this.#refuseAll();
+        if (opening.literal === this.reply.answerClose) return this.#drop();
+        return this.reply.profile.ends.includes(opening.literal) ? this.#takeEnd() : this.#refuseAll();
       case 'callClose':
-        return this.#afterCall ? this.#takeAfterCall() : this.#refuseAll();
+        return this.place.afterCall ? this.#takeAfterCall() : this.#refuseAll();
       case 'end':
         return this.#takeEnd();
       case 'thinkingMarkClose':
@@ -113,13 +105,13 @@ export class TagMode implements Mode {
 
   /** Only a reply that begins in channels is in channels. */
   #takeChannel(header: string): void {
-    if (this.#reply.shown) this.#refuseAll();
-    else this.#reply.enter({ mode: 'channels', header });
+    if (this.reply.shown) this.#refuseAll();
+    else this.reply.enter({ mode: 'channels', header });
   }
 
   /** A thinking tag in prose is a mention, and prose closes it too. */
   #takeMention(): void {
-    this.#reply.mentions++;
+    this.reply.mentions++;
     this.#refuseAll();
   }
 
@@ -129,85 +121,90 @@ export class TagMode implements Mode {
   }
 
   #takeCall(opening: CallOpening): void {
-    const { code, shown } = this.#reply;
-    if (shown && !this.#afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
-    if (shown && !this.#afterCall && isFramed(this.#reply.sink.recent)) return this.#refuseAll();
-    const isInLine = shown && !this.#afterCall && !this.#beginsLine;
+    const { code, shown } = this.reply;
+    if (shown && !this.place.afterCall && (code.isQuote || code.isCodeLine)) return this.#refuseAll();
+    if (shown && !this.place.afterCall && isFramed(this.reply.sink.recent)) return this.#refuseAll();
+    const isInLine = shown && !this.place.afterCall && !this.place.beginsLine;
     // A word is the weakest sign of a call, even at the beginning of a line.
     const mayBeQuoted = isInLine || (opening.kind === 'call' && opening.tag.onlyBefore === 'toolName');
-    const start: CallStart = { lead: this.#lead, opening, beginsLine: this.#beginsLine };
-    this.#reply.enter({ mode: 'call', start: mayBeQuoted ? { ...start, mayBeQuoted } : start });
+    const start: CallStart = { lead: this.place.lead, opening, beginsLine: this.place.beginsLine };
+    this.reply.enter({ mode: 'call', start: mayBeQuoted ? { ...start, mayBeQuoted } : start });
   }
 
   /** Reads the tag again as one of the marks with its suffix. */
   #takeSuffix(begun: string): void {
-    const [lead, held] = [this.#lead, this.#held];
+    const [lead, held] = [this.place.lead, this.#held];
     const suffix = held.slice(begun.length, -1);
     if (this.#isCodeLine() || !/^\w{1,16}$/.test(suffix)) return this.#refuseAll();
-    this.#reply.useSuffix(suffix);
-    this.#reply.enter({ mode: 'tag', lead, beginsLine: this.#beginsLine, afterCall: this.#afterCall });
-    this.#reply.replay(held);
+    this.reply.useSuffix(suffix);
+    this.reply.enter({
+      mode: 'tag',
+      lead,
+      beginsLine: this.place.beginsLine,
+      afterCall: this.place.afterCall === true,
+    });
+    this.reply.replay(held);
   }
 
   /** Marks around the answer are removed if nothing of the answer came before them. */
   #takeAnswer(close: string): void {
-    if ((this.#reply.shown && !this.#reply.isAfterStray) || this.#afterCall) return this.#refuseAll();
-    this.#reply.answerClose = close;
-    this.#reply.sink.markup(this.#lead + this.#held);
-    this.#reply.enter({ mode: 'blanks' });
+    if ((this.reply.shown && !this.reply.isAfterStray) || this.place.afterCall) return this.#refuseAll();
+    this.reply.answerClose = close;
+    this.reply.sink.markup(this.place.lead + this.#held);
+    this.reply.enter({ mode: 'blanks' });
   }
 
   #drop(): void {
-    this.#reply.giveBack(this.#lead);
-    this.#reply.sink.markup(this.#held);
-    this.#reply.answerClose = '';
-    this.#reply.enterProse();
+    this.reply.giveBack(this.place.lead);
+    this.reply.sink.markup(this.#held);
+    this.reply.answerClose = '';
+    this.reply.enterProse();
   }
 
   /** An extra close tag, or the end of a turn, right after a call. */
   #takeAfterCall(): void {
-    this.#reply.sink.markup(this.#lead + this.#held);
-    this.#reply.enter({ mode: 'lead', afterCall: true });
+    this.reply.sink.markup(this.place.lead + this.#held);
+    this.reply.enter({ mode: 'lead', afterCall: true });
   }
 
   #takeEnd(): void {
-    if (this.#afterCall) return this.#takeAfterCall();
-    const { lead, last } = { lead: this.#lead, last: this.#reply.sink.last };
+    if (this.place.afterCall) return this.#takeAfterCall();
+    const { lead, last } = { lead: this.place.lead, last: this.reply.sink.last };
     // After a blank within a line, the token is part of a sentence.
-    if (this.#reply.shown && !this.#beginsLine && isBlank(last)) return this.#refuseAll();
-    this.#reply.enter({ mode: 'end', token: lead + this.#held });
+    if (this.reply.shown && !this.place.beginsLine && isBlank(last)) return this.#refuseAll();
+    this.reply.enter({ mode: 'end', token: lead + this.#held });
   }
 
   #takeContext(opening: ContextOpening): void {
     if (this.#isCodeLine()) this.#refuseAll();
     else if (opening.close === undefined) this.#wait(opening);
-    else this.#reply.enterBlock(this.#blockOf(opening));
+    else this.reply.enterBlock(this.#blockOf(opening));
   }
 
   #blockOf(opening: Omit<ContextOpening, 'kind' | 'literal'>): OpenBlock {
-    return { ...opening, lead: this.#lead, tag: this.#held, beginsLine: this.#beginsLine };
+    return { ...opening, lead: this.place.lead, tag: this.#held, beginsLine: this.place.beginsLine };
   }
 
   #isCodeLine(): boolean {
-    return this.#reply.shown && !this.#afterCall && this.#reply.code.isCodeLine;
+    return this.reply.shown && !this.place.afterCall && this.reply.code.isCodeLine;
   }
 
   #takeThinking({ close, beforeCall, label }: ThinkingMarks): void {
-    if (this.#reply.shown) this.#reply.giveBack(this.#lead);
-    else this.#reply.sink.markup(this.#lead);
-    this.#reply.sink.markup(this.#held);
+    if (this.reply.shown) this.reply.giveBack(this.place.lead);
+    else this.reply.sink.markup(this.place.lead);
+    this.reply.sink.markup(this.#held);
     const marks = beforeCall === undefined ? [close] : [close, beforeCall];
     const end = { names: [], marks, ...(label === undefined ? {} : { label }) };
-    this.#reply.enter({ mode: 'thinking', end });
+    this.reply.enter({ mode: 'thinking', end });
   }
 
   #takeMarkClose(opening: ModeOpening): void {
     this.#opening = opening;
-    if (this.#reply.mentions > 0) {
-      this.#reply.mentions--;
+    if (this.reply.mentions > 0) {
+      this.reply.mentions--;
       return this.#refuseAll();
     }
-    if (this.#beginsLine) this.#acceptClose();
+    if (this.place.beginsLine) this.#acceptClose();
     else this.#closed = true;
   }
 
@@ -220,15 +217,15 @@ export class TagMode implements Mode {
    * profile allows it.
    */
   #mayThink(): boolean {
-    const { profile, shown, thought } = this.#reply;
-    if (profile.thinkingOpens === 'lineStart' && this.#beginsLine) return true;
-    return thought && profile.thinkingReopens === 'lineStart' ? this.#beginsLine : !shown;
+    const { profile, shown, thought } = this.reply;
+    if (profile.thinkingOpens === 'lineStart' && this.place.beginsLine) return true;
+    return thought && profile.thinkingReopens === 'lineStart' ? this.place.beginsLine : !shown;
   }
 
   #readAttributes(end: TagEnd, text: string, from: number): number {
     const at = end.read(text, from);
     const next = at < 0 ? text.length : at;
-    this.#reply.visit(next - from + 1);
+    this.reply.visit(next - from + 1);
     this.#held += text.slice(from, next);
     if (at >= 0 && end.failed) return this.#refuse(next);
     if (at >= 0) this.#acceptOpen(end.selfClosing);
@@ -236,21 +233,21 @@ export class TagMode implements Mode {
   }
 
   #acceptOpen(closesItself: boolean): void {
-    const { sink } = this.#reply;
+    const { sink } = this.reply;
     const opening = this.#opening;
     if (opening?.kind === 'suffix') return this.#takeSuffix(opening.literal);
     if (opening?.kind === 'context') {
       const block = this.#blockOf(opening);
-      return closesItself ? this.#reply.enterContent(block) : this.#reply.enterBlock(block);
+      return closesItself ? this.reply.enterContent(block) : this.reply.enterBlock(block);
     }
     if (opening?.kind === 'contextClose')
-      return this.#reply.enterContent(this.#blockOf({ name: opening.name, dropsTag: true }));
+      return this.reply.enterContent(this.#blockOf({ name: opening.name, dropsTag: true }));
     // In the middle of an answer the lines around the block stay separate.
-    if (this.#reply.shown) this.#reply.giveBack(this.#lead);
-    else sink.markup(this.#lead);
+    if (this.reply.shown) this.reply.giveBack(this.place.lead);
+    else sink.markup(this.place.lead);
     sink.markup(this.#held);
-    if (opening?.kind !== 'thinking' || closesItself) return this.#reply.enterLineRest('thinking');
-    this.#reply.enter({ mode: 'thinking', end: { names: [opening.name] } });
+    if (opening?.kind !== 'thinking' || closesItself) return this.reply.enterLineRest('thinking');
+    this.reply.enter({ mode: 'thinking', end: { names: [opening.name] } });
   }
 
   /**
@@ -261,20 +258,20 @@ export class TagMode implements Mode {
   #readClose(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      this.#reply.visit(1);
+      this.reply.visit(1);
       if (this.#closed) {
-        if (this.#reply.nested === 0 && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
+        if (this.reply.nested === 0 && code !== newline && code !== 13 && !this.#endsThoughtAt(code))
           return this.#refuse(at);
         this.#acceptClose();
         return at;
       }
       if (code === greater) {
         this.#held += '>';
-        if (this.#reply.mentions > 0) {
-          this.#reply.mentions--;
+        if (this.reply.mentions > 0) {
+          this.reply.mentions--;
           return this.#refuse(at + 1);
         }
-        if (this.#beginsLine) {
+        if (this.place.beginsLine) {
           this.#acceptClose();
           return at + 1;
         }
@@ -287,7 +284,7 @@ export class TagMode implements Mode {
 
   /** Whether thinking ends within a line: after a word or a sentence, and nothing after the tag shows a quotation. */
   #endsThoughtAt(next: number): boolean {
-    const { thought, profile, sink } = this.#reply;
+    const { thought, profile, sink } = this.reply;
     const isMark = this.#opening?.kind === 'thinkingMarkClose';
     if (thought || (!isMark && profile.thinkingOpens !== 'lineStart')) return false;
     const before = String.fromCharCode(sink.last);
@@ -296,18 +293,18 @@ export class TagMode implements Mode {
   }
 
   #acceptClose(): void {
-    const { sink } = this.#reply;
-    if (this.#reply.nested > 0) this.#reply.nested--;
+    const { sink } = this.reply;
+    if (this.reply.nested > 0) this.reply.nested--;
     else this.#warnOfStray();
-    this.#reply.noteStray();
-    sink.markup(this.#lead + this.#held);
-    this.#reply.thought = true;
-    if (this.#beginsLine) this.#reply.enter({ mode: 'blanks' });
-    else this.#reply.enterProse();
+    this.reply.noteStray();
+    sink.markup(this.place.lead + this.#held);
+    this.reply.thought = true;
+    if (this.place.beginsLine) this.reply.enter({ mode: 'blanks' });
+    else this.reply.enterProse();
   }
 
   #warnOfStray(): void {
-    this.#reply.sink.add({
+    this.reply.sink.add({
       type: 'warning',
       code: 'stray-thinking-close',
       message: `${this.#held} came without its opening tag; the text before it may have been thinking.`,
@@ -317,22 +314,22 @@ export class TagMode implements Mode {
   /** The text is not an opening, but another opening may begin in it, or a reply that consists only of calls. */
   #refuseName(next: number): number {
     const held = this.#held;
-    if (this.#mayBeCall && held !== '' && !held.startsWith('<')) {
-      this.#reply.enter({ mode: 'call', start: bareCall(this.#lead) });
-      this.#reply.replay(held);
+    if (this.place.mayBeCall && held !== '' && !held.startsWith('<')) {
+      this.reply.enter({ mode: 'call', start: bareCall(this.place.lead) });
+      this.reply.replay(held);
       return next;
     }
     // Another opening may begin after the first character.
     if (!/[<[\]]/.test(held.slice(1))) return this.#refuse(next);
     this.#held = held.slice(0, 1);
     this.#refuse(next);
-    this.#reply.replay(held.slice(1));
+    this.reply.replay(held.slice(1));
     return next;
   }
 
   #refuse(next: number): number {
-    this.#reply.giveBack(this.#lead === '' ? this.#held : this.#lead + this.#held);
-    this.#reply.enterProse();
+    this.reply.giveBack(this.place.lead === '' ? this.#held : this.place.lead + this.#held);
+    this.reply.enterProse();
     return next;
   }
 }

@@ -21,8 +21,6 @@ const maxTagLength = 64;
  * nothing. Only a close tag between single ticks, as in a quotation, is a mention.
  */
 export class Thinking implements Mode {
-  readonly #reply: Reply;
-  readonly #end: ThinkingEnd;
   /** The first characters of close tags, and a search for them if they are not only a `<`. */
   readonly #firsts: string;
   readonly #search: RegExp | undefined;
@@ -31,9 +29,10 @@ export class Thinking implements Mode {
   #isEmpty = true;
   #afterTick = false;
 
-  constructor(reply: Reply, end: ThinkingEnd) {
-    this.#reply = reply;
-    this.#end = end;
+  constructor(
+    private readonly reply: Reply,
+    private readonly end: ThinkingEnd,
+  ) {
     const { names, marks = [] } = end;
     this.#firsts = [
       ...new Set([...(names.length > 0 ? ['<'] : []), ...marks.map((mark) => mark.charAt(0))]),
@@ -44,14 +43,14 @@ export class Thinking implements Mode {
 
   /** Whether a chunk is thinking that changes no state, so that it need not be read further. */
   isPlain(chunk: string): boolean {
-    if (this.#held !== '' || this.#atStart || this.#reply.thoughts.isReading) return false;
+    if (this.#held !== '' || this.#atStart || this.reply.thoughts.isReading) return false;
     for (let at = 0; at < chunk.length; at++) {
       const code = chunk.charCodeAt(at);
       if (code === less || code === openBracket || code === closeBracket) return false;
     }
     if (this.#search !== undefined && this.#find(chunk, 0) >= 0) return false;
     this.#afterTick = chunk.charCodeAt(chunk.length - 1) === tick;
-    this.#reply.visit(chunk.length);
+    this.reply.visit(chunk.length);
     return true;
   }
 
@@ -60,7 +59,7 @@ export class Thinking implements Mode {
     if (this.#held !== '') return this.#readTag(text, from);
     const found = this.#find(text, from);
     const at = found < 0 ? text.length : found;
-    this.#reply.visit(at - from + 1);
+    this.reply.visit(at - from + 1);
     if (at > from) this.#afterTick = text.charCodeAt(at - 1) === tick;
     this.#think(from === 0 && found < 0 ? text : text.slice(from, at));
     if (found < 0) return at;
@@ -76,11 +75,11 @@ export class Thinking implements Mode {
   }
 
   finish(reason: string): void {
-    const whole = this.#held !== '' && closeLength(this.#held, this.#end) === this.#held.length;
+    const whole = this.#held !== '' && closeLength(this.#held, this.end) === this.#held.length;
     if (whole && this.#call === '') return this.#close();
     this.#think(this.#held);
     this.#held = '';
-    this.#reply.sink.add({
+    this.reply.sink.add({
       type: 'warning',
       code: 'unclosed-thinking',
       message: `${endedBy(reason)} while the model was still thinking; there may be no answer.`,
@@ -89,22 +88,22 @@ export class Thinking implements Mode {
 
   #think(text: string): void {
     if (text !== '') this.#isEmpty = false;
-    this.#reply.sink.thinking(text);
-    const { thoughts, tools } = this.#reply;
+    this.reply.sink.thinking(text);
+    const { thoughts, tools } = this.reply;
     if (tools.isEmpty) return;
     const before = thoughts.steps;
     thoughts.read(text);
-    this.#reply.visit(thoughts.steps - before);
+    this.reply.visit(thoughts.steps - before);
   }
 
   /** Drops the blanks after the tag, and the name of a channel on a line of its own. */
   #readStart(text: string, from: number): number {
     if (this.#held !== '') return this.#readLabel(text, from);
     const at = skipBlanks(text, from);
-    this.#reply.visit(at - from + 1);
-    this.#reply.sink.markup(text.slice(from, at));
+    this.reply.visit(at - from + 1);
+    this.reply.sink.markup(text.slice(from, at));
     if (at === text.length) return at;
-    if (this.#end.label?.startsWith(text.charAt(at)) !== true) {
+    if (this.end.label?.startsWith(text.charAt(at)) !== true) {
       this.#atStart = false;
       return at;
     }
@@ -113,8 +112,8 @@ export class Thinking implements Mode {
   }
 
   #readLabel(text: string, from: number): number {
-    const { label = '' } = this.#end;
-    this.#reply.visit(1);
+    const { label = '' } = this.end;
+    this.reply.visit(1);
     const longer = this.#held + text.charAt(from);
     if (label.startsWith(longer)) {
       this.#held = longer;
@@ -122,7 +121,7 @@ export class Thinking implements Mode {
     }
     const code = text.charCodeAt(from);
     if (this.#held === label && (code === newline || this.#firsts.includes(text.charAt(from)))) {
-      this.#reply.sink.markup(this.#held);
+      this.reply.sink.markup(this.#held);
       this.#held = '';
       return from;
     }
@@ -137,30 +136,30 @@ export class Thinking implements Mode {
     let at = from;
     while (at < text.length) {
       const code = text.charCodeAt(at);
-      const length = closeLength(this.#held, this.#end);
-      this.#reply.visit(this.#held.length);
+      const length = closeLength(this.#held, this.end);
+      this.reply.visit(this.#held.length);
       if (length > 0) return this.#decide(code, at);
       if (!this.#mayBeTag() || this.#beginsAnew(text.charAt(at))) return this.#refuse(at);
       this.#held += text[at++];
       if (this.#afterTick) continue;
-      if (closeLength(this.#held, this.#end) > 0) {
+      if (closeLength(this.#held, this.end) > 0) {
         this.#close();
         return at;
       }
-      if (openLength(this.#held, this.#end) > 0) return this.#nest(at);
+      if (openLength(this.#held, this.end) > 0) return this.#nest(at);
     }
     return this.#mayBeTag() ? at : this.#refuse(at);
   }
 
   #mayBeTag(): boolean {
-    return closeLength(this.#held, this.#end) >= 0 || openLength(this.#held, this.#end) === 0;
+    return closeLength(this.#held, this.end) >= 0 || openLength(this.#held, this.end) === 0;
   }
 
   /** An open tag inside. At the very beginning it only repeats the tag, or the template, that opened the thinking. */
   #nest(next: number): number {
-    this.#reply.nested++;
+    this.reply.nested++;
     if (!this.#isEmpty) return this.#refuse(next);
-    this.#reply.sink.markup(this.#held);
+    this.reply.sink.markup(this.#held);
     this.#held = '';
     this.#atStart = true;
     return next;
@@ -170,7 +169,7 @@ export class Thinking implements Mode {
   #beginsAnew(character: string): boolean {
     const longer = this.#held + character;
     return (
-      this.#firsts.includes(character) && this.#end.marks?.some((mark) => mark.startsWith(longer)) !== true
+      this.#firsts.includes(character) && this.end.marks?.some((mark) => mark.startsWith(longer)) !== true
     );
   }
 
@@ -190,16 +189,16 @@ export class Thinking implements Mode {
 
   #close(): void {
     const call = this.#call;
-    this.#reply.sink.markup(this.#held.slice(0, this.#held.length - call.length));
-    this.#reply.thought = true;
+    this.reply.sink.markup(this.#held.slice(0, this.#held.length - call.length));
+    this.reply.thought = true;
     this.#held = '';
-    this.#reply.enterLineRest('thinking');
-    this.#reply.replay(call);
+    this.reply.enterLineRest('thinking');
+    this.reply.replay(call);
   }
 
   /** The mark of a call with which the held close mark ends. */
   get #call(): string {
-    return this.#reply.profile.calls.find(({ open }) => this.#held.endsWith(open))?.open ?? '';
+    return this.reply.profile.calls.find(({ open }) => this.#held.endsWith(open))?.open ?? '';
   }
 }
 

@@ -1,56 +1,51 @@
-import { LongText } from './longText.ts';
+import { LongText } from './characters.ts';
 
 const opening = '> <details><summary>Thinking</summary>\n>\n> ';
 const closing = '\n>\n> </details>\n\n';
 
-/** Turns alternating thinking and text into one Markdown text. Each call returns what to append now. */
-interface ThinkingQuote {
-  thinking(text: string): string;
-  text(text: string): string;
-  finish(): string;
-}
-
-/** Each run of thinking becomes one collapsible block quote before the text after it. */
-export function createThinkingQuote(): ThinkingQuote {
-  let isOpen = false;
+/**
+ * Turns alternating thinking and text into one Markdown text: each run of thinking becomes one collapsible block quote
+ * before the text after it. Each call returns what to append now.
+ */
+export class ThinkingQuote {
+  #isOpen = false;
   /** The line breaks at the end so far. They are written when more follows. */
-  let breaks = new LongText();
+  #breaks = new LongText();
   /** Whether the last written text ends a line. */
-  let atLineStart = true;
+  #atLineStart = true;
 
-  const close = () => {
-    if (!isOpen) return '';
-    isOpen = false;
-    breaks = new LongText();
-    atLineStart = true;
+  thinking(text: string): string {
+    if (text === '') return '';
+    const end = visibleLength(text);
+    if (end === 0) {
+      this.#breaks.add(text);
+      return '';
+    }
+    const whole = this.#breaks.toString() + text.slice(0, end);
+    this.#breaks = new LongText(text.slice(end));
+    return this.#open() + whole.replaceAll('\r\n', '\n').replaceAll('\n', '\n> ');
+  }
+
+  text(text: string): string {
+    if (text === '') return '';
+    const before = this.finish();
+    this.#atLineStart = text.endsWith('\n');
+    return before + text;
+  }
+
+  finish(): string {
+    if (!this.#isOpen) return '';
+    this.#isOpen = false;
+    this.#breaks = new LongText();
+    this.#atLineStart = true;
     return closing;
-  };
-  const open = () => {
-    if (isOpen) return '';
-    isOpen = true;
-    return atLineStart ? opening : `\n\n${opening}`;
-  };
+  }
 
-  return {
-    thinking(text) {
-      if (text === '') return '';
-      const end = visibleLength(text);
-      if (end === 0) {
-        breaks.add(text);
-        return '';
-      }
-      const whole = breaks.toString() + text.slice(0, end);
-      breaks = new LongText(text.slice(end));
-      return open() + whole.replaceAll('\r\n', '\n').replaceAll('\n', '\n> ');
-    },
-    text(text) {
-      if (text === '') return '';
-      const before = close();
-      atLineStart = text.endsWith('\n');
-      return before + text;
-    },
-    finish: close,
-  };
+  #open(): string {
+    if (this.#isOpen) return '';
+    this.#isOpen = true;
+    return this.#atLineStart ? opening : `\n\n${opening}`;
+  }
 }
 
 /** The length of a text without the line breaks at its end. */

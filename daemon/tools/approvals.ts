@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { folderKey } from '../../protocol/base/platform/folder.ts';
+import { folderKey } from '../../protocol/base/platform/folders.ts';
 import { writePrivateFile } from '../../protocol/base/platform/privateFile.ts';
 import type { Approvals } from '../../protocol/messages/tools.ts';
-import { createExclusiveWork } from '../base/exclusiveWork.ts';
+import { ExclusiveWork } from '../base/processLocks.ts';
 import { tryReadKept } from '../base/regularFile.ts';
-import type { ToolAct } from '../chat/agentMode.ts';
+import type { ToolAct } from '../chat/daemonTools.ts';
 import type { ServerEntry } from './serverEntry.ts';
 
 /** What an approval is for. If any of this changes, earlier approvals no longer count. */
@@ -95,11 +95,11 @@ const keptSchema = z.object({ approved: z.array(z.string()) });
  * once, each adds to what the other has written.
  */
 export function createKeptApprovals(path: string) {
-  const writing = createExclusiveWork({
-    folder: dirname(path),
-    longest: maxTurn,
-    busy: () => new Error('another Runner process is writing the file. Allow the tool again'),
-  });
+  const writing = new ExclusiveWork(
+    dirname(path),
+    maxTurn,
+    () => new Error('another Runner process is writing the file. Allow the tool again'),
+  );
   return {
     has: async (key: string) => (await readKept(path)).includes(key),
     /** @throws {Error} if the file cannot be written. */
@@ -111,11 +111,11 @@ export function createKeptApprovals(path: string) {
         await writePrivateFile(path, JSON.stringify({ approved }, undefined, 1));
       }),
     /** Waits until everything is written. */
-    close: writing.close,
+    close: () => writing.close(),
   };
 }
 
 /** A file that cannot be read allows nothing. */
 async function readKept(path: string): Promise<readonly string[]> {
-  return (await tryReadKept(path, { schema: keptSchema, maxBytes }))?.approved ?? [];
+  return (await tryReadKept(path, keptSchema, maxBytes))?.approved ?? [];
 }

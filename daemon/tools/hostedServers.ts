@@ -1,5 +1,5 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { Advised } from '../../protocol/messages/advice.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import type { AdviceMessage } from '../../protocol/messages/advice.ts';
 import type { AgentMode, Tool } from '../../protocol/messages/chat.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import {
@@ -8,8 +8,6 @@ import {
   type Checks,
   type FinishLoginParams,
   type FinishLoginResult,
-  type ListedTool,
-  type ListedToolServer,
   type ListToolsResult,
   type LoginParams,
   type LoginResult,
@@ -19,18 +17,17 @@ import {
 import { InvalidParamsError, RunnerError } from '../base/errors.ts';
 import { createEmitter } from '../base/event.ts';
 import { lazily } from '../base/lazily.ts';
-import type { DaemonTool, DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
+import type { DaemonToolOffer, DaemonTools, ElicitMode } from '../chat/daemonTools.ts';
 import type { SecretStore } from '../config/secrets.ts';
 import { emptyUserConfig, type UserConfig } from '../config/userFile.ts';
 import type { BuiltinContext } from './builtin/builtinServer.ts';
-import { builtinTool } from './builtin/builtinTools.ts';
 import type { CheckRequests, ChecksContext } from './builtin/checks.ts';
 import type { EditHistory } from './builtin/editHistory.ts';
 import type { McpRuntime, McpRuntimeOptions, ToolStores } from './mcpRuntime.ts';
 import { type BuiltinEntry, type HttpServerEntry, readServerEntry, type ServerEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
-import { offerTools } from './toolOffer.ts';
-import type { AskableServer, ServerState, ToolServer } from './toolServer.ts';
+import { offerTools, ownAdvice } from './toolOffer.ts';
+import { type AskableServer, type ServerState, type ToolServer, toListed } from './toolServer.ts';
 
 export interface HostedServersOptions
   extends Pick<
@@ -136,7 +133,7 @@ export class HostedServers implements DaemonTools {
     const problems = states.flatMap(({ entry, state, advice, message }) => {
       if (state === 'ready' || (servers === 'all' && entry.kind === 'disabled')) return [];
       const sentence = message ?? `The tool server ${entry.name} is disabled.`;
-      return withoutUndefined<Advised>({ message: sentence, advice });
+      return withoutUndefined<AdviceMessage>({ message: sentence, advice });
     });
     if (states.length === 0) return { tools: [], problems };
     const runtime = await this.#runtime.get();
@@ -352,30 +349,6 @@ export class HostedServers implements DaemonTools {
   }
 }
 
-/** What the built-in tools add to an offer, if the model has any of them. */
-async function ownAdvice(states: readonly ServerState[], offered: readonly DaemonTool[]) {
-  const own = offered.filter(({ server }) => server === builtinServer);
-  const {
-    server,
-    instructions,
-    adviceOn,
-    tools = [],
-  } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
-  if (own.length === 0 || !instructions || !adviceOn) return undefined;
-  const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
-  const left = tools.flatMap(({ name }) =>
-    nameOf(name) === undefined ? [name, ...(builtinTool(name)?.names ?? [])] : [],
-  );
-  return {
-    instructions: instructions(nameOf),
-    rules: await server?.rules?.(),
-    adviceOn: (name: string) => (left.includes(name) ? leftByMode : adviceOn(name)),
-  };
-}
-
-const leftByMode =
-  'The user has chosen a mode in which nothing is changed and nothing is run. Say in your answer what you would do.';
-
 function choiceOf(names: readonly string[]): string {
   return names.length === 0 ? '' : `; there are: ${names.slice(0, 50).join(', ')}`;
 }
@@ -387,18 +360,4 @@ function loginProblem(name: string, entry: ServerEntry | undefined, all: readonl
   if (entry.kind === 'wrong') return `the entry of "${name}" is wrong. ${entry.problem.replace(/\.$/, '')}`;
   if (entry.kind === 'builtin') return `the tool server "${name}" is built in, and needs no login`;
   return `the tool server "${name}" is a program on this machine, which needs no login`;
-}
-
-function toListed({
-  entry,
-  server: _,
-  instructions: __,
-  adviceOn: ___,
-  tools,
-  ...state
-}: ServerState): ListedToolServer {
-  const listed = tools.map(({ name, title, description, inputSchema, annotations }) =>
-    withoutUndefined<ListedTool>({ name, title, description, inputSchema, annotations }),
-  );
-  return { name: entry.name, ...state, tools: listed };
 }

@@ -1,7 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { LineSplitter, TooLargeError } from '../../protocol/base/byteStreams.ts';
 import { tryJson } from '../../protocol/base/json.ts';
-import { LineSplitter } from '../../protocol/base/lineSplitter.ts';
 import { maxMessage, tryServerMessage } from './mcpClient.ts';
 import type { AccessTokens } from './oauth/accessTokens.ts';
 import type { HttpServerEntry } from './serverEntry.ts';

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
+import { stateFolder } from '../../protocol/base/platform/folders.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
-import { stateFolder } from '../../protocol/base/userFolders.ts';
 import { createSchemaCheck } from '../base/schemaCheck.ts';
 import { createApprovals, createKeptApprovals } from './approvals.ts';
 import { type BuiltinContext, createBuiltinServer } from './builtin/builtinServer.ts';
 import type { ChecksContext } from './builtin/checks.ts';
 import { McpServer, type McpServerOptions } from './mcpServer.ts';
-import { createAccessTokens } from './oauth/accessTokens.ts';
+import { AccessTokens } from './oauth/accessTokens.ts';
 import { createLoginStore } from './oauth/loginStore.ts';
-import { createLogins } from './oauth/logins.ts';
+import { Logins } from './oauth/logins.ts';
 import type { BuiltinEntry } from './serverEntry.ts';
 import type { StartableEntry } from './serverTransport.ts';
 import type { ToolServer } from './toolServer.ts';
@@ -33,7 +33,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
   const groups = createProcessGroups({ platform, env });
   const stores = options.stores ?? openToolStores(options);
   const { logins: store } = stores;
-  const tokens = createAccessTokens({ store, hide, warn: log.warn, now });
+  const tokens = new AccessTokens({ store, hide, warn: log.warn, now });
   return {
     /** `root` is the workspace's, in which the server starts if its entry names no folder. */
     createMcpServer: (entry: StartableEntry, root: string | undefined): ToolServer =>
@@ -61,7 +61,7 @@ export function createMcpRuntime(options: McpRuntimeOptions) {
         userFolder,
       });
     },
-    logins: createLogins({ store, hide, now, onDidChange }),
+    logins: new Logins({ store, hide, now }, onDidChange),
     approvals: createApprovals(stores.approvals),
     checkArguments: createArgumentsCheck(),
     /** Called once all servers have ended. */
@@ -86,10 +86,13 @@ function createEntryRedaction(entry: StartableEntry, redact: (text: string) => s
 }
 
 export type ToolStores = ReturnType<typeof openToolStores>;
-type StoreOptions = Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>;
 
 /** What the tools keep on the disk. A process has one, because two would both believe that they hold the lock. */
-export function openToolStores({ userFolder, env, platform }: StoreOptions) {
+export function openToolStores({
+  userFolder,
+  env,
+  platform,
+}: Pick<McpRuntimeOptions, 'env' | 'platform' | 'userFolder'>) {
   const logins = createLoginStore(join(stateFolder(env, platform), 'logins'));
   const approvals = createKeptApprovals(join(userFolder, 'approvals.json'));
   return {

@@ -1,6 +1,6 @@
 import { orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { CallOutcome } from '../chat/daemonTools.ts';
 import { noTimeout } from './mcpClient.ts';
 import { clauseOf, createServerErrors, McpServerError, type ServerErrors } from './mcpServerError.ts';

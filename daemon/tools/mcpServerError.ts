@@ -1,13 +1,12 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { cutText } from '../../protocol/base/text.ts';
-import type { Advice, Advised } from '../../protocol/messages/advice.ts';
+import { cutText, messageOf } from '../../protocol/base/text.ts';
+import type { Advice, AdviceMessage } from '../../protocol/messages/advice.ts';
 import { withAdvice } from '../base/errors.ts';
 import { plainText } from '../base/programOutput.ts';
 import { LoginNeededError } from './httpTransport.ts';
 import { unfitAnswer } from './mcpClient.ts';
 import { canHaveToken } from './oauth/accessTokens.ts';
-import { codeOf } from './oauth/loginFailure.ts';
+import { codeOf } from './oauth/oauthFetch.ts';
 import type { ServerTransportOptions } from './serverTransport.ts';
 
 /** A server that failed. The message is a sentence without secrets. */
@@ -18,7 +17,10 @@ export class McpServerError extends Error {
   readonly isSessionUnknown: boolean;
   readonly advice: Advice | undefined;
 
-  constructor({ message, advice }: Advised, { needsLogin, isSessionUnknown, cause }: ErrorOptions = {}) {
+  constructor(
+    { message, advice }: AdviceMessage,
+    { needsLogin, isSessionUnknown, cause }: ErrorOptions = {},
+  ) {
     super(message, { cause });
     this.needsLogin = needsLogin ?? false;
     this.isSessionUnknown = isSessionUnknown ?? false;
@@ -32,10 +34,6 @@ interface ErrorOptions {
   readonly cause?: unknown;
 }
 
-interface ServerErrorOptions extends ErrorOptions {
-  readonly advice?: Omit<Advice, 'problem'>;
-}
-
 /** How much of a server's own words an error quotes, in characters. */
 const maxReason = 500;
 
@@ -43,7 +41,8 @@ export type ServerErrors = ReturnType<typeof createServerErrors>;
 
 /** Creates the errors of one server. */
 export function createServerErrors({ entry, redact }: Pick<ServerTransportOptions, 'entry' | 'redact'>) {
-  const of = (clause: string, { advice, ...options }: ServerErrorOptions = {}) => {
+  type Options = ErrorOptions & { readonly advice?: Omit<Advice, 'problem'> };
+  const of = (clause: string, { advice, ...options }: Options = {}) => {
     const reason = cutText(plainText(redact(clause)), maxReason).replace(/\.$/, '');
     const problem = `The tool server ${entry.name} ${reason}.`;
     const advised = advice === undefined ? { message: problem } : withAdvice({ ...advice, problem });

@@ -1,8 +1,8 @@
 import type { Progress, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { linkedSignal, orAborted, withTimeLimit } from '../../protocol/base/abort.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import { cutText } from '../../protocol/base/text.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
 import type { ElicitResult } from '../../protocol/messages/elicit.ts';
 import type { ToolTimeouts } from '../../protocol/messages/settings.ts';
 import type { CallProgress } from '../../protocol/messages/tools.ts';

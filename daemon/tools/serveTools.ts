@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod/mini';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import type { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import type { SerialQueue } from '../../protocol/base/keyedWork.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import { type ElicitResult, elicitRequest } from '../../protocol/messages/elicit.ts';
 import {
   type ApproveToolResult,

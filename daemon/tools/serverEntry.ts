@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { isRecord } from '../../protocol/base/json.ts';
-import { homeFolder } from '../../protocol/base/platform/folder.ts';
+import { homeFolder } from '../../protocol/base/platform/folders.ts';
 import { builtinServer } from '../../protocol/messages/tools.ts';
 
 /** The checked entry of a tool server. */

@@ -1,7 +1,5 @@
 import { withTimeLimit } from '../../protocol/base/abort.ts';
-import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { cutText } from '../../protocol/base/text.ts';
+import { cutText, messageOf, showLine } from '../../protocol/base/text.ts';
 import type { ServerRequest } from './mcpSession.ts';
 import type { AskableServer } from './toolServer.ts';
 

@@ -8,10 +8,11 @@ import { StdioTransport, type StdioTransportOptions } from './stdioTransport.ts'
 
 export type StartableEntry = Extract<ServerEntry, { readonly kind: 'stdio' | 'http' }>;
 
-type SharedOptions = Omit<HttpTransportOptions, 'entry'> & Pick<StdioTransportOptions, 'groups' | 'platform'>;
-
 /** The server starts at the place if its entry names no folder. */
-export interface ServerTransportOptions extends SharedOptions, StartPlace {
+export interface ServerTransportOptions
+  extends Omit<HttpTransportOptions, 'entry'>,
+    Pick<StdioTransportOptions, 'groups' | 'platform'>,
+    StartPlace {
   readonly entry: StartableEntry;
   /** Removes secrets, those of the entry among them. */
   readonly redact: (text: string) => string;

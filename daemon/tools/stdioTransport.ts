@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { LineSplitter, type SplitLine } from '../../protocol/base/byteStreams.ts';
 import { tryJson } from '../../protocol/base/json.ts';
-import { LineSplitter, type SplitLine } from '../../protocol/base/lineSplitter.ts';
 import type { ProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { startProgram } from '../../protocol/base/platform/program.ts';
 import { createYielder } from '../base/yielder.ts';

@@ -6,8 +6,7 @@ import type { ToolCall } from '../../protocol/messages/chat.ts';
 import type { ListedTool, ToolAnnotations } from '../../protocol/messages/tools.ts';
 import { isNestedTooDeep } from '../base/nesting.ts';
 import { createYielder } from '../base/yielder.ts';
-import type { ToolAct } from '../chat/agentMode.ts';
-import type { DaemonTool } from '../chat/daemonTools.ts';
+import type { DaemonTool, ToolAct } from '../chat/daemonTools.ts';
 
 const maxTools = 1_000;
 const maxPages = 100;

@@ -1,9 +1,9 @@
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import type { AgentMode, Tool } from '../../protocol/messages/chat.ts';
-import type { ToolCapabilities, ToolDecision } from '../../protocol/messages/tools.ts';
+import { builtinServer, type ToolCapabilities, type ToolDecision } from '../../protocol/messages/tools.ts';
 import type { Log } from '../base/log.ts';
-import { isOffered } from '../chat/agentMode.ts';
 import type { CallContext, DaemonTool } from '../chat/daemonTools.ts';
+import { isOffered } from '../chat/permissions.ts';
 import type { NamedApprovals } from './approvals.ts';
 import { builtinTool, readingTools } from './builtin/builtinTools.ts';
 import { argumentsAsMeant, editsIn } from './builtin/forgivenCall.ts';
@@ -48,7 +48,7 @@ export function offerTools(
   return offered.map((tool, index) => ({ ...tool, name: names[index] ?? tool.ownName }));
 }
 
-interface Offered {
+interface OfferedTool {
   readonly entry: ServerEntry;
   readonly folder: string | undefined;
   readonly server: ToolServer;
@@ -57,7 +57,7 @@ interface Offered {
 
 /** Under the server's own name. */
 function toDaemonTool(
-  { entry, folder, server, tool }: Offered,
+  { entry, folder, server, tool }: OfferedTool,
   { approvals, named, checkArguments, decisions, log }: OfferOptions,
 ): DaemonTool {
   const { name, title, description, inputSchema, annotations, act, calls, fingerprint } = tool;
@@ -109,6 +109,30 @@ function decisionsOnEdit(given: ToolCapabilities['decisions'] = []): readonly To
   const later = (decision: 'answer' | 'stop') => (given.includes(decision) ? [decision] : []);
   return ['once', ...later('answer'), 'deny', ...later('stop')];
 }
+
+/** What the built-in tools add to an offer, if the model has any of them. */
+export async function ownAdvice(states: readonly ServerState[], offered: readonly DaemonTool[]) {
+  const own = offered.filter(({ server }) => server === builtinServer);
+  const {
+    server,
+    instructions,
+    adviceOn,
+    tools = [],
+  } = states.find(({ entry }) => entry.kind === 'builtin') ?? {};
+  if (own.length === 0 || !instructions || !adviceOn) return undefined;
+  const nameOf = (tool: string) => own.find(({ ownName }) => ownName === tool)?.name;
+  const left = tools.flatMap(({ name }) =>
+    nameOf(name) === undefined ? [name, ...(builtinTool(name)?.names ?? [])] : [],
+  );
+  return {
+    instructions: instructions(nameOf),
+    rules: await server?.rules?.(),
+    adviceOn: (name: string) => (left.includes(name) ? leftByMode : adviceOn(name)),
+  };
+}
+
+const leftByMode =
+  'The user has chosen a mode in which nothing is changed and nothing is run. Say in your answer what you would do.';
 
 /** The most characters of a name that a model sees. */
 const maxNameLength = 64;

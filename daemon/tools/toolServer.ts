@@ -1,4 +1,5 @@
-import type { ListedToolServer } from '../../protocol/messages/tools.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import type { ListedTool, ListedToolServer } from '../../protocol/messages/tools.ts';
 import type { CallOutcome, PreparedCall } from '../chat/daemonTools.ts';
 import type { ProjectRules } from '../chat/projectRules.ts';
 import type { CheckRequests } from './builtin/checks.ts';
@@ -53,4 +54,19 @@ export interface ServerState extends Omit<ListedToolServer, 'name' | 'tools'> {
   readonly instructions?: (nameOf: (tool: string) => string | undefined) => string;
   /** For a call of a tool that nobody offers. */
   readonly adviceOn?: (name: string) => string | undefined;
+}
+
+/** The state for clients. */
+export function toListed({
+  entry,
+  server: _,
+  instructions: __,
+  adviceOn: ___,
+  tools,
+  ...state
+}: ServerState): ListedToolServer {
+  const listed = tools.map(({ name, title, description, inputSchema, annotations }) =>
+    withoutUndefined<ListedTool>({ name, title, description, inputSchema, annotations }),
+  );
+  return { name: entry.name, ...state, tools: listed };
 }

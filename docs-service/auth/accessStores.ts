@@ -7,10 +7,10 @@ import {
   AccessUnavailableError,
   accessMigrations,
 } from './accessDatabase.ts';
+import { createTokenStore } from './accessTokens.ts';
 import { createClientStore } from './clientStore.ts';
-import { createOwnerStore } from './ownerStore.ts';
+import { OwnerStore } from './ownerStore.ts';
 import { createSignInStore } from './signInStore.ts';
-import { createTokenStore } from './tokenStore.ts';
 
 /** The stores that outlive the index, in one database: who may read, and the addresses of the documents. */
 export type AccessStores = ReturnType<typeof createAccessStores>;
@@ -20,7 +20,7 @@ export function createAccessStores(database: AccessDatabase) {
     tokens: createTokenStore(database),
     signIns: createSignInStore(database),
     clients: createClientStore(database),
-    owners: createOwnerStore(database),
+    owners: new OwnerStore(database),
     slugs: createSlugStore(database),
     close: () => database.close(),
   };
@@ -60,7 +60,7 @@ const migrationLock = 7_310_004;
  */
 export async function createPostgresAccess(pool: pg.Pool): Promise<AccessDatabase> {
   const { createPostgresStatements, inTransaction } = await import('../base/postgresConnection.ts');
-  await inTransaction(pool, { Unavailable: AccessUnavailableError }, migrate);
+  await inTransaction(pool, AccessUnavailableError, migrate);
   return { ...createPostgresStatements(pool, AccessUnavailableError), close: async () => undefined };
 }
 

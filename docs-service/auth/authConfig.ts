@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { type OptionSpecs, type OptionValues, UsageError } from '../base/options.ts';
-import { parseProfileUrl } from './profileUrl.ts';
+import { parseProfileUrl } from './identifiers.ts';
 
 export const authOptions = {
   auth: { value: 'MODE', help: 'who issues tokens: self, or remote for another server (default: self)' },

@@ -1,12 +1,11 @@
 import { isRecord } from '../../protocol/base/json.ts';
-import { createSharedWork } from '../../protocol/base/sharedWork.ts';
+import { createSharedWork } from '../../protocol/base/keyedWork.ts';
 import { LruCache } from '../base/lruCache.ts';
 import { RateLimiter } from '../base/rateLimiter.ts';
-import { parseClientId } from './clientId.ts';
+import { busy, invalid, refused } from './authErrors.ts';
+import { type OAuthClient, redirectUriProblem, tryClientName } from './clientStore.ts';
 import type { GuardedFetch } from './guardedFetch.ts';
-import { busy, invalid, refused } from './guardedFetchError.ts';
-import { type OAuthClient, tryClientName } from './oauthClient.ts';
-import { redirectUriProblem } from './redirectUri.ts';
+import { parseClientId } from './identifiers.ts';
 
 /** The clients that describe themselves in a document at the address that identifies them. */
 export type ClientDocuments = ReturnType<typeof createClientDocuments>;
@@ -14,22 +13,21 @@ export type ClientDocuments = ReturnType<typeof createClientDocuments>;
 /** For whom something is fetched. Fetches for strangers take nothing from the owner's limits. */
 export type Requester = 'owner' | 'stranger';
 
-interface ClientDocumentsOptions {
-  readonly fetch: Readonly<Record<Requester, GuardedFetch>>;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** The service is only for this machine, so clients on it need no document. */
-  readonly isLoopback: boolean;
-}
-
 /** The least and the most milliseconds for which a document is cached, whatever its headers say. */
 const bounds = { min: 5 * 60_000, max: 24 * 3_600_000 };
 const capacity = 1_000;
 /** How often the owner, or all strangers together, can make this service ask one host in a minute. */
 const perMinute = 20;
 
-/** Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once. */
-export function createClientDocuments({ fetch, now, isLoopback }: ClientDocumentsOptions) {
+/**
+ * Failures are not cached (the draft forbids it), so whoever repairs a document can try again at once.
+ * @param isLoopback whether the service is only for this machine, so that clients on it need no document
+ */
+export function createClientDocuments(
+  fetch: Readonly<Record<Requester, GuardedFetch>>,
+  now: () => number,
+  isLoopback: boolean,
+) {
   const known = new LruCache<{ readonly client: OAuthClient; readonly from: number; readonly until: number }>(
     capacity,
   );

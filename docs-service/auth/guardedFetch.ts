@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { orAborted } from '../../protocol/base/abort.ts';
-import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { readBounded, TooLargeError } from '../../protocol/base/byteStreams.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import {
   arePublic,
   createDnsLookup,
   fixedLookup,
   type LookUpAddresses,
 } from '../../protocol/base/publicHosts.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { busy, GuardedFetchError, invalid, refused, unreachable } from './guardedFetchError.ts';
+import { busy, GuardedFetchError, invalid, refused, unreachable } from './authErrors.ts';
 import { TurnQueue, type TurnQueueOptions } from './turnQueue.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { type Dispatcher, Pool } from 'undici';
-import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
+import { readBounded, TooLargeError } from '../../protocol/base/byteStreams.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { readTokenFile } from '../base/tokenFile.ts';
-import { isScope } from './accessToken.ts';
+import { readTokenFile } from '../base/options.ts';
+import { isScope } from './accessTokens.ts';
+import { tryProfileUrl } from './identifiers.ts';
 import { isOwnResource } from './oauthRequest.ts';
-import { tryProfileUrl } from './profileUrl.ts';
 
 /** Asks a server what a token allows. */
 export type IntrospectionClient = Awaited<ReturnType<typeof createIntrospectionClient>>;

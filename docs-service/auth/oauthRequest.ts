@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { isScope, type Scope } from './accessToken.ts';
-import { OAuthError } from './oauthError.ts';
+import { isScope, type Scope } from './accessTokens.ts';
+import { OAuthError } from './authErrors.ts';
 
 /** What a client asks of the owner, after its redirect address was checked. */
 export type AuthorizationRequest = ReturnType<typeof parseAuthorizationRequest>;
@@ -53,12 +53,13 @@ function parseScopes(text: string | undefined, hasResource: boolean): readonly S
  */
 export class Parameters {
   readonly #values: URLSearchParams;
-  readonly #longest: number;
 
   /** @param longest in characters, for each value */
-  constructor(text: string, longest = 2_048) {
+  constructor(
+    text: string,
+    private readonly longest = 2_048,
+  ) {
     this.#values = new URLSearchParams(text);
-    this.#longest = longest;
   }
 
   /** Throws OAuthError if it is repeated or too long. */
@@ -78,13 +79,13 @@ export class Parameters {
   /** Also with a parameter that came elsewhere, which may repeat the one in the form. */
   with(name: string, value: string): Parameters {
     if (this.tryGet(name) === value) return this;
-    return new Parameters(`${this.#values}&${new URLSearchParams({ [name]: value })}`, this.#longest);
+    return new Parameters(`${this.#values}&${new URLSearchParams({ [name]: value })}`, this.longest);
   }
 
   getAll(name: string): readonly string[] {
     const values = this.#values.getAll(name).filter((value) => value !== '');
-    if (values.some((value) => value.length > this.#longest))
-      throw new OAuthError('invalid_request', `${name} is longer than ${this.#longest} characters.`);
+    if (values.some((value) => value.length > this.longest))
+      throw new OAuthError('invalid_request', `${name} is longer than ${this.longest} characters.`);
     return values;
   }
 }

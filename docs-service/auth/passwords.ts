@@ -9,34 +9,32 @@ export type PasswordAnswer =
   /** With the owner's epoch at the time of the check. */
   { readonly kind: 'right'; readonly epoch: number } | { readonly kind: 'wrong' | 'tooMany' | 'busy' };
 
-interface PasswordCheckOptions {
-  readonly owners: OwnerStore;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Wrong passwords a minute from one address. */
-  readonly limit: number;
-}
-
 const minute = 60_000;
 /** Passwords that are hashed at once: each needs 64 MB. And how many wait. */
 const hashing = { lanes: 2, length: 8 };
 
 /** Checks passwords, a few at once and a few a minute for each address, across all instances. */
 export class PasswordCheck {
-  readonly #options: PasswordCheckOptions;
   /** Refuses excessive attempts before the database is asked. */
   readonly #tries: RateLimiter;
   readonly #queue = new TurnQueue(hashing);
 
-  constructor(options: PasswordCheckOptions) {
-    this.#options = options;
+  constructor(
+    private readonly options: {
+      readonly owners: OwnerStore;
+      /** Milliseconds since 1970. */
+      readonly now: () => number;
+      /** Wrong passwords a minute from one address. */
+      readonly limit: number;
+    },
+  ) {
     this.#tries = new RateLimiter(4 * options.limit, options.now);
   }
 
   /** If the owner has no password, every password is wrong. */
   async check(password: string, address: string): Promise<PasswordAnswer> {
     if (!this.#tries.take(address).isAllowed) return { kind: 'tooMany' };
-    const { owners, now, limit } = this.#options;
+    const { owners, now, limit } = this.options;
     // Recorded before the check, so that a hundred guesses at once count as a hundred.
     const attempt = { id: randomBytes(9).toString('base64url'), address, made: now() };
     const attempts = await owners.noteAttempt(attempt, now() - minute);
@@ -47,7 +45,7 @@ export class PasswordCheck {
   }
 
   async #compare(password: string, attempt: string): Promise<PasswordAnswer> {
-    const { password: hash, epoch } = await this.#options.owners.read();
+    const { password: hash, epoch } = await this.options.owners.read();
     if (hash === null) return { kind: 'wrong' };
     const leave = await this.#queue.tryEnter(attempt);
     if (leave === undefined) return { kind: 'busy' };

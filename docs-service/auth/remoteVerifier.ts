@@ -1,20 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createSharedWork } from '../../protocol/base/sharedWork.ts';
+import { createSharedWork } from '../../protocol/base/keyedWork.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { LruCache } from '../base/lruCache.ts';
-import { type Grant, hashSecret } from './accessToken.ts';
+import { type Grant, hashSecret } from './accessTokens.ts';
 import { type ActiveToken, type IntrospectionClient, parseIntrospection } from './introspection.ts';
-
-interface RemoteVerifierOptions {
-  readonly client: IntrospectionClient;
-  /** The profile URLs of those who may read. Anyone can run a server that issues tokens for anybody. */
-  readonly allowed: readonly string[];
-  readonly baseUrl: BaseUrl;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** Called when the server stops answering, and when it answers again. */
-  readonly warn: (message: string) => void;
-}
 
 /** The most milliseconds for which an answer counts. */
 const cacheTime = { good: 60_000, bad: 10_000 };
@@ -34,7 +23,6 @@ interface CachedVerdict {
 
 /** Says what a bearer may do, by asking the server that issued the token. */
 export class RemoteVerifier {
-  readonly #options: RemoteVerifierOptions;
   readonly #good = new LruCache<CachedVerdict>(capacity);
   readonly #bad = new LruCache<CachedVerdict>(capacity);
   /** The questions that are open, by the hashes of their tokens. */
@@ -43,9 +31,18 @@ export class RemoteVerifier {
   readonly #salt = randomBytes(16);
   #isDown = false;
 
-  constructor(options: RemoteVerifierOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly options: {
+      readonly client: IntrospectionClient;
+      /** The profile URLs of those who may read. Anyone can run a server that issues tokens for anybody. */
+      readonly allowed: readonly string[];
+      readonly baseUrl: BaseUrl;
+      /** Milliseconds since 1970. */
+      readonly now: () => number;
+      /** Called when the server stops answering, and when it answers again. */
+      readonly warn: (message: string) => void;
+    },
+  ) {}
 
   /**
    * Undefined for a token that is not active, or that is for another service. Throws ForeignProfileError for the token
@@ -57,22 +54,22 @@ export class RemoteVerifier {
     const known = this.#find(hash);
     const verdict = known ? known.verdict : await this.#questions.join(hash, () => this.#ask(token, hash));
     if (verdict === 'foreign') throw new ForeignProfileError();
-    return verdict === null || verdict.expires <= this.#options.now() ? undefined : verdict;
+    return verdict === null || verdict.expires <= this.options.now() ? undefined : verdict;
   }
 
   close(): Promise<void> {
-    return this.#options.client.close();
+    return this.options.client.close();
   }
 
   #find(hash: string): CachedVerdict | undefined {
     const known = this.#good.get(hash) ?? this.#bad.get(hash);
-    const now = this.#options.now();
+    const now = this.options.now();
     // A clock that is set back must not keep a revoked token alive.
     return known !== undefined && known.from <= now && now < known.until ? known : undefined;
   }
 
   async #ask(token: string, hash: string): Promise<Verdict> {
-    const { client, baseUrl, now } = this.#options;
+    const { client, baseUrl, now } = this.options;
     const from = now();
     try {
       const answer = parseIntrospection(await client.ask(token), baseUrl);
@@ -89,7 +86,7 @@ export class RemoteVerifier {
   #judge(answer: ActiveToken, hash: string, from: number): Verdict {
     const { me, client, scopes, isForHere, issued, expires = from + cacheTime.good } = answer;
     if (!isForHere || expires <= from) return null;
-    if (me === undefined || !this.#options.allowed.includes(me)) return 'foreign';
+    if (me === undefined || !this.options.allowed.includes(me)) return 'foreign';
     const id = createHash('sha256').update(this.#salt).update(hash).digest('hex').slice(0, 12);
     return { id, scopes, me, client, created: issued ?? from, expires, lastUsed: null };
   }
@@ -105,7 +102,7 @@ export class RemoteVerifier {
     const isDown = error !== undefined;
     if (isDown === this.#isDown) return;
     this.#isDown = isDown;
-    this.#options.warn(
+    this.options.warn(
       isDown
         ? `The introspection server cannot check tokens: ${reasonOf(error)}. Until it can, requests are answered with 503.`
         : 'The introspection server checks tokens again.',

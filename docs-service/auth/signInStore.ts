@@ -1,5 +1,5 @@
 import type { AccessDatabase, AccessStatement } from './accessDatabase.ts';
-import { type Grant, insertGrant, readScopes, type Scope, type ScopesAsText } from './accessToken.ts';
+import { type Grant, insertGrant, readScopes, type Scope, type ScopesAsText } from './accessTokens.ts';
 
 /** The authorization codes and refresh tokens of clients, by their hashes. */
 export type SignInStore = ReturnType<typeof createSignInStore>;

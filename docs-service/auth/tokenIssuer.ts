@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createGrantId, createSecret, type Grant, hashSecret, type Scope } from './accessToken.ts';
-import { OAuthError } from './oauthError.ts';
+import {
+  createGrantId,
+  createSecret,
+  type Grant,
+  hashSecret,
+  type Scope,
+  type TokenStore,
+} from './accessTokens.ts';
+import { OAuthError } from './authErrors.ts';
 import type { Code, NewCode, SignInStore } from './signInStore.ts';
-import type { TokenStore } from './tokenStore.ts';
 
 interface TokenIssuerOptions {
   readonly signIns: SignInStore;

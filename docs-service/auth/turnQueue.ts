@@ -12,26 +12,23 @@ interface Waiter {
 
 /** Lets one at a time of each key run, such as a fetch from a host, and this many in all. */
 export class TurnQueue {
-  readonly #options: TurnQueueOptions;
   readonly #busy = new Set<string>();
   readonly #waiting = new Set<Waiter>();
 
-  constructor(options: TurnQueueOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TurnQueueOptions) {}
 
   /**
    * Resolves when its turn comes, with a function that ends the turn; undefined if too many wait. Rejects on abort.
    */
   async tryEnter(key: string, signal?: AbortSignal): Promise<(() => void) | undefined> {
     if (this.#isFree(key)) this.#busy.add(key);
-    else if (this.#waiting.size >= this.#options.length) return undefined;
+    else if (this.#waiting.size >= this.options.length) return undefined;
     else await this.#wait(key, signal);
     return () => this.#leave(key);
   }
 
   #isFree(key: string): boolean {
-    return this.#busy.size < this.#options.lanes && !this.#busy.has(key);
+    return this.#busy.size < this.options.lanes && !this.#busy.has(key);
   }
 
   #wait(key: string, signal?: AbortSignal): Promise<void> {

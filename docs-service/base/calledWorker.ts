@@ -22,35 +22,66 @@ export interface WorkerFailure {
 
 type MethodsOf<Methods> = { readonly [Name in keyof Methods]: (...parameters: never) => unknown };
 
-interface CalledWorkerOptions<Note> {
-  /** The path of the worker's program. */
-  readonly program: string;
-  readonly data: unknown;
-  /** What it is the worker of, for the log. */
-  readonly name: string;
-  readonly onNote: (note: Note) => void;
-  readonly toError: (failure: WorkerFailure) => Error;
-  readonly log: (message: string) => void;
-}
-
-type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
+type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
 /** In ms. */
 const shortLife = 1_000;
 
-/** A worker with methods. After it dies, it is restarted, by the next call at the latest. */
-export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
-  options: CalledWorkerOptions<Note>,
-) {
-  const { program, data, name, onNote, toError, log } = options;
-  // Each worker has calls of its own, so that the end of one is no answer to what the next one is asked.
-  let running: { readonly worker: Worker; readonly waiting: Map<number, Waiting> } | undefined;
-  let isClosed = false;
-  let lastId = 0;
-  const unavailable = (message: string) => toError({ kind: 'unavailable', message });
+/** Each worker has calls of its own, so that the end of one is no answer to what the next one is asked. */
+interface Running {
+  readonly worker: Worker;
+  readonly waiting: Map<number, PendingCall>;
+}
 
-  const start = () => {
-    const waiting = new Map<number, Waiting>();
+/** A worker with methods. After it dies, it is restarted, by the next call at the latest. */
+export class CalledWorker<Methods extends MethodsOf<Methods>, Note> {
+  #running: Running | undefined;
+  #isClosed = false;
+  #lastId = 0;
+
+  constructor(
+    private readonly options: {
+      /** The path of the worker's program. */
+      readonly program: string;
+      readonly data: unknown;
+      /** What it is the worker of, for the log. */
+      readonly name: string;
+      readonly onNote: (note: Note) => void;
+      readonly toError: (failure: WorkerFailure) => Error;
+      readonly log: (message: string) => void;
+    },
+  ) {}
+
+  async call<Name extends keyof Methods & string>(
+    method: Name,
+    ...parameters: Parameters<Methods[Name]>
+  ): Promise<Awaited<ReturnType<Methods[Name]>>> {
+    if (this.#isClosed) throw this.#unavailable('is closed.');
+    // The worker answers with what the method returns.
+    return (await this.#ask(method, parameters)) as never;
+  }
+
+  /** Lets the calls in progress finish: the worker also has a method `close`. */
+  async close(): Promise<void> {
+    const worker = this.#isClosed ? undefined : this.#running?.worker;
+    this.#isClosed = true;
+    if (!worker) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    await Promise.allSettled([this.#ask('close', []), ended]);
+  }
+
+  #ask(method: string, parameters: readonly unknown[]): Promise<unknown> {
+    const id = ++this.#lastId;
+    const { worker, waiting } = (this.#running ??= this.#start());
+    return new Promise<unknown>((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, method, parameters } satisfies WorkerRequest);
+    });
+  }
+
+  #start(): Running {
+    const { program, data, name, onNote, toError, log } = this.options;
+    const waiting: Running['waiting'] = new Map();
     const started = { worker: new Worker(program, { workerData: data }), waiting };
     const begun = performance.now();
     let reason = 'it ended';
@@ -63,41 +94,22 @@ export function createCalledWorker<Methods extends MethodsOf<Methods>, Note>(
     });
     started.worker.on('error', (error) => (reason = error.message));
     started.worker.on('exit', () => {
-      if (running === started) running = undefined;
-      if (!isClosed) log(`The worker of the ${name} has died: ${reason}. It is being restarted.`);
+      if (this.#running === started) this.#running = undefined;
+      if (!this.#isClosed) log(`The worker of the ${name} has died: ${reason}. It is being restarted.`);
       for (const { reject } of waiting.values())
-        reject(unavailable(`The worker of the ${name} stopped during the request. Try again.`));
+        reject(this.#unavailable('stopped during the request. Try again.'));
       // A worker that dies at once waits for the next call.
-      if (!isClosed && performance.now() - begun > shortLife) running ??= start();
+      if (!this.#isClosed && performance.now() - begun > shortLife) this.#running ??= this.#start();
     });
     return started;
-  };
-  const ask = (method: string, parameters: readonly unknown[]) => {
-    const id = ++lastId;
-    const { worker, waiting } = (running ??= start());
-    return new Promise<unknown>((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, method, parameters } satisfies WorkerRequest);
+  }
+
+  #unavailable(why: string): Error {
+    return this.options.toError({
+      kind: 'unavailable',
+      message: `The worker of the ${this.options.name} ${why}`,
     });
-  };
-  return {
-    async call<Name extends keyof Methods & string>(
-      method: Name,
-      ...parameters: Parameters<Methods[Name]>
-    ): Promise<Awaited<ReturnType<Methods[Name]>>> {
-      if (isClosed) throw unavailable(`The worker of the ${name} is closed.`);
-      // The worker answers with what the method returns.
-      return (await ask(method, parameters)) as never;
-    },
-    /** Lets the calls in progress finish: the worker also has a method `close`. */
-    async close(): Promise<void> {
-      const worker = isClosed ? undefined : running?.worker;
-      isClosed = true;
-      if (!worker) return;
-      const ended = new Promise((resolve) => worker.once('exit', resolve));
-      await Promise.allSettled([ask('close', []), ended]);
-    },
-  };
+  }
 }
 
 /**

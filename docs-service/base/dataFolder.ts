@@ -30,9 +30,7 @@ function sentenceOf(error: NodeJS.ErrnoException, folder: string): Error {
   if (error.code === 'EEXIST' || error.code === 'ENOTDIR')
     return new Error(`${folder} is a file. --data needs a folder.`, { cause: error });
   if (error.code === 'EPERM' || error.code === 'EACCES')
-    return new Error(`This user may not use ${folder}. Choose another folder with --data.`, {
-      cause: error,
-    });
+    return new Error(`This user may not use ${folder}. Choose another folder with --data.`, { cause: error });
   return new Error(`The folder ${folder} cannot be used: ${error.message}.`, { cause: error });
 }
 

@@ -1,19 +1,12 @@
 import { type Logger, pino } from 'pino';
-import { escapeControlsInJson, showLine } from '../../protocol/base/controlCharacters.ts';
+import { escapeControlsInJson, showLine } from '../../protocol/base/text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-export interface LogOptions {
-  readonly level: LogLevel;
-  readonly write: (line: string) => void;
-  /** Sentences instead of one JSON object a line. */
-  readonly isForPeople: boolean;
-}
-
-/** The log of the service. It never contains a token or the text of a document. */
-export function createLogger({ level, write, isForPeople }: LogOptions): Logger {
+/** The log of the service, for people in sentences. It never contains a token or the text of a document. */
+export function createLogger(level: LogLevel, write: (line: string) => void, isForPeople: boolean): Logger {
   return pino(
     {
       level,

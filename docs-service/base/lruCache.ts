@@ -1,13 +1,10 @@
 /** Keeps the most recently used values, up to a total size. */
 export class LruCache<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly size: number }>();
-  readonly #capacity: number;
   #size = 0;
 
   /** The capacity has the same unit as the sizes in `set`. */
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
+  constructor(private readonly capacity: number) {}
 
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
@@ -19,11 +16,11 @@ export class LruCache<Value> {
 
   set(key: string, value: Value, size = 1): void {
     this.delete(key);
-    if (size > this.#capacity) return;
+    if (size > this.capacity) return;
     this.#entries.set(key, { value, size });
     this.#size += size;
     for (const oldest of this.#entries.keys()) {
-      if (this.#size <= this.#capacity) return;
+      if (this.#size <= this.capacity) return;
       this.delete(oldest);
     }
   }

@@ -34,3 +34,16 @@ export function oneOf<const Word extends string>(
 ) {
   return Type.Unsafe<Word>({ type: 'string', enum: [...words], ...more, description });
 }
+
+/** What programs and agents are told of a search, beside what it found. */
+export const searchFields = {
+  allWords: Type.Optional(Type.Integer({ description: 'In a search: how many documents have all words.' })),
+  corrected: Type.Optional(
+    Type.Array(Type.Object({ written: Type.String(), meant: Type.String() }), {
+      description: 'In a search: words that no document has, and what was searched for instead.',
+    }),
+  ),
+  approximate: Type.Optional(
+    Type.Boolean({ description: 'In a search: the commonest words were left out of it.' }),
+  ),
+};

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import { refusePassword, type StatementDatabase, type UnavailableError } from './database.ts';
 
 /**
@@ -43,18 +43,15 @@ export async function endConnection(client: pg.Client): Promise<void> {
 /** The kind of error with which a store reports that its database is down. */
 type Unavailable = new (message: string, options: ErrorOptions) => UnavailableError;
 
-interface TransactionOptions {
-  /** Begins a transaction in which nothing is written, so that the result does not wait for its end. */
-  readonly beginReading?: string;
-  /** Thrown while the database is down. */
-  readonly Unavailable: Unavailable;
-}
-
-/** Runs work on one connection, in a transaction. */
+/**
+ * Runs work on one connection, in a transaction.
+ * @param beginReading begins one in which nothing is written, so that the result does not wait for its end
+ */
 export async function inTransaction<T>(
   pool: pg.Pool,
-  { beginReading, Unavailable }: TransactionOptions,
+  Unavailable: Unavailable,
   work: (client: pg.ClientBase, begun: readonly pg.QueryResult[]) => Promise<T>,
+  beginReading?: string,
 ): Promise<T> {
   const fail = toUnavailable(Unavailable);
   const client = await pool.connect().catch(fail);
@@ -94,7 +91,7 @@ export function createPostgresStatements(
       return rows as readonly Row[];
     },
     batch: (statements) =>
-      inTransaction(pool, { Unavailable }, async (client) => {
+      inTransaction(pool, Unavailable, async (client) => {
         for (const [text, ...values] of statements) await client.query(queryOf(text, values));
       }),
   };

@@ -14,15 +14,13 @@ interface Bucket {
 
 /** Leaky buckets by caller: `limit` a minute, at once or spread out. Memory is bounded, and no timer runs. */
 export class RateLimiter {
-  readonly limit: number;
-  readonly #now: () => number;
   readonly #buckets = new LruCache<Bucket>(capacity);
 
   /** `now` is in milliseconds. */
-  constructor(limit: number, now: () => number) {
-    this.limit = limit;
-    this.#now = now;
-  }
+  constructor(
+    readonly limit: number,
+    private readonly now: () => number,
+  ) {}
 
   /** Counts one, if the limit allows it. */
   take(caller: string) {
@@ -41,7 +39,7 @@ export class RateLimiter {
   }
 
   #bucketOf(caller: string): Bucket {
-    const now = this.#now();
+    const now = this.now();
     const bucket = this.#buckets.get(caller) ?? { level: 0, at: now };
     // A clock that is set back takes nothing from anybody.
     const passed = Math.max(0, now - bucket.at);

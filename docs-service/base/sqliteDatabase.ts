@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { thisPlatform } from '../../protocol/base/platform/folder.ts';
+import { thisPlatform } from '../../protocol/base/platform/folders.ts';
 
 /** The part of SQLite that this program needs, over the engine that this Node has. All of it is synchronous. */
 export type Database = ReturnType<typeof engineToDatabase>;

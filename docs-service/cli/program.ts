@@ -1,5 +1,4 @@
-import { showControls } from '../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { messageOf, showControls } from '../../protocol/base/text.ts';
 import {
   isUsageError,
   type OptionSpecs,

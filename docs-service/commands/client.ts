@@ -1,9 +1,8 @@
-import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { isDocumentAddress, parseClientId } from '../auth/clientId.ts';
-import type { ClientStore } from '../auth/clientStore.ts';
-import { GuardedFetchError } from '../auth/guardedFetchError.ts';
-import type { OAuthClient } from '../auth/oauthClient.ts';
-import { redirectUriProblem } from '../auth/redirectUri.ts';
+import { showLine } from '../../protocol/base/text.ts';
+import { GuardedFetchError } from '../auth/authErrors.ts';
+import type { ClientStore, OAuthClient } from '../auth/clientStore.ts';
+import { redirectUriProblem } from '../auth/clientStore.ts';
+import { isDocumentAddress, parseClientId } from '../auth/identifiers.ts';
 import { UsageError } from '../base/options.ts';
 import { table } from '../base/text.ts';
 import { defineCommand } from '../cli/command.ts';

@@ -1,21 +1,25 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { showLine } from '../../protocol/base/controlCharacters.ts';
 import { hasModes, isOpenToOthers } from '../../protocol/base/platform/privateFile.ts';
-import { count } from '../../protocol/base/text.ts';
+import { count, showLine } from '../../protocol/base/text.ts';
 import type { Owner } from '../auth/ownerStore.ts';
 import { type BaseUrl, parseBaseUrl } from '../base/baseUrl.ts';
 import { UsageError } from '../base/options.ts';
 import { defineCommand, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
-import { toSentence, warningKinds } from '../content/document.ts';
-import { warningLines, warningsByKind } from '../content/warningLines.ts';
+import { toSentence, warningKinds, warningLines, warningsByKind } from '../content/document.ts';
 import { metadataPath } from '../http/signIn/metadataRoutes.ts';
 import { lossSentence } from '../library/reports.ts';
 import type { EmbeddingsOptions } from '../meaning/embeddings.ts';
-import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
 import type { IndexSummary } from '../search/documentIndex.ts';
-import { type LibrarySources, parsePlaces, placeOptions, serveOptions } from '../serveConfig.ts';
+import {
+  embeddingsOptions,
+  type LibrarySources,
+  parseEmbeddings,
+  parsePlaces,
+  placeOptions,
+  serveOptions,
+} from '../serveConfig.ts';
 import { openStores, type Stores } from '../stores.ts';
 import { connectCommand, usualOrigin } from './connect.ts';
 import { type DiscoveryFinding, fine, followDiscovery, wrong } from './discovery.ts';
@@ -66,7 +70,7 @@ async function printWarnings(
     throw new UsageError(`there is no kind "${kind}"; the kinds are ${warningKinds.join(', ')}.`);
   if (places.database === undefined && !(await stat(places.data).catch(() => undefined)))
     throw new Error(notThere(places));
-  const stores = await openStores({ places, parts, log: note });
+  const stores = await openStores(places, parts, note);
   try {
     const { warnings } = await stores.index.summary();
     const kinds = warningsByKind(warnings);
@@ -132,7 +136,7 @@ async function findInIndex(
 ): Promise<readonly DiscoveryFinding[]> {
   let stores: Stores | undefined;
   try {
-    stores = await openStores({ places, parts: context.parts, log: context.note });
+    stores = await openStores(places, context.parts, context.note);
     const { tokens, owners } = stores.access;
     const lost = await stores.index.lostFiles();
     return [
@@ -182,8 +186,8 @@ function findReaders(
 /** Without a runner, everything but the search by meaning works. */
 async function findEmbeddings(options: EmbeddingsOptions | undefined): Promise<readonly DiscoveryFinding[]> {
   if (options === undefined) return [];
-  const { createEmbeddings } = await import('../meaning/embeddings.ts');
-  const embeddings = createEmbeddings(options);
+  const { Embeddings } = await import('../meaning/embeddings.ts');
+  const embeddings = new Embeddings(options);
   try {
     const signal = AbortSignal.timeout(embedWithin);
     const [vector] = await embeddings.embed(['A test.'], { kind: 'text', signal });

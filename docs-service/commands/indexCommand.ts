@@ -1,16 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { showLine } from '../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { count } from '../../protocol/base/text.ts';
+import { count, messageOf, showLine } from '../../protocol/base/text.ts';
 import { openDataFolder } from '../base/dataFolder.ts';
 import { createProgressLine, defineCommand, embedding, type ProgramContext } from '../cli/command.ts';
 import { openContentFolder } from '../content/contentFolder.ts';
-import { countWarnings, toSentence } from '../content/document.ts';
-import { warningLines } from '../content/warningLines.ts';
+import { countWarnings, toSentence, warningLines } from '../content/document.ts';
 import type { LibraryIndexer } from '../library/libraryIndexer.ts';
 import { createLibraryMeaning, type MeaningParts } from '../libraryParts.ts';
-import { embeddingsOptions, parseEmbeddings } from '../meaning/embeddingsConfig.ts';
-import { parsePlaces, placeOptions } from '../serveConfig.ts';
+import { embeddingsOptions, parseEmbeddings, parsePlaces, placeOptions } from '../serveConfig.ts';
 import { openStores } from '../stores.ts';
 
 export const indexCommand = defineCommand({
@@ -23,7 +19,7 @@ export const indexCommand = defineCommand({
     const config = { ...parsePlaces(values, env), embeddings: parseEmbeddings(values) };
     const folder = await openContentFolder(config.content, config);
     await openDataFolder(config.data);
-    const stores = await openStores({ places: config, parts: context.parts, log: note });
+    const stores = await openStores(config, context.parts, note);
     const lease = await stores.tryBecomeWriter();
     try {
       if (lease === undefined)

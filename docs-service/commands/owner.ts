@@ -1,7 +1,7 @@
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { parseProfileUrl } from '../auth/identifiers.ts';
 import type { Profile } from '../auth/ownerStore.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
-import { parseProfileUrl } from '../auth/profileUrl.ts';
 import { UsageError } from '../base/options.ts';
 import { defineCommand } from '../cli/command.ts';
 import { parseStorePlaces, storeOptions } from '../serveConfig.ts';

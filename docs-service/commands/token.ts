@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import { makePrivate } from '../../protocol/base/platform/privateFile.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { createToken, isScope, type Scope, scopes } from '../auth/accessToken.ts';
-import { parseProfileUrl } from '../auth/profileUrl.ts';
-import type { ListedGrant } from '../auth/tokenStore.ts';
+import { createToken, isScope, type ListedGrant, type Scope, scopes } from '../auth/accessTokens.ts';
+import { parseProfileUrl } from '../auth/identifiers.ts';
 import { parseDuration, UsageError } from '../base/options.ts';
 import { openDatabase } from '../base/sqliteDatabase.ts';
 import { table } from '../base/text.ts';

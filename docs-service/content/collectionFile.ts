@@ -1,7 +1,6 @@
 import { basename, extname } from 'node:path/posix';
 import * as z from 'zod';
-import { ContentError } from '../../protocol/base/contentError.ts';
-import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
+import { ContentError, parseYamlMap } from '../../protocol/base/yaml.ts';
 import { decodeUtf8 } from './documentFile.ts';
 import { author, contentPath, description, language, parseFields, slug, text } from './fields.ts';
 import { isSlug, trySlug } from './slug.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { tryNow } from '../../protocol/base/errorText.ts';
+import { tryNow } from '../../protocol/base/text.ts';
 import {
+  type ContentPlace,
   type ContentPlaces,
   isInside,
-  type Place,
   placeOf,
   readPlace,
   readPlaceNow,
@@ -14,6 +14,7 @@ import {
 import type { ContentProblem } from './document.ts';
 import type { LinkRoots } from './links.ts';
 import { createServedFiles, type OmissionReason, type ServedFiles } from './servedFiles.ts';
+import { documentEnding } from './slug.ts';
 
 /** A file in the folder. The path is relative to the content folder, with `/` between its parts. */
 export interface ContentFile {
@@ -215,9 +216,6 @@ function isContent(path: string): boolean {
   return isDocument(path) || isCollection(path);
 }
 
-export const documentEndings = ['.md', '.markdown', '.mdx', '.mdown', '.mkd', '.mkdn', '.qmd'];
-export const documentEnding = /\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i;
-
 function isDocument(path: string): boolean {
   return documentEnding.test(path);
 }
@@ -226,9 +224,9 @@ export function isCollection(path: string): boolean {
   return /^collections\/[^/]+\.ya?ml$/i.test(path);
 }
 
-type Looked = ContentFile | ContentProblem | undefined;
+type FileLook = ContentFile | ContentProblem | undefined;
 
-async function lookAt(root: string, path: string): Promise<Looked> {
+async function lookAt(root: string, path: string): Promise<FileLook> {
   const found = await stat(join(root, path));
   if (!found.isFile()) return undefined;
   const { size, mtimeMs: modified, ctimeMs } = found;
@@ -236,7 +234,7 @@ async function lookAt(root: string, path: string): Promise<Looked> {
 }
 
 /** Reports a link if its author may expect that its target is served. */
-async function lookAtLink(root: string, path: string): Promise<Looked> {
+async function lookAtLink(root: string, path: string): Promise<FileLook> {
   if (!isContent(path)) {
     const found = await stat(join(root, path)).catch(() => undefined);
     return found?.isDirectory() ? { path, message: linkedFolder } : undefined;
@@ -263,7 +261,7 @@ function nowhereIsUndefined(error: NodeJS.ErrnoException): undefined {
 /** In bytes. */
 const maxSmall = 1_000_000;
 
-function tryRead(place: Place): Uint8Array | undefined {
+function tryRead(place: ContentPlace): Uint8Array | undefined {
   const found = tryNow(() => readPlaceNow(place, maxSmall));
   return typeof found === 'string' ? undefined : found;
 }

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { ContentError } from '../../protocol/base/contentError.ts';
-import { tryNow } from '../../protocol/base/errorText.ts';
+import { tryNow } from '../../protocol/base/text.ts';
+import { ContentError } from '../../protocol/base/yaml.ts';
 
 /** The folders from which documents may show and include files. */
 export interface ContentPlaces {
@@ -12,14 +12,14 @@ export interface ContentPlaces {
   readonly otherFolders?: Readonly<Record<string, string>>;
 }
 
-export interface Place {
+export interface ContentPlace {
   /** The folder that it must really be in. */
   readonly folder: string;
   readonly path: string;
 }
 
 /** @param path from the content folder */
-export function placeOf({ contentFolder, otherFolders = {} }: ContentPlaces, path: string): Place {
+export function placeOf({ contentFolder, otherFolders = {} }: ContentPlaces, path: string): ContentPlace {
   const [, name = '', rest = ''] = /^\.files\/([^/]+)\/(.+)$/s.exec(path) ?? [];
   const folder = Object.hasOwn(otherFolders, name) ? otherFolders[name] : undefined;
   return folder === undefined ? { folder: contentFolder, path } : { folder, path: rest };
@@ -45,7 +45,7 @@ export function isInside(folder: string, file: string): boolean {
 const maxFileBytes = 10 * 1024 * 1024;
 
 /** Reads the whole file. Throws ContentError if it is too large, no longer a file, or outside of its folder. */
-export async function readPlace({ folder, path }: Place): Promise<Uint8Array> {
+export async function readPlace({ folder, path }: ContentPlace): Promise<Uint8Array> {
   // Throws ENOENT if the file has disappeared since it was found.
   const file = await realpath(join(folder, path));
   if (!isInside(folder, file)) throw new ContentError(outside);
@@ -60,7 +60,7 @@ export async function readPlace({ folder, path }: Place): Promise<Uint8Array> {
 }
 
 /** The bytes of a file, or what is wrong with it, such as "is not a file". Throws what the system says. */
-export function readPlaceNow({ folder, path }: Place, maxBytes: number): Uint8Array | string {
+export function readPlaceNow({ folder, path }: ContentPlace, maxBytes: number): Uint8Array | string {
   const file = realpathSync(join(folder, path));
   if (!isInside(folder, file)) return 'is outside the content folder';
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,22 +1,28 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import type * as z from 'zod';
-import { ContentError } from '../../protocol/base/contentError.ts';
-import { isRecord } from '../../protocol/base/json.ts';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { documentEnding } from './contentFolder.ts';
+import { isRecord, withoutUndefined } from '../../protocol/base/json.ts';
+import { ContentError } from '../../protocol/base/yaml.ts';
 import { toCanonicalText } from './dialects/canonicalText.ts';
 import type { TreeMarks } from './dialects/dialect.ts';
 import type { IncludeFile } from './dialects/includes.ts';
 import type { Document, FileDetails, FileWarning, ListedPlace, Tag, WarningKind } from './document.ts';
 import { cascadesDraft, type DraftOptions, isDated, readDraftState } from './drafts.ts';
-import { author, contentPath, description, language, text, title } from './fields.ts';
+import {
+  author,
+  contentPath,
+  description,
+  language,
+  readDate,
+  text,
+  title,
+  type ValueReading,
+} from './fields.ts';
 import { type FoundValue, type FrontMatter, readFrontMatter } from './frontMatter.ts';
 import { plainTitle, titlesIn } from './headings.ts';
 import { pagesInToctrees } from './navigation.ts';
-import { isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
+import { documentEnding, isSlug, nameNumber, pathSlugs, readableName, trySlug } from './slug.ts';
 import { type FileLinks, findWrittenLinks } from './writtenLinks.ts';
-import { readDate, type ValueReading } from './writtenValue.ts';
 
 /** In characters: a later heading is not the title. */
 const farthestHeading = 65_536;
@@ -46,30 +52,22 @@ export interface ReadingOptions extends DraftOptions {
 /** Reads a Markdown file. `path` is relative to the content folder. Throws ContentError if it is not UTF-8. */
 export function parseDocumentFile(path: string, bytes: Uint8Array, options: ReadingOptions): ParsedDocument {
   const frontMatter = readFrontMatter(decodeUtf8(bytes));
-  const { bodyLine, find, lineOf } = frontMatter;
-  const warnings: FileWarning[] = [];
+  const { find, lineOf } = frontMatter;
+  const warnings: FileWarning[] = frontMatter.warnings.map((one) => ({ ...one, kind: 'front-matter' }));
   const warn: Warn = (key, message, kind = 'value') =>
     warnings.push({ kind, line: lineOf(key), message: `"${key}" ${message}`, about: key });
   const take = <Value>({ keys, read }: Field<Value>, found = find(keys)) => tryFirst(found, read, warn);
   const dates = datesOf(path, frontMatter);
   const state = readDraftState(frontMatter, { path, dates }, options);
   const { slug = pathSlugs(path).short, isNamed = false } = take(fields.slug) ?? {};
-  const [bookTitle] = /^\{\{#title [^{}\n]{1,500}\}\}/m.exec(frontMatter.body) ?? [];
-  const named = take(fields.title) ?? bookTitle?.slice(9, -2).trim();
-  const written = {
-    ...{ path, body: bookTitle === undefined ? frontMatter.body : frontMatter.body.replace(bookTitle, '') },
-    lineOf: (line: number) => line + bodyLine - 1,
-    tree: options.tree,
-    title: named ?? (/\.title\b/.test(frontMatter.body) ? writtenTitle(path, frontMatter.body) : undefined),
-    isVerbatim: says(find(['render_with_liquid']), false) || says(find(['vPre']), true),
-  };
-  const { text: body, prose, dialect, ...canonical } = toCanonicalText(written, options.include);
+  const read = readText(path, frontMatter, take(fields.title), options);
+  const { named, text: body, prose, dialect } = read;
   const titles = titlesIn(body.slice(0, farthestHeading));
   const [heading, nextHeading] = titles;
   const isRetitled = options.isRetitled === true && named === undefined && nextHeading !== undefined;
-  const sourceHash = createHash('sha256').update(bytes).digest('hex');
-  const isOwn = body === frontMatter.body && !isRetitled;
+  const sourceHash = hashOf(bytes);
   const order = take(fields.order) ?? nameNumber(path);
+  const isOwn = body === frontMatter.body && !isRetitled;
   const isHidden =
     says(find(hiddenKeys), true) || find(['sidebar_class_name']).some(({ value }) => value === 'hidden');
   const document = withoutUndefined<Document>({
@@ -90,20 +88,14 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     description: take(fields.description) ?? null,
     cover: take(fields.cover) ?? null,
     draft: state.draft,
-    contentHash: isOwn
-      ? sourceHash
-      : createHash('sha256').update(`${sourceHash}${isRetitled}${body}`).digest('hex'),
+    contentHash: isOwn ? sourceHash : hashOf(`${sourceHash}${isRetitled}${body}`),
   });
-  const all = [
-    ...frontMatter.warnings.map((one) => ({ ...one, kind: 'front-matter' as const })),
-    ...warnings,
-    ...state.warnings.map((one) => ({ ...one, kind: 'draft' as const })),
-    ...dialect.warnings(),
-  ];
   return withoutUndefined<ParsedDocument>({
     document,
-    warnings: all.sort((one, other) => one.line - other.line).slice(0, maxWarnings),
-    links: findWrittenLinks(path, body, canonical.lineOf, prose),
+    warnings: [...warnings, ...state.warnings, ...dialect.warnings()]
+      .sort((one, other) => one.line - other.line)
+      .slice(0, maxWarnings),
+    links: findWrittenLinks(path, body, read.lineOf, prose),
     named: isNamed ? { slug, line: lineOf('slug') } : undefined,
     due: state.due,
     headings: named === undefined && titles.length > 0 ? titles : undefined,
@@ -117,6 +109,28 @@ export function parseDocumentFile(path: string, bytes: Uint8Array, options: Read
     toctree: unlessEmpty(pagesInToctrees(frontMatter.body)),
     cascades: (basename(path) === '_index.md' && cascadesDraft(frontMatter)) || undefined,
   });
+}
+
+/** The text in its canonical form, and its title, which the first line of a page of mdBook may give. */
+function readText(
+  path: string,
+  { body, bodyLine, find }: FrontMatter,
+  title: string | undefined,
+  { tree, include }: ReadingOptions,
+) {
+  const [bookTitle = ''] = /^\{\{#title [^{}\n]{1,500}\}\}/m.exec(body) ?? [];
+  const named = title ?? (bookTitle === '' ? undefined : bookTitle.slice(9, -2).trim());
+  const written = {
+    ...{ path, body: body.replace(bookTitle, ''), tree },
+    lineOf: (line: number) => line + bodyLine - 1,
+    title: named ?? (/\.title\b/.test(body) ? writtenTitle(path, body) : undefined),
+    isVerbatim: says(find(['render_with_liquid']), false) || says(find(['vPre']), true),
+  };
+  return { named, ...toCanonicalText(written, include) };
+}
+
+function hashOf(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function unlessEmpty<Value>(list: readonly Value[]): readonly Value[] | undefined {
@@ -139,13 +153,24 @@ function writtenTitle(path: string, body: string): string {
   return plainTitle(heading.replace(/\{\{[^{}]*\}\}|\{[^{}]*\}/g, '')) || readableName(path);
 }
 
-/** The text of a file as others may include it: without front matter. Undefined for a draft. */
-export function tryIncludable(path: string, bytes: Uint8Array, options: DraftOptions): string | undefined {
+/**
+ * The text of a file as others may include it: without front matter. Undefined for a draft.
+ * @param isTitled whether a title from there is its first heading
+ */
+export function tryIncludable(
+  path: string,
+  bytes: Uint8Array,
+  options: DraftOptions,
+  isTitled = false,
+): string | undefined {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   if (!documentEnding.test(path)) return text;
   const frontMatter = readFrontMatter(text);
   const { draft } = readDraftState(frontMatter, { path, dates: datesOf(path, frontMatter) }, options);
-  return draft ? undefined : frontMatter.body;
+  if (draft) return undefined;
+  const found = isTitled ? frontMatter.find(fields.title.keys) : [];
+  const named = tryFirst(found, fields.title.read, () => undefined);
+  return named === undefined ? frontMatter.body : `# ${named}\n\n${frontMatter.body}`;
 }
 
 /** The text of a file, with its byte order mark if it has one. */

@@ -1,7 +1,7 @@
 import { isRecord } from '../../protocol/base/json.ts';
 import type { FileWarning } from './document.ts';
+import { readDate, readTruth } from './fields.ts';
 import type { FoundValue, FrontMatter } from './frontMatter.ts';
-import { readDate, readTruth } from './writtenValue.ts';
 
 export interface DraftOptions {
   /** Milliseconds since 1970. */
@@ -30,7 +30,9 @@ export function readDraftState(
   const unread = draft ? undefined : tryUnreadSign(frontMatter, options);
   const due = signs.flatMap(({ until = 0 }) => (until > options.now ? [until] : []));
   const warnings: FileWarning[] = signs.flatMap(({ key, message }) =>
-    message === undefined ? [] : [{ line: frontMatter.lineOf(key), message: `"${key}" ${message}` }],
+    message === undefined
+      ? []
+      : [{ kind: 'draft', line: frontMatter.lineOf(key), message: `"${key}" ${message}` }],
   );
   return {
     draft: draft || unread !== undefined,
@@ -113,7 +115,7 @@ function tryUnreadSign({ unread }: FrontMatter, { now }: DraftOptions): FileWarn
   };
   const found = unread.find(({ text }) => text.split(/[,{]/).some(isHeld));
   const message = 'The document is a draft, because this line could not be read and may hold it back.';
-  return found && { line: found.line, message };
+  return found && { kind: 'draft', line: found.line, message };
 }
 
 const heldForm = /^\W*(draft|published?|publish_?date)\W*[:=](.*)$/i;

@@ -1,7 +1,6 @@
 import { parse as parseToml } from 'smol-toml';
-import { ContentError } from '../../protocol/base/contentError.ts';
 import { isRecord } from '../../protocol/base/json.ts';
-import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
+import { ContentError, parseYamlMap } from '../../protocol/base/yaml.ts';
 import type { FileWarning } from './document.ts';
 
 /** In characters. Front matter is a few lines; more is a mistake, or an attack on the parser. */

@@ -1,8 +1,7 @@
 import { basename, dirname, join } from 'node:path/posix';
-import { documentEnding } from './contentFolder.ts';
-import { cleanId } from './headingAnchors.ts';
+import { cleanId } from './headings.ts';
 import type { LinkRoots, LooseTarget } from './links.ts';
-import { isFolderPage, withoutNumbers } from './slug.ts';
+import { documentEnding, isFolderPage, pageEnding, withoutNumbers } from './slug.ts';
 
 export interface LinkedPlace {
   readonly path: string;
@@ -129,7 +128,7 @@ function stemOf(path: string): string {
 export function addressKey(address: string): string {
   return address
     .replace(/^\/+|\/+$/g, '')
-    .replace(/\.(?:html?|md|markdown|mdx|mdown|mkd|mkdn|qmd)$/i, '')
+    .replace(pageEnding, '')
     .replace(/(?:^|\/)(?:index|readme|_index)$/i, '')
     .normalize('NFC');
 }

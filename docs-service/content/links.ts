@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
-import { tryNow } from '../../protocol/base/errorText.ts';
-import { cutText } from '../../protocol/base/text.ts';
-import { decodeEntities } from './plainText.ts';
-import { folderPagePaths, isFolderPage } from './slug.ts';
+import { cutText, tryNow } from '../../protocol/base/text.ts';
+import { decodeEntities } from './inlineText.ts';
+import { documentEnding, folderPagePaths, isFolderPage, pageEnding } from './slug.ts';
 
 /** Where a link or a picture of a document leads. */
 export type LinkTarget =
@@ -120,12 +119,11 @@ function insideTarget(address: string, from: string): LinkTarget {
 }
 
 /** Without an extension, or with one of a document or of its page. */
-const mayBeDocument =
-  /(?:^|\/)[^/.]*$|\.(?:md|markdown|mdx|mdown|mkd|mkdn|qmd|html?)$|\.(?![a-z]\w*$)[^/.]*$/i;
+const mayBeDocument = new RegExp(`(?:^|/)[^/.]*$|${pageEnding.source}|\\.(?![a-z]\\w*$)[^/.]*$`, 'i');
 
 /** A name without an extension may be a document whose extension was left out, or a folder. */
 function documentsAt(path: string): readonly string[] {
-  if (/\.(md|markdown|mdx|mdown|mkdn?|qmd)$/i.test(path)) return [path];
+  if (documentEnding.test(path)) return [path];
   return /\.[a-z]\w*$/i.test(path) ? [] : [`${path}.md`, `${path}.markdown`, ...folderPagePaths(path)];
 }
 
@@ -149,13 +147,14 @@ export function tryDecode(text: string): string | undefined {
 
 export class DocumentPlaces {
   readonly #ids: ReadonlySet<string>;
-  readonly #headings: Iterable<NamedPlace>;
   #folded: ReadonlyMap<string, string> | undefined;
 
   /** @param headings by whose texts other programs name them */
-  constructor(ids: Iterable<string>, headings: Iterable<NamedPlace> = []) {
+  constructor(
+    ids: Iterable<string>,
+    private readonly headings: Iterable<NamedPlace> = [],
+  ) {
     this.#ids = new Set(ids);
-    this.#headings = headings;
   }
 
   /** The id of the place that a fragment names, also as another program would write it. */
@@ -163,7 +162,7 @@ export class DocumentPlaces {
     const name = fragment.split('#').at(-1) ?? '';
     const found = [name, name.toLowerCase()].find((one) => this.#ids.has(one));
     if (found !== undefined) return found;
-    this.#folded ??= foldedPlaces(this.#ids, this.#headings);
+    this.#folded ??= foldedPlaces(this.#ids, this.headings);
     return this.#folded.get(foldOf(name));
   }
 }

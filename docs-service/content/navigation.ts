@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path/posix';
-import { messageOf } from '../../protocol/base/errorText.ts';
 import { isRecord } from '../../protocol/base/json.ts';
-import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
-import { documentEnding } from './contentFolder.ts';
+import { messageOf } from '../../protocol/base/text.ts';
+import { parseYamlMap } from '../../protocol/base/yaml.ts';
 import type { ContentWarning, ListedFolder, ListedPage, ListedPlace } from './document.ts';
 import { tryDecode } from './links.ts';
 import { markdownLines } from './markdownLines.ts';
+import { documentEnding } from './slug.ts';
 
 export interface Navigation {
   /** By the paths of documents without their endings. */

@@ -1,8 +1,8 @@
 import { basename } from 'node:path/posix';
 import ignore, { type Ignore } from 'ignore';
 import { isRecord } from '../../protocol/base/json.ts';
-import { thisPlatform } from '../../protocol/base/platform/folder.ts';
-import { parseYamlMap } from '../../protocol/base/yamlMap.ts';
+import { thisPlatform } from '../../protocol/base/platform/folders.ts';
+import { parseYamlMap } from '../../protocol/base/yaml.ts';
 
 /** Why a file of Markdown is no document: its name, a line of `.docsignore`, what it is, or where it is. */
 export type OmissionReason = 'name' | 'ignored' | 'list' | 'place';

@@ -99,6 +99,12 @@ function placeOf(path: string): string {
   return rank === undefined ? path : `${dirname(path)}/\0${String.fromCharCode(rank)}`;
 }
 
+export const documentEndings = ['.md', '.markdown', '.mdx', '.mdown', '.mkd', '.mkdn', '.qmd'];
+const endings = documentEndings.join('|').replaceAll('.', '');
+export const documentEnding = new RegExp(`\\.(?:${endings})$`, 'i');
+/** That of a document, or of the page that another program makes of it. */
+export const pageEnding = new RegExp(`\\.(?:${endings}|html?)$`, 'i');
+
 const names = ['README', 'Readme', 'readme', 'ReadMe', 'index', 'Index', 'INDEX', '_index']
   .flatMap((name) => ['.md', '.markdown', '.MD'].map((ending) => name + ending))
   .concat('index.mdx', 'README.mdx', '_index.mdx', 'index.qmd');

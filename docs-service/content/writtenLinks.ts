@@ -1,6 +1,6 @@
-import { attributeIn, headingAnchors, writtenIds } from './headingAnchors.ts';
+import { attributeIn, headingAnchors, writtenIds } from './headings.ts';
 import { resolveLink } from './links.ts';
-import { withoutCode } from './withoutCode.ts';
+import { withoutCode } from './markdownLines.ts';
 
 /** What the check of links needs of a file. It is kept in the index, so that an unchanged file is not read again. */
 export interface FileLinks {

@@ -5,17 +5,17 @@ import { LruCache } from '../base/lruCache.ts';
 import { type ContentFolder, coarsest, lookOf } from '../content/contentFolder.ts';
 import { placeOf } from '../content/contentPlaces.ts';
 import type { Document } from '../content/document.ts';
-import { headingAnchors, writtenIds } from '../content/headingAnchors.ts';
+import { headingAnchors, writtenIds } from '../content/headings.ts';
 import { DocumentPlaces, type InsideTarget, resolveLink, tryLoose } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
-import { withoutCode } from '../content/withoutCode.ts';
+import { withoutCode } from '../content/markdownLines.ts';
 import { readAllDocuments, untilChange } from '../library/wholeIndex.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import { type PictureType, tryPictureType } from './markdown/pictureType.ts';
 import { placeKey, UnrenderableError } from './renderJob.ts';
 
 /** The files that a document refers to, on which its renditions depend beside its text. */
-export interface ReferencedFiles {
+export interface FoundFiles {
   /** Where links to other documents lead, by their paths. */
   readonly targets: Readonly<Record<string, string>>;
   /** The pictures among them. */
@@ -50,35 +50,75 @@ const maxReferences = 200_000;
 /**
  * Looks up the files that a document refers to once for all simultaneous callers, and again only after a file or the
  * index has changed. Rejects with `UnrenderableError` for too many references.
- * @param unchangedFiles the same object as long as no file has changed; undefined while nobody watches them
  */
-export function createReferencedFiles(
-  index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select' | 'metadataOf' | 'read'>,
-  folder: ContentFolder,
-  unchangedFiles: () => object | undefined,
-) {
-  const references = createReferenceFinder();
-  const filesAt = createPictureLooks(folder);
-  const placesIn = createPlaceFinder(index);
-  const tree = untilChange(index, async () => new LinkTree(await readAllDocuments(index), folder));
-  const known = new LruCache<{
+export class ReferencedFiles {
+  readonly #tree: () => Promise<LinkTree>;
+  readonly #known = new LruCache<{
     readonly generation: number;
     readonly files: object | undefined;
     readonly isLinked: ReferringDocument['isLinked'];
-    readonly found: Promise<ReferencedFiles>;
+    readonly found: Promise<FoundFiles>;
   }>(maxReferences);
+  readonly #references = new LruCache<References | UnrenderableError>(maxReferences);
+  readonly #places = new LruCache<DocumentPlaces>(maxReferences);
+  readonly #pictures = new LruCache<PictureFile>(maxPictures);
 
-  const lookUp = async (
+  constructor(
+    private readonly index: Pick<DocumentIndex, 'generation' | 'slugsOf' | 'select' | 'metadataOf' | 'read'>,
+    private readonly folder: ContentFolder,
+    /** The same object as long as no file has changed; undefined while nobody watches them. */
+    private readonly unchangedFiles: () => object | undefined,
+  ) {
+    this.#tree = untilChange(index, async () => new LinkTree(await readAllDocuments(index), folder));
+  }
+
+  async filesOf(referring: ReferringDocument): Promise<FoundFiles> {
+    const { document, format, isLinked } = referring;
+    const referred = this.references(document);
+    const key = `${format} ${document.contentHash} ${document.path}`;
+    const files = this.unchangedFiles();
+    const { generation } = this.index;
+    const last = this.#known.get(key);
+    if (last?.generation === generation && last.files === files && last.isLinked === isLinked)
+      return last.found;
+    const found = this.#lookUp(referring, referred);
+    const forget = () => {
+      if (this.#known.get(key)?.found === found) this.#known.delete(key);
+    };
+    const weight = referred.documents.length + referred.assets.length + 1;
+    this.#known.set(key, { generation, files, isLinked, found }, weight);
+    // Without a watcher, a changed picture would go unnoticed.
+    void found.then(() => files === undefined && forget(), forget);
+    return found;
+  }
+
+  /** Reads each version of a document once. Throws `UnrenderableError` if it refers to too many files. */
+  references({ body, path, contentHash }: Document): References {
+    const key = `${contentHash} ${path}`;
+    const found = this.#references.get(key) ?? findReferences(body, path);
+    const isRefused = found instanceof UnrenderableError;
+    this.#references.set(key, found, isRefused ? 1 : found.documents.length + found.assets.length + 1);
+    if (isRefused) throw found;
+    return found;
+  }
+
+  async filesAt(paths: readonly string[]): Promise<readonly PictureFile[]> {
+    const files: PictureFile[] = [];
+    for (const path of paths) files.push(await this.#fileAt(path));
+    return files;
+  }
+
+  async #lookUp(
     { addressOf, isLinked = () => true, pictures }: ReferringDocument,
     { documents, assets, places: named }: References,
-  ): Promise<ReferencedFiles> => {
+  ): Promise<FoundFiles> {
     const places = new Map<string, { readonly path: string; readonly id?: string }>();
     for (const one of documents) {
       const loose = tryLoose(one);
-      const place = loose === undefined ? { path: one } : (await tree()).tryFind(loose);
+      const place = loose === undefined ? { path: one } : (await this.#tree()).tryFind(loose);
       if (place !== undefined) places.set(one, place).set(place.path, { path: place.path });
     }
-    const slugs = await index.slugsOf([...new Set(Array.from(places.values(), ({ path }) => path))]);
+    const slugs = await this.index.slugsOf([...new Set(Array.from(places.values(), ({ path }) => path))]);
     const shown = new Map<string, string>();
     for (const [one, { path }] of places) {
       const slug = slugs.get(path);
@@ -88,68 +128,63 @@ export function createReferencedFiles(
       const id = places.get(one)?.id;
       return [one, addressOf(slug) + (id ? `#${id}` : '')];
     });
-    const placed = await placedLinks(named, shown);
-    const fragments = placed.map(({ path, slug, fragment, id }) => [
+    const fragments = (await this.#placedLinks(named, shown)).map(({ path, slug, fragment, id }) => [
       placeKey(path, fragment),
       `${addressOf(slug)}#${encodeURIComponent(id)}`,
     ]);
     const targets = Object.fromEntries([...addresses, ...fragments]);
-    const files = await filesAt([...assets, ...pictures]);
+    const files = await this.filesAt([...assets, ...pictures]);
     const stamp = createHash('sha256')
       .update(JSON.stringify([targets, files.map((file) => file.stamp)]))
       .digest('base64url');
     return { targets, pictures: files.filter(({ type }) => type !== undefined), stamp };
-  };
+  }
 
   /** The places that links mean, where their ids are not what the links say. */
-  const placedLinks = async (places: References['places'], shown: ReadonlyMap<string, string>) => {
+  async #placedLinks(places: References['places'], shown: ReadonlyMap<string, string>) {
     const links = places.flatMap(({ documents, fragment }) => {
       const path = documents.find((one) => shown.has(one));
       const slug = path === undefined ? undefined : shown.get(path);
       return path === undefined || slug === undefined ? [] : [{ path, slug, fragment }];
     });
     if (links.length === 0) return [];
-    const found = await placesIn(new Set(links.map(({ slug }) => slug)));
+    const found = await this.#placesIn(new Set(links.map(({ slug }) => slug)));
     return links.flatMap((link) => {
       const id = found.get(link.slug)?.tryFind(link.fragment);
       return id === undefined || id === link.fragment.toLowerCase() ? [] : [{ ...link, id }];
     });
-  };
+  }
 
-  const filesOf = async (referring: ReferringDocument): Promise<ReferencedFiles> => {
-    const { document, format, isLinked } = referring;
-    const referred = references(document);
-    const key = `${format} ${document.contentHash} ${document.path}`;
-    const files = unchangedFiles();
-    const { generation } = index;
-    const last = known.get(key);
-    if (last?.generation === generation && last.files === files && last.isLinked === isLinked)
-      return last.found;
-    const found = lookUp(referring, referred);
-    const forget = () => {
-      if (known.get(key)?.found === found) known.delete(key);
-    };
-    const weight = referred.documents.length + referred.assets.length + 1;
-    known.set(key, { generation, files, isLinked, found }, weight);
-    // Without a watcher, a changed picture would go unnoticed.
-    void found.then(() => files === undefined && forget(), forget);
-    return found;
-  };
-  return { references, filesAt, filesOf };
-}
-
-function createPlaceFinder(index: Pick<DocumentIndex, 'metadataOf' | 'read'>) {
-  const known = new LruCache<DocumentPlaces>(maxReferences);
-  return async (slugs: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentPlaces>> => {
+  async #placesIn(slugs: ReadonlySet<string>): Promise<ReadonlyMap<string, DocumentPlaces>> {
     const found = new Map<string, DocumentPlaces>();
-    for (const { slug, contentHash } of await index.metadataOf([...slugs])) {
+    for (const { slug, contentHash } of await this.index.metadataOf([...slugs])) {
       const key = `${contentHash} ${slug}`;
-      const places = known.get(key) ?? placesOf((await index.read(slug))?.body ?? '');
-      known.set(key, places, 100);
+      const places = this.#places.get(key) ?? placesOf((await this.index.read(slug))?.body ?? '');
+      this.#places.set(key, places, 100);
       found.set(slug, places);
     }
     return found;
-  };
+  }
+
+  /**
+   * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged
+   * file is not read again.
+   */
+  async #fileAt(path: string): Promise<PictureFile> {
+    const place = placeOf(this.folder.places, path);
+    const found = await stat(join(place.folder, place.path)).catch(() => undefined);
+    if (found === undefined) return { path, stamp: `${path}:gone`, type: undefined };
+    const look = lookOf(found);
+    const known = look === '' ? undefined : this.#pictures.get(`${path}:${look}`);
+    if (known !== undefined) return known;
+    // A file outside the library is never shown.
+    const bytes = await this.folder.read(path).catch(() => undefined);
+    const hash = bytes === undefined ? 'none' : createHash('sha256').update(bytes).digest('hex');
+    const file = { path, stamp: `${path}:${hash}`, type: bytes && tryPictureType(bytes)?.type };
+    // A younger file may change again and look the same.
+    if (Date.now() - found.ctimeMs > coarsest) this.#pictures.set(`${path}:${look}`, file, 1);
+    return file;
+  }
 }
 
 function placesOf(body: string): DocumentPlaces {
@@ -163,34 +198,6 @@ function placesOf(body: string): DocumentPlaces {
 const maxTextLength = 1_000_000;
 
 const maxPictures = 20_000;
-
-/**
- * Distinguishes the versions of a picture by its bytes, so that instances with the same files agree. An unchanged file
- * is not read again.
- */
-function createPictureLooks(folder: ContentFolder) {
-  const seen = new LruCache<PictureFile>(maxPictures);
-  const lookAt = async (path: string): Promise<PictureFile> => {
-    const place = placeOf(folder.places, path);
-    const found = await stat(join(place.folder, place.path)).catch(() => undefined);
-    if (found === undefined) return { path, stamp: `${path}:gone`, type: undefined };
-    const look = lookOf(found);
-    const known = look === '' ? undefined : seen.get(`${path}:${look}`);
-    if (known !== undefined) return known;
-    // A file outside the library is never shown.
-    const bytes = await folder.read(path).catch(() => undefined);
-    const hash = bytes === undefined ? 'none' : createHash('sha256').update(bytes).digest('hex');
-    const file = { path, stamp: `${path}:${hash}`, type: bytes && tryPictureType(bytes)?.type };
-    // A younger file may change again and look the same.
-    if (Date.now() - found.ctimeMs > coarsest) seen.set(`${path}:${look}`, file, 1);
-    return file;
-  };
-  return async (paths: readonly string[]): Promise<readonly PictureFile[]> => {
-    const files: PictureFile[] = [];
-    for (const path of paths) files.push(await lookAt(path));
-    return files;
-  };
-}
 
 /** What a document may link to or show, as paths from the content folder. */
 interface References {
@@ -218,19 +225,6 @@ const patterns = [
   /\b(?:src|href)=["']?([^"'\s>]{1,2048})/gi,
   /\b(?:src|href)=["']([^"'<>\n]{1,2048})["']/gi,
 ];
-
-/** Reads each version of a document once. Throws `UnrenderableError` if the document refers to too many files. */
-function createReferenceFinder(): (document: Document) => References {
-  const known = new LruCache<References | UnrenderableError>(maxReferences);
-  return ({ body, path, contentHash }) => {
-    const key = `${contentHash} ${path}`;
-    const found = known.get(key) ?? findReferences(body, path);
-    const isRefused = found instanceof UnrenderableError;
-    known.set(key, found, isRefused ? 1 : found.documents.length + found.assets.length + 1);
-    if (isRefused) throw found;
-    return found;
-  };
-}
 
 /** Finds, in one pass and without parsing the Markdown, what the rendering of a document can depend on. */
 function findReferences(body: string, path: string): References | UnrenderableError {

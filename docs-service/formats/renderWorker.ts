@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { RenderAnswer, RenderMessage } from './renderer.ts';
-import { type Rendered, type RenderJob, UnrenderableError } from './renderJob.ts';
+import { type RenderedDocument, type RenderJob, UnrenderableError } from './renderJob.ts';
 
 try {
   // Linux accounts for the processor time of each thread here; other systems do not have the file.
@@ -27,7 +27,7 @@ async function answerTo(job: RenderJob): Promise<RenderAnswer> {
 }
 
 /** A format is loaded when it is first needed. */
-async function render(job: RenderJob): Promise<Rendered> {
+async function render(job: RenderJob): Promise<RenderedDocument> {
   switch (job.kind) {
     case 'epub':
       return (await import('./epub/epub.ts')).createEpub(job);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type Rendered, type RenderJob, UnrenderableError } from './renderJob.ts';
+import { type RenderedDocument, type RenderJob, UnrenderableError } from './renderJob.ts';
 
 export interface RendererOptions {
   /** The path of the worker's bundle. */
@@ -30,7 +30,7 @@ export class RendererBusyError extends Error {
 export type RenderMessage = RenderAnswer | { readonly account: string };
 
 export type RenderAnswer =
-  | { readonly rendered: Rendered }
+  | { readonly rendered: RenderedDocument }
   | { readonly failure: { readonly name: string; readonly message: string } };
 
 export function createRenderer(options: RendererOptions): Renderer {
@@ -39,7 +39,7 @@ export function createRenderer(options: RendererOptions): Renderer {
 
 interface Task {
   readonly job: RenderJob;
-  readonly resolve: (rendered: Rendered) => void;
+  readonly resolve: (rendered: RenderedDocument) => void;
   readonly reject: (reason: unknown) => void;
   /** Runs while the job waits for a worker. */
   waitTimer?: NodeJS.Timeout;
@@ -57,14 +57,12 @@ interface Slot {
 }
 
 class WorkerPool {
-  readonly #options: RendererOptions;
   readonly #slots: readonly Slot[];
   readonly #queue: Task[] = [];
   readonly #ending = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(options: RendererOptions) {
-    this.#options = options;
+  constructor(private readonly options: RendererOptions) {
     this.#slots = Array.from({ length: options.workers }, () => ({}));
   }
 
@@ -72,9 +70,9 @@ class WorkerPool {
    * Renders in a worker. Rejects with `UnrenderableError` for a document out of bounds, with `RendererBusyError` if
    * there is too much to do, and with the reason of the signal, which is that of this job alone.
    */
-  async render(job: RenderJob, signal?: AbortSignal): Promise<Rendered> {
+  async render(job: RenderJob, signal?: AbortSignal): Promise<RenderedDocument> {
     signal?.throwIfAborted();
-    return new Promise<Rendered>((resolve, reject) => {
+    return new Promise<RenderedDocument>((resolve, reject) => {
       const task: Task = { job, resolve, reject };
       signal?.addEventListener('abort', () => this.#cancel(task, signal.reason));
       this.#enqueue(task);
@@ -99,9 +97,9 @@ class WorkerPool {
   #enqueue(task: Task): void {
     if (this.#isClosed) throw new RendererBusyError(shuttingDown);
     const isFree = this.#slots.some((slot) => !slot.task);
-    if (!isFree && this.#queue.length >= this.#options.queueLength) throw new RendererBusyError(busy);
+    if (!isFree && this.#queue.length >= this.options.queueLength) throw new RendererBusyError(busy);
     // The longest that its caller waits for a worker.
-    task.waitTimer = setTimeout(() => this.#cancel(task, new RendererBusyError(busy)), this.#options.maxWait);
+    task.waitTimer = setTimeout(() => this.#cancel(task, new RendererBusyError(busy)), this.options.maxWait);
     this.#queue.push(task);
     this.#startNext();
   }
@@ -126,7 +124,7 @@ class WorkerPool {
 
   /** Ends the job of the slot when it has used too much, from now on. */
   #limit(slot: Slot): void {
-    const { time } = this.#options;
+    const { time } = this.options;
     const start = { clock: performance.now(), processor: processorTime(slot.account) };
     const look = () => {
       const clock = performance.now() - start.clock;
@@ -142,8 +140,8 @@ class WorkerPool {
   }
 
   #createWorker(slot: Slot): Worker {
-    const worker = new Worker(this.#options.worker, {
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.memory },
+    const worker = new Worker(this.options.worker, {
+      resourceLimits: { maxOldGenerationSizeMb: this.options.memory },
     });
     const ifCurrent = (act: () => void) => {
       if (slot.worker === worker) act();
@@ -165,14 +163,14 @@ class WorkerPool {
   #failureOf(error: Error): Error {
     if (!('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')) return error;
     return new UnrenderableError(
-      `Rendering took more than ${this.#options.memory} MB of memory. Split the document or the collection.`,
+      `Rendering took more than ${this.options.memory} MB of memory. Split the document or the collection.`,
     );
   }
 
   #finish(slot: Slot, answer: RenderAnswer): void {
     const task = this.#release(slot);
     slot.worker?.unref();
-    slot.idle = setTimeout(() => this.#endWorker(slot), this.#options.maxIdle ?? 60_000).unref();
+    slot.idle = setTimeout(() => this.#endWorker(slot), this.options.maxIdle ?? 60_000).unref();
     if ('rendered' in answer) task?.resolve(answer.rendered);
     else {
       const { name, message } = answer.failure;

@@ -1,13 +1,13 @@
 import bearerAuth from '@fastify/bearer-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Grant, Scope } from '../auth/accessToken.ts';
+import type { Grant, Scope } from '../auth/accessTokens.ts';
 import { ForeignProfileError } from '../auth/remoteVerifier.ts';
 import type { BaseUrl } from '../base/baseUrl.ts';
 import { callerOf, RateLimiter } from '../base/rateLimiter.ts';
 import type { Limits } from '../serveConfig.ts';
-import { originOf } from './hosts.ts';
-import { OpenCount, whenClosed } from './openCount.ts';
+import { OpenCount, whenClosed } from './connections.ts';
 import { HttpProblem, pathOf, unavailable } from './problems.ts';
+import { originOf } from './requestChecks.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -62,17 +62,16 @@ export async function authorizeBearers(
 
 /** What the bearer of a token may do, and how often. */
 export class Authorization {
-  readonly #app: FastifyInstance;
-  readonly #options: AuthorizationOptions;
   readonly #limiters: Readonly<Record<keyof Limits | 'signIns' | 'visits', RateLimiter>>;
   readonly #downloads = new OpenCount(downloadBounds);
   readonly #visitorDownloads = new OpenCount(visitorBounds);
 
-  constructor(app: FastifyInstance, options: AuthorizationOptions) {
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly options: AuthorizationOptions,
+  ) {
     const { requests, renders, authFailures } = options.limits;
     const limiter = (limit: number) => new RateLimiter(limit, options.now);
-    this.#app = app;
-    this.#options = options;
     this.#limiters = {
       ...{ requests: limiter(requests), signIns: limiter(requests), visits: limiter(requests) },
       ...{ renders: limiter(renders), authFailures: limiter(authFailures) },
@@ -83,7 +82,7 @@ export class Authorization {
   readonly requireBearer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     // Another scheme is not a token, and not a guess at one.
     if (!/^bearer +\S/i.test(request.headers.authorization ?? ''))
-      throw tokenIsMissing(request, this.#options);
+      throw tokenIsMissing(request, this.options);
     await this.#verify(request, reply).catch((error: Error) => {
       if (error instanceof ForeignProfileError) throw new HttpProblem(403, error.message);
       // The code is a number if it is a `DOMException`, such as a timeout.
@@ -94,7 +93,7 @@ export class Authorization {
     if (grant === null) {
       this.#countFailure(request);
       throw new HttpProblem(401, 'The token is unknown, was revoked or has expired.', {
-        headers: challenge(request, this.#options.baseUrl, { error: 'invalid_token' }),
+        headers: challenge(request, this.options.baseUrl, { error: 'invalid_token' }),
       });
     }
     count(this.#limiters.requests, grant.id, 'requests', reply);
@@ -108,10 +107,10 @@ export class Authorization {
 
   /** Whether the token of an accepted request may still read; not counted. */
   async stillReads({ grant, headers }: FastifyRequest): Promise<boolean> {
-    if (grant === null || grant.expires <= this.#options.now()) return false;
+    if (grant === null || grant.expires <= this.options.now()) return false;
     const [, token = ''] = /^bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
     // While tokens cannot be checked, the last known state has to do.
-    const current = await this.#options
+    const current = await this.options
       .verify(token)
       .catch((error: Error) => (error instanceof ForeignProfileError ? undefined : grant));
     return current?.scopes.includes('read') ?? false;
@@ -155,7 +154,7 @@ export class Authorization {
 
   /** Looks up a token from somebody else. An unknown token counts as a guess. Throws HttpProblem. */
   async findToken(token: string, request: FastifyRequest): Promise<Grant | undefined> {
-    const grant = await this.#options.verify(token).catch((error: Error) => {
+    const grant = await this.options.verify(token).catch((error: Error) => {
       throw tokensUnavailable(error);
     });
     if (grant === undefined) this.#countFailure(request);
@@ -164,13 +163,13 @@ export class Authorization {
 
   scopeIsMissing(scope: Scope, request: FastifyRequest): HttpProblem {
     return new HttpProblem(403, `The token has no scope "${scope}".`, {
-      headers: challenge(request, this.#options.baseUrl, { error: 'insufficient_scope', scope }),
+      headers: challenge(request, this.options.baseUrl, { error: 'insufficient_scope', scope }),
     });
   }
 
   #verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     return new Promise((resolve, reject) =>
-      this.#app.verifyBearerAuth?.(request, reply, (error) => (error ? reject(error) : resolve())),
+      this.app.verifyBearerAuth?.(request, reply, (error) => (error ? reject(error) : resolve())),
     );
   }
 

@@ -10,89 +10,85 @@ import { type CollectionView, documentToView } from './documentView.ts';
 import { json, nameParameter, reads, usualLimit } from './schemas.ts';
 import type { Services } from './services.ts';
 
+export type Api = Parameters<FastifyPluginAsyncTypebox<Services>>[0];
+
 /** Collections, tags and types as JSON. */
-export const collectionRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
-  const { index, baseUrl, lookups, sendAnswer } = services;
+export function collectionRoutes(app: Api, services: Services): void {
+  listRoute(app, services);
+  detailRoute(app, services);
+  termRoute(app, services, ['/tags', 'tag', 'listTags', 'List tags']);
+  termRoute(app, services, ['/types', 'type', 'listTypes', 'List types']);
+}
 
-  app.get(
-    '/collections',
-    {
-      schema: {
-        operationId: 'listCollections',
-        tags: ['Collections'],
-        summary: 'List collections',
-        description: 'In the order of their names.',
-        querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
-        response: reads(json('CollectionList', 'A page of collections'), 400),
+function listRoute(app: Api, { index, baseUrl, sendAnswer }: Services): void {
+  const schema = {
+    operationId: 'listCollections',
+    tags: ['Collections'],
+    summary: 'List collections',
+    description: 'In the order of their names.',
+    querystring: Type.Object(pageParameters({ usual: usualLimit, max: 100 })),
+    response: reads(json('CollectionList', 'A page of collections'), 400),
+  };
+  app.get('/collections', { schema }, (request, reply) => {
+    const { limit = usualLimit, offset = 0 } = request.query;
+    return sendAnswer(request, reply, {
+      key: [limit, offset],
+      make: async () => {
+        const definitions = await index.collections();
+        const items: CollectionView[] = [];
+        for (const definition of definitions.slice(offset, offset + limit))
+          items.push(toView(await openCollection(index, definition), baseUrl));
+        const total = definitions.length;
+        const address = `${baseUrl.href}/api/v1/collections`;
+        const link = pageLinks(address, {}, { limit, offset, total });
+        return { body: { items, total, limit, offset }, page: { total, link } };
       },
-    },
-    (request, reply) => {
-      const { limit = usualLimit, offset = 0 } = request.query;
-      return sendAnswer(request, reply, {
-        key: [limit, offset],
-        make: async () => {
-          const definitions = await index.collections();
-          const items: CollectionView[] = [];
-          for (const definition of definitions.slice(offset, offset + limit))
-            items.push(toView(await openCollection(index, definition), baseUrl));
-          const total = definitions.length;
-          const address = `${baseUrl.href}/api/v1/collections`;
-          const link = pageLinks({ address, filters: {}, limit, offset, total });
-          return { body: { items, total, limit, offset }, page: { total, link } };
-        },
-      });
-    },
-  );
+    });
+  });
+}
 
-  app.get(
-    '/collections/:name',
-    {
-      schema: {
-        operationId: 'getCollection',
-        tags: ['Collections'],
-        summary: 'A collection with its documents',
-        description: 'The documents are in the order of the collection, without drafts.',
-        params: nameParameter,
-        response: reads(json('CollectionDetail', 'The collection'), 404),
+function detailRoute(app: Api, { baseUrl, lookups, sendAnswer }: Services): void {
+  const schema = {
+    operationId: 'getCollection',
+    tags: ['Collections'],
+    summary: 'A collection with its documents',
+    description: 'The documents are in the order of the collection, without drafts.',
+    params: nameParameter,
+    response: reads(json('CollectionDetail', 'The collection'), 404),
+  };
+  app.get('/collections/:name', { schema }, (request, reply) => {
+    const { name } = request.params;
+    return sendAnswer(request, reply, {
+      key: [name],
+      make: async () => {
+        const collection = await lookups.collection(name);
+        const documents = collection.documents.map((document) => documentToView(document, baseUrl));
+        return { body: { ...toView(collection, baseUrl), documents } };
       },
-    },
-    (request, reply) => {
-      const { name } = request.params;
-      return sendAnswer(request, reply, {
-        key: [name],
-        make: async () => {
-          const collection = await lookups.collection(name);
-          const documents = collection.documents.map((document) => documentToView(document, baseUrl));
-          return { body: { ...toView(collection, baseUrl), documents } };
-        },
-      });
-    },
-  );
+    });
+  });
+}
 
-  for (const [path, kind, operationId, summary] of [
-    ['/tags', 'tag', 'listTags', 'List tags'],
-    ['/types', 'type', 'listTypes', 'List types'],
-  ] as const)
-    app.get(
-      path,
-      {
-        schema: {
-          operationId,
-          tags: ['Tags and types'],
-          summary,
-          description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
-          response: reads(json('TermList', 'All that documents have')),
-        },
-      },
-      (request, reply) => {
-        const drafts = seesDrafts(request);
-        return sendAnswer(request, reply, {
-          key: [drafts],
-          make: async () => ({ body: { items: await index.terms(kind, { drafts }) } }),
-        });
-      },
-    );
-};
+function termRoute(
+  app: Api,
+  { index, sendAnswer }: Services,
+  [path, kind, operationId, summary]: readonly [string, 'tag' | 'type', string, string],
+): void {
+  const schema = {
+    operationId,
+    tags: ['Tags and types'],
+    summary,
+    description: `All of them, the most used first. A \`slug\` is what the parameter \`${kind}\` of the list of documents takes.`,
+    response: reads(json('TermList', 'All that documents have')),
+  };
+  app.get(path, { schema }, (request, reply) => {
+    const drafts = seesDrafts(request);
+    return sendAnswer(request, reply, {
+      key: [drafts],
+      make: async () => ({ body: { items: await index.terms(kind, { drafts }) } }),
+    });
+  });
+}
 
 function toView({ definition, documents }: LibraryCollection, { href }: BaseUrl): CollectionView {
   const self = `${href}/api/v1/collections/${encodeURIComponent(definition.name)}`;

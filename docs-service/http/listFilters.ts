@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
 import type { DocumentFilter } from '../search/documentIndex.ts';
 
 /** Folders with single slashes between them. None is `.` or `..`, which could lead out of the content folder. */

@@ -50,7 +50,7 @@ async function createAnswer(
   const isOther = other !== undefined && other !== asked.folder;
   const { items, total, searchMode, ...found } = isOther ? await find({ ...asked, folder: other }) : first;
   const filters = { type, tag, path, changed_since, q, mode, order };
-  const link = pageLinks({ address: `${baseUrl.href}/api/v1/docs`, filters, limit, offset, total });
+  const link = pageLinks(`${baseUrl.href}/api/v1/docs`, filters, { limit, offset, total });
   return {
     body: { items, total, limit, offset, ...found },
     page: { total, link },

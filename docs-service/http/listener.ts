@@ -3,12 +3,6 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { boundConnections, type ConnectionBounds } from './connections.ts';
 
-interface ListenerOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly bounds: ListenerBounds;
-}
-
 export interface ListenerBounds extends ConnectionBounds {
   /** Milliseconds in which the headers of a request arrive, and a whole request. */
   readonly headersTime: number;
@@ -16,7 +10,7 @@ export interface ListenerBounds extends ConnectionBounds {
 }
 
 /** Opens the socket of the service. It exists before the routes, because they contain its address. */
-export async function listen({ host, port, bounds }: ListenerOptions) {
+export async function listen(host: string, port: number, bounds: ListenerBounds) {
   let handler: RequestListener = (_request, response) => {
     const body = problemBody(503, 'The service is starting. Try again in a moment.');
     response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' }).end(body);

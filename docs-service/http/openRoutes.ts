@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopbackHost } from '../../protocol/base/loopback.ts';
 import { countWarnings } from '../content/document.ts';
 import type { Meaning } from '../meaning/meaning.ts';
+import { createEtag, revalidate } from './answers.ts';
 import { pictureHeaders } from './apiRoutes.ts';
-import { createEtag, revalidate } from './conditional.ts';
+import { readingPath } from './documentView.ts';
 import { iconOf, page, pageHeaders, type Site } from './pages.ts';
 import { createReferencePage } from './referencePage.ts';
 import { json } from './schemas.ts';
@@ -84,19 +85,18 @@ export async function inTime<Answer>(work: Promise<Answer>): Promise<Answer | un
 
 const reason = 'The last attempt to make the index failed. The log of the service says why.';
 
-interface StatusOptions extends Pick<Services, 'index' | 'authorization'> {
-  /** Whether the index could not be made at the last try. */
-  readonly hasFailed?: (() => boolean) | undefined;
-  readonly meaning?: Meaning | undefined;
-}
-
 /**
  * For the operator: whether the process runs, and whether it can answer. Neither needs a token or shows a name. Figures
  * are for those who may read, and for the machine itself: strangers would see what happens to documents that are not
  * public. Behind a proxy on the same machine, strangers come from there, too.
  */
-export const statusRoutes: FastifyPluginAsyncTypebox<StatusOptions> = async (app, options) => {
-  const { index, authorization, hasFailed, meaning } = options;
+export const statusRoutes: FastifyPluginAsyncTypebox<
+  Pick<Services, 'index' | 'authorization'> & {
+    /** Whether the index could not be made at the last try. */
+    readonly hasFailed?: (() => boolean) | undefined;
+    readonly meaning?: Meaning | undefined;
+  }
+> = async (app, { index, authorization, hasFailed, meaning }) => {
   app.get(
     '/healthz',
     {
@@ -152,3 +152,38 @@ function isOwnMachine({ socket, headers }: FastifyRequest): boolean {
 
 /** By what proxies say for whom they ask. */
 const forwarding = 'forwarded x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip via'.split(' ');
+
+type AliasRequest = FastifyRequest<{ Params: { '*': string } }>;
+
+/** Where nothing else is, the addresses that documents had in other programs lead to them. */
+export async function aliasRoute(app: FastifyInstance, services: Services): Promise<void> {
+  app.get('/*', { config: { isFallback: true } }, async (request: AliasRequest, reply) => {
+    const leads = await tryLeadToAlias(services, request, reply);
+    return leads ? reply : reply.callNotFound();
+  });
+}
+
+/**
+ * Redirects to the document that has this address as an alias. False if there is none that the reader may see, which
+ * looks as if there were none at all.
+ */
+export async function tryLeadToAlias(
+  { findAlias, readPublic, owner, authorization, site }: Services,
+  request: AliasRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const isOwner = await owner.isSignedIn(request);
+  const find = async () => {
+    const { has } = isOwner ? { has: () => true } : await readPublic();
+    return findAlias(request.params['*'], ({ slug }) => has(slug));
+  };
+  // While the index is away, nothing is known of aliases.
+  const found = await find().catch(() => undefined);
+  if (found === undefined) return false;
+  if (isOwner) authorization.countOwnerRequest(reply);
+  else if (request.visitor === null) authorization.countVisit(request, reply);
+  // Browsers would keep it, and what is public no more is closed at once.
+  const headers = { 'cache-control': 'private, no-cache', vary: 'Cookie, Origin' };
+  void reply.headers(headers).redirect(readingPath(site, found.slug), 308);
+  return true;
+}

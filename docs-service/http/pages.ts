@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { UsageError } from '../base/options.ts';
-import { withoutIllegalCharacters } from '../content/plainText.ts';
+import { withoutIllegalCharacters } from '../content/inlineText.ts';
 import { tryPictureType } from '../formats/markdown/pictureType.ts';
 import { pageStyle } from './pageStyle.ts';
 import { readingScript } from './reading/readingScript.ts';

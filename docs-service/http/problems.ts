@@ -17,12 +17,11 @@ interface ProblemError {
 /** The answer to a request that cannot be fulfilled. Its detail says what to do. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
-  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly ProblemError[] | undefined;
 
   constructor(
-    status: number,
+    readonly status: number,
     detail: string,
     more: {
       readonly headers?: Record<string, string>;
@@ -31,7 +30,6 @@ export class HttpProblem extends Error {
     } = {},
   ) {
     super(detail, { cause: more.cause });
-    this.status = status;
     this.headers = more.headers ?? {};
     this.errors = more.errors;
   }
@@ -40,11 +38,9 @@ export class HttpProblem extends Error {
 /** The document has another slug; `answerErrors` leads there on the same route. */
 export class DocumentMovedError extends Error {
   override readonly name = 'DocumentMovedError';
-  readonly slug: string;
 
-  constructor(slug: string) {
+  constructor(readonly slug: string) {
     super(`The document has the slug "${slug}".`);
-    this.slug = slug;
   }
 }
 
@@ -124,9 +120,7 @@ function redirection(
     String(values[name]).split('/').map(encodeURIComponent).join('/'),
   );
   const query = url.indexOf('?');
-  return new HttpProblem(308, message, {
-    headers: { location: query < 0 ? path : path + url.slice(query) },
-  });
+  return new HttpProblem(308, message, { headers: { location: query < 0 ? path : path + url.slice(query) } });
 }
 
 export function pathOf(request: FastifyRequest): string {

@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { BaseUrl } from '../base/baseUrl.ts';
-import { oneOf, pageParameters } from '../base/parameters.ts';
+import { oneOf, pageParameters, searchFields } from '../base/parameters.ts';
 import type { Paper } from '../formats/renderJob.ts';
-import { searchFields, searchModes } from '../meaning/librarySearch.ts';
+import { searchModes } from '../meaning/librarySearch.ts';
 import { filterParameters } from './listFilters.ts';
 
 /** The schemas that validate requests, write answers, and define `openapi.json`. */

@@ -4,6 +4,7 @@ import {
   type ContentListing,
   isCollection,
 } from '../content/contentFolder.ts';
+import type { ContentProblem } from '../content/document.ts';
 import { nearestFirst } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 import { isDue } from './indexedFile.ts';
@@ -14,8 +15,72 @@ const width = 8;
 /** The content of the scanned folders; `undefined` for one that is gone. */
 export type FolderScan = ReadonlyMap<string, ContentListing | undefined>;
 
+/** Milliseconds for which changes wait for a file that is being written. */
+const maxWait = 2_000;
+
+/** Scans the content folder, and says what has changed in it. */
+export class FolderScanner {
+  readonly #problems = new Map<string, readonly ContentProblem[]>();
+  /** The last full scan found nothing. */
+  #wasEmpty = false;
+  #waitingSince: number | undefined;
+
+  constructor(
+    private readonly folder: ContentFolder,
+    private readonly known: KnownFiles,
+  ) {}
+
+  /** What is wrong with the folders. */
+  get problems(): readonly ContentProblem[] {
+    return [...this.#problems.values()].flat();
+  }
+
+  /** Scans these folders with the new ones below them, or all. Throws if the content folder seems to be away. */
+  async scan(folders?: readonly string[]): Promise<FolderScan> {
+    const descend = (child: string) => folders === undefined || !this.known.hasFolder(child);
+    const scan = await scanFolders(this.folder, folders ?? [''], descend);
+    this.#checkThere(scan, folders === undefined);
+    return scan;
+  }
+
+  /** A content folder that is gone or empty because it is not mounted is not an empty library. */
+  #checkThere(scan: FolderScan, isAll: boolean): void {
+    if (!scan.has('')) return;
+    const root = scan.get('');
+    if (root === undefined)
+      throw new Error('The content folder is gone. The documents are served as they were until it is back.');
+    const isEmpty = root.isEmpty && this.known.hasFiles();
+    const isConfirmed = isAll && this.#wasEmpty;
+    if (isAll) this.#wasEmpty = isEmpty;
+    if (isEmpty && !isConfirmed)
+      throw new Error(
+        'The content folder is empty. The documents are served as they were, unless the next full scan also finds it empty.',
+      );
+  }
+
+  /**
+   * Whether a changed file is still being written. Then all changes wait for it, up to a limit: they may belong to it,
+   * as in a `git pull`.
+   */
+  waitsFor(scan: FolderScan, view: FolderView): boolean {
+    const isUnsettled = (file: ContentFile) => !isKnown(file, view) && !isSettled(file, view);
+    if (![...scan.values()].some((listing) => listing?.files.some(isUnsettled)))
+      this.#waitingSince = undefined;
+    else this.#waitingSince ??= view.now;
+    return this.#waitingSince !== undefined && view.now - this.#waitingSince < maxWait;
+  }
+
+  compare(scan: FolderScan, view: FolderView): Comparison {
+    for (const [folder, listing] of scan) this.#problems.set(folder, listing?.problems ?? []);
+    const comparison = compareFolders(scan, view);
+    for (const folder of this.#problems.keys())
+      if (!this.known.hasFolder(folder)) this.#problems.delete(folder);
+    return comparison;
+  }
+}
+
 /** Scans some folders, and all their subfolders that `descend` accepts. */
-export async function scanFolders(
+async function scanFolders(
   folder: ContentFolder,
   starts: readonly string[],
   descend: (folder: string) => boolean,
@@ -42,7 +107,7 @@ export interface FolderView {
   readonly areAllSettled: boolean;
 }
 
-export interface Comparison {
+interface Comparison {
   /** New or changed files, the nearest to the content folder first. */
   readonly changed: readonly ContentFile[];
   readonly gone: readonly IndexedFile[];
@@ -53,15 +118,8 @@ export interface Comparison {
 /** A file that was written less than this many milliseconds ago may be incomplete. */
 const settling = 150;
 
-/** Whether a changed file is still being written. Other changes may belong to it, as in a `git pull`. */
-export function hasUnsettled(scan: FolderScan, view: FolderView): boolean {
-  return [...scan.values()].some((listing) =>
-    listing?.files.some((file) => !isKnown(file, view) && !isSettled(file, view)),
-  );
-}
-
 /** The changes in the scanned folders. It forgets folders that are gone, and records new ones. */
-export function compareFolders(scan: FolderScan, view: FolderView): Comparison {
+function compareFolders(scan: FolderScan, view: FolderView): Comparison {
   const changed: ContentFile[] = [];
   const gone: IndexedFile[] = [];
   const unsettled = new Set<string>();

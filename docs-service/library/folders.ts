@@ -1,4 +1,4 @@
-import { folded } from '../../protocol/base/platform/folder.ts';
+import { folded } from '../../protocol/base/platform/folders.ts';
 import { restPlace } from '../content/navigation.ts';
 import { folderPagePaths, isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';

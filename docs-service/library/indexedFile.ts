@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ContentError } from '../../protocol/base/contentError.ts';
+import { ContentError } from '../../protocol/base/yaml.ts';
 import { piecesOf } from '../base/database.ts';
 import { type ContentFile, type ContentFolder, coarsest } from '../content/contentFolder.ts';
 import type { Document } from '../content/document.ts';
@@ -35,12 +35,12 @@ export async function tryReadFile(
       return { file: known.look === look ? known : { ...known, look } };
     const includes: Record<string, string> = {};
     const refused: string[] = [];
-    const include = (from: string) => {
+    const include = (from: string, isTitled?: boolean) => {
       includes[from] = folder.lookNow(from) ?? '';
       if (!mayInclude(from)) refused.push(from);
       const found = mayInclude(from) ? folder.readNow(from) : undefined;
       try {
-        return found && tryIncludable(from, found, options);
+        return found && tryIncludable(from, found, options, isTitled);
       } catch {
         return undefined;
       }

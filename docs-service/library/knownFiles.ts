@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix';
+import type { Document } from '../content/document.ts';
 import { pathSlugs } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 import type { ParsedFile } from './indexedFile.ts';
@@ -171,4 +172,43 @@ export function nameFiles(
     if (isServed) rename(path, slug);
   }
   return { slugs: [...slugs].filter((slug) => slug !== null), renamed: [...renamed] };
+}
+
+/** The path that is served for each slug. */
+export class ServedSlugs {
+  readonly #paths = new Map<string, string>();
+
+  constructor(
+    private readonly known: KnownFiles,
+    private readonly read: (file: IndexedFile) => Promise<Document | undefined>,
+  ) {}
+
+  clear(): void {
+    this.#paths.clear();
+  }
+
+  note(slug: string, path: string): void {
+    this.#paths.set(slug, path);
+  }
+
+  /**
+   * The document that is now served for each slug, and the slugs that have none any more.
+   * @param documents those that were read, by their paths
+   */
+  async succeed(slugs: readonly string[], documents: ReadonlyMap<string, Document>) {
+    const put: Document[] = [];
+    const remove: string[] = [];
+    for (const slug of slugs) {
+      const holder = this.known.holder(slug);
+      if (holder === undefined) {
+        if (this.#paths.delete(slug)) remove.push(slug);
+        continue;
+      }
+      const file = holder === this.#paths.get(slug) ? undefined : this.known.get(holder);
+      const document = documents.get(holder) ?? (file && (await this.read(file)));
+      if (document !== undefined) put.push({ ...document, slug });
+      this.note(slug, holder);
+    }
+    return { put, remove };
+  }
 }

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { linkedSignal } from '../../protocol/base/abort.ts';
 import { UnavailableError } from '../base/database.ts';
 import type { ContentFolder } from '../content/contentFolder.ts';
+import type { WriterLease } from '../search/documentIndex.ts';
 import type { LibraryIndexer } from './libraryIndexer.ts';
 import { LibraryWatcher } from './libraryWatcher.ts';
 
@@ -20,7 +24,6 @@ const soon = 500;
 
 /** Follows the content folder: one scan at a time, of the whole folder or of what changed. */
 export class Library {
-  readonly #options: LibraryOptions;
   readonly #watcher: LibraryWatcher;
   readonly #ending = new AbortController();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -37,8 +40,7 @@ export class Library {
   #hasFailed = false;
   #canWatch = true;
 
-  constructor(options: LibraryOptions) {
-    this.#options = options;
+  constructor(private readonly options: LibraryOptions) {
     this.#subscription = options.indexer.onDidLoseIndex(() => void this.lookAtAll());
     this.#watcher = new LibraryWatcher({
       root: options.folder.root,
@@ -53,7 +55,7 @@ export class Library {
 
   /** Resolves after the first scan of the whole folder. */
   async start(): Promise<void> {
-    this.#timers.add(setInterval(() => void this.lookAtAll(), this.#options.rescan * 1_000));
+    this.#timers.add(setInterval(() => void this.lookAtAll(), this.options.rescan * 1_000));
     await this.lookAtAll();
   }
 
@@ -103,7 +105,7 @@ export class Library {
   }
 
   async #look(folders: readonly string[] | undefined): Promise<void> {
-    const { indexer, onError } = this.#options;
+    const { indexer, onError } = this.options;
     try {
       const { unsettled } = await indexer.sync(folders, this.#ending.signal);
       this.#unsettled = unsettled;
@@ -123,7 +125,7 @@ export class Library {
 
   /** Changes were missed while the index was down, and the index may be a new one. */
   #lookAgain(): void {
-    if (this.#wait >= this.#options.rescan * 1_000) return;
+    if (this.#wait >= this.options.rescan * 1_000) return;
     this.#later(this.#wait, () => this.lookAtAll());
     this.#wait *= 2;
   }
@@ -134,5 +136,71 @@ export class Library {
       void look();
     }, milliseconds);
     this.#timers.add(timer);
+  }
+}
+
+/** Milliseconds between two tries to become the writer; another instance takes over within 10 s. */
+const period = 3_000;
+
+/** Of all instances on one database, one at a time follows the files. This waits for its turn, again and again. */
+export class WriterElection {
+  readonly #ending = new AbortController();
+  #library: Library | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: {
+      /** Undefined if another instance is the writer. */
+      readonly tryBecomeWriter: () => Promise<WriterLease | undefined>;
+      readonly openLibrary: () => Promise<Library>;
+      readonly onError: (error: Error) => void;
+    },
+  ) {}
+
+  /** Resolves once this instance has scanned all files, or another one is the writer. */
+  start(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#running = this.#takeTurns(resolve);
+    });
+  }
+
+  /** Undefined while another instance is the writer. */
+  get library(): Library | undefined {
+    return this.#library;
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+  }
+
+  async #takeTurns(onFirst: () => void): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const lease = await this.options.tryBecomeWriter();
+        if (lease !== undefined) await this.#write(lease, onFirst);
+      } catch (error) {
+        this.options.onError(error as Error);
+      }
+      onFirst();
+      await wait(period, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Follows the files until the lease is lost or the service ends. */
+  async #write(lease: WriterLease, onFirst: () => void): Promise<void> {
+    const over = linkedSignal(lease.lost, this.#ending.signal);
+    try {
+      this.#library = await this.options.openLibrary();
+      const isOver = over.signal.aborted ? Promise.resolve() : once(over.signal, 'abort');
+      await Promise.race([this.#library.start().then(onFirst), isOver]);
+      await isOver;
+    } finally {
+      over.unlink();
+      await this.#library?.close();
+      this.#library = undefined;
+      await lease.dispose();
+    }
   }
 }

@@ -4,16 +4,10 @@ import {
   type ParsedCollection,
   parseCollectionFile,
 } from '../content/collectionFile.ts';
-import {
-  byPath,
-  type ContentFile,
-  type ContentFolder,
-  documentEndings,
-  isCollection,
-} from '../content/contentFolder.ts';
+import { byPath, type ContentFile, type ContentFolder, isCollection } from '../content/contentFolder.ts';
 import type { ContentProblem } from '../content/document.ts';
 import { pagesIn } from '../content/navigation.ts';
-import { folderPagePaths } from '../content/slug.ts';
+import { documentEndings, folderPagePaths } from '../content/slug.ts';
 import type { DocumentIndex, LocatedMetadata } from '../search/documentIndex.ts';
 import { inOrder } from '../search/documentRecord.ts';
 import { documentsIn, inTreeOrder, readFolders } from './folders.ts';
@@ -79,15 +73,12 @@ type Outcome = ParsedCollection | { readonly problem: string };
 
 /** The files of `collections/`. There are few, and an unchanged file is not read again. */
 export class CollectionShelf {
-  readonly #folder: ContentFolder;
   readonly #read = new Map<string, { readonly look: string; readonly outcome: Outcome }>();
 
-  constructor(folder: ContentFolder) {
-    this.#folder = folder;
-  }
+  constructor(private readonly folder: ContentFolder) {}
 
   async load(index: ListedIndex): Promise<Shelf> {
-    const listing = await this.#folder.list('collections');
+    const listing = await this.folder.list('collections');
     const files = (listing?.files ?? []).filter(({ path }) => isCollection(path)).sort(byPath);
     for (const path of this.#read.keys())
       if (!files.some((file) => file.path === path)) this.#read.delete(path);
@@ -112,13 +103,13 @@ export class CollectionShelf {
   /** The paths that its list of pages names, if it has one. */
   #pagesOf({ summary }: CollectionDefinition): readonly string[] | undefined {
     if (summary === undefined) return undefined;
-    return pagesIn(summary, new TextDecoder().decode(this.#folder.readNow(summary)));
+    return pagesIn(summary, new TextDecoder().decode(this.folder.readNow(summary)));
   }
 
   async #outcomeOf(found: ContentFile): Promise<Outcome> {
     const before = this.#read.get(found.path);
     if (before !== undefined && found.look !== '' && before.look === found.look) return before.outcome;
-    const outcome = await this.#folder.read(found.path).then(
+    const outcome = await this.folder.read(found.path).then(
       (bytes) => tryParse(found.path, bytes),
       (error: Error) => ({ problem: error.message }),
     );

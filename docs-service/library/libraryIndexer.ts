@@ -1,19 +1,10 @@
 import { basename } from 'node:path/posix';
 import type { ContentFile, ContentFolder } from '../content/contentFolder.ts';
-import type { ContentProblem, Document } from '../content/document.ts';
 import { isFolderPage } from '../content/slug.ts';
 import type { DocumentIndex, IndexedFile, IndexWriter } from '../search/documentIndex.ts';
-import {
-  type Comparison,
-  compareFolders,
-  type FolderScan,
-  type FolderView,
-  hasUnsettled,
-  isKnown,
-  scanFolders,
-} from './folderScan.ts';
+import { type FolderScan, FolderScanner, type FolderView, isKnown } from './folderScan.ts';
 import { type ParsedFile, piecesToRead, readInOrder, tryReadFile } from './indexedFile.ts';
-import { folderOf, KnownFiles, nameFiles } from './knownFiles.ts';
+import { folderOf, KnownFiles, nameFiles, ServedSlugs } from './knownFiles.ts';
 import { CollectionShelf, type Shelf } from './libraryCollections.ts';
 import { LibraryLinks } from './libraryLinks.ts';
 import { LibraryTree } from './libraryTree.ts';
@@ -48,8 +39,6 @@ export interface SyncResult {
   readonly unsettled: readonly string[];
 }
 
-/** Milliseconds for which changes wait for a file that is being written. */
-const maxWait = 2_000;
 /** Up to this many changed files become visible in one step. */
 const atomic = 2_000;
 /** Of a file that is read again whatever it looks like. */
@@ -59,9 +48,8 @@ const unread = { look: '', contentHash: '', sourceHash: '' };
 
 /** Keeps the index in step with the files. The caller runs one sync at a time. */
 export class LibraryIndexer {
-  readonly #options: LibraryIndexerOptions;
   readonly #known = new KnownFiles();
-  readonly #register: SlugRegister;
+  readonly #scanner: FolderScanner;
   readonly #shelf: CollectionShelf;
   readonly #links: LibraryLinks;
   readonly #tree: LibraryTree;
@@ -70,29 +58,30 @@ export class LibraryIndexer {
   #retitled: ReadonlySet<string> = new Set();
   /** Folders whose `_index.md` makes drafts of all documents below. */
   readonly #drafts = new Set<string>();
-  readonly #folderProblems = new Map<string, readonly ContentProblem[]>();
-  /** The path that is served for each slug. */
-  readonly #served = new Map<string, string>();
+  /** Reads a file that was not read because it had not changed, although it has another slug. */
+  readonly #served = new ServedSlugs(
+    this.#known,
+    async (file) => (await this.#read({ ...file, changed: 0 }))?.document,
+  );
   /** How the known files were read. */
   #reading = '';
   /** Files that were documents when this began. */
   readonly #formerly = new Set<string>();
   readonly #reports: Reports;
-  /** The last full scan found nothing. */
-  #wasEmpty = false;
   #appliedShelf = '';
   #isComplete = false;
   /** The id of the index that `#known` describes. */
   #indexId = '';
-  #waitingSince: number | undefined;
   /** The index did not take the last changes, so `#known` may be ahead of it. */
   #ahead = false;
   /** The register may have files that disappeared while nobody looked. */
   #mayHaveMissed = true;
 
-  private constructor(options: LibraryIndexerOptions, register: SlugRegister) {
-    this.#options = options;
-    this.#register = register;
+  private constructor(
+    private readonly options: LibraryIndexerOptions,
+    private readonly register: SlugRegister,
+  ) {
+    this.#scanner = new FolderScanner(options.folder, this.#known);
     this.#shelf = new CollectionShelf(options.folder);
     this.#reports = new Reports(options);
     this.#links = new LibraryLinks(options.folder);
@@ -111,12 +100,12 @@ export class LibraryIndexer {
     this.#served.clear();
     this.#drafts.clear();
     this.#appliedShelf = '';
-    const { index } = this.#options;
+    const { index } = this.options;
     const { indexId, isComplete, reading, files } = await index.files();
     for (const file of files) this.#known.put(this.#isAsRecorded(file) ? file : { ...file, ...unread });
     this.#forget(await index.lostFiles());
     for (const { slug, path, cascades } of files) {
-      if (slug !== null) this.#served.set(slug, path);
+      if (slug !== null) this.#served.note(slug, path);
       if (cascades) this.#drafts.add(folderOf(path));
     }
     this.#links.recall();
@@ -130,7 +119,7 @@ export class LibraryIndexer {
   /** Files whose documents the index has lost, or has in an older version, are indexed again. */
   #forget(paths: readonly string[]): void {
     this.#readLater(paths.flatMap((path) => this.#known.get(path) ?? []));
-    if (paths.length > 0) this.#options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
+    if (paths.length > 0) this.options.onLoss?.(`${lossSentence(paths)} They are indexed again.`);
   }
 
   #readLater(files: readonly IndexedFile[]): void {
@@ -142,8 +131,8 @@ export class LibraryIndexer {
    * whole library: this program may have another answer to what is in the future now, or another title.
    */
   #isAsRecorded({ path, slug, named, due }: IndexedFile): boolean {
-    const isNamed = slug === null || slug === named?.slug || this.#register.adopt(path, slug);
-    const isStart = this.#options.title !== undefined && isFolderPage(path) && folderOf(path) === '';
+    const isNamed = slug === null || slug === named?.slug || this.register.adopt(path, slug);
+    const isStart = this.options.title !== undefined && isFolderPage(path) && folderOf(path) === '';
     return isNamed && due === undefined && !isStart;
   }
 
@@ -153,7 +142,7 @@ export class LibraryIndexer {
 
   /** Called when somebody has deleted the index, so that all files must be read. */
   onDidLoseIndex(listener: () => void): { dispose(): void } {
-    const { index } = this.#options;
+    const { index } = this.options;
     const look = (indexId: string) => indexId !== this.#indexId && listener();
     return index.onDidChange(() => void index.indexId().then(look, () => undefined));
   }
@@ -163,30 +152,30 @@ export class LibraryIndexer {
    * incomplete, or is not the same one as before.
    */
   async sync(folders?: readonly string[], signal?: AbortSignal): Promise<SyncResult> {
-    const isRecalled = this.#ahead || (await this.#options.index.indexId()) !== this.#indexId;
+    const isRecalled = this.#ahead || (await this.options.index.indexId()) !== this.#indexId;
     if (isRecalled) await this.#recall();
-    const isOther = this.#options.folder.renew() || isRecalled || !this.#isComplete;
-    let scan = await this.#scan(isOther ? undefined : folders);
-    if (await this.#readCascades(scan)) scan = await this.#scan();
+    const isOther = this.options.folder.renew() || isRecalled || !this.#isComplete;
+    let scan = await this.#scanner.scan(isOther ? undefined : folders);
+    if (await this.#readCascades(scan)) scan = await this.#scanner.scan();
     this.#tree.look(scan);
     if (this.#tree.reading !== this.#reading) {
       this.#readLater([...this.#known.files()]);
-      if (!isOther && folders !== undefined) scan = await this.#scan();
+      if (!isOther && folders !== undefined) scan = await this.#scanner.scan();
       this.#reading = this.#tree.reading;
     }
-    if (this.#waitsFor(scan)) return { changed: 0, unsettled: [...scan.keys()] };
+    if (this.#scanner.waitsFor(scan, this.#view())) return { changed: 0, unsettled: [...scan.keys()] };
     this.#ahead = true;
     this.#rights.begin();
-    const { changed, gone, unsettled } = this.#compare(scan);
+    const { changed, gone, unsettled } = this.#scanner.compare(scan, this.#view());
     for (const { path, slug } of gone) if (slug !== null) this.#formerly.add(path);
     this.#releaseMissed(scan);
     const pieces = changed.length <= atomic ? [changed] : piecesToRead(changed);
     let news = await this.#applyPieces(pieces, gone, signal);
     news += await this.#readAgain(signal);
-    const shelf = await this.#shelf.load(this.#options.index);
+    const shelf = await this.#shelf.load(this.options.index);
     news += await this.#readIncluders(shelf, signal);
-    await this.#register.write();
-    this.#register.settle();
+    await this.register.write();
+    this.register.settle();
     this.#links.note(scan, news > 0);
     await this.#applyLinks(signal);
     await this.#applyShelf(shelf);
@@ -205,7 +194,7 @@ export class LibraryIndexer {
   /** Before anyone can read more than until now. */
   async #readIncluders({ collections }: Shelf, signal?: AbortSignal): Promise<number> {
     if (!this.#rights.isNeeded) return 0;
-    const paths = await publicPaths(this.#options.index, collections);
+    const paths = await publicPaths(this.options.index, collections);
     return this.#readThese(this.#rights.settle(paths), signal);
   }
 
@@ -214,13 +203,6 @@ export class LibraryIndexer {
     const found = Array.from(files, ({ path, look }) => ({ path, look, ...unsized }));
     for (const file of files) this.#known.put({ ...file, contentHash: '', sourceHash: '' });
     return this.#applyPieces(piecesToRead(found), [], signal);
-  }
-
-  async #scan(folders?: readonly string[]): Promise<FolderScan> {
-    const descend = (child: string) => folders === undefined || !this.#known.hasFolder(child);
-    const scan = await scanFolders(this.#options.folder, folders ?? [''], descend);
-    this.#checkThere(scan, folders === undefined);
-    return scan;
   }
 
   /** Resolves with whether known files must be read again, because an `_index.md` above them says something else. */
@@ -240,51 +222,20 @@ export class LibraryIndexer {
     return below.length > 0;
   }
 
-  /** A content folder that is gone or empty because it is not mounted is not an empty library. */
-  #checkThere(scan: FolderScan, isAll: boolean): void {
-    if (!scan.has('')) return;
-    const root = scan.get('');
-    if (root === undefined)
-      throw new Error('The content folder is gone. The documents are served as they were until it is back.');
-    const isEmpty = root.isEmpty && this.#known.hasFiles();
-    const isConfirmed = isAll && this.#wasEmpty;
-    if (isAll) this.#wasEmpty = isEmpty;
-    if (isEmpty && !isConfirmed)
-      throw new Error(
-        'The content folder is empty. The documents are served as they were, unless the next full scan also finds it empty.',
-      );
-  }
-
-  /** Whether something is still being written. Then all changes wait for it, up to a limit. */
-  #waitsFor(scan: FolderScan): boolean {
-    const now = this.#options.now();
-    if (!hasUnsettled(scan, this.#view())) this.#waitingSince = undefined;
-    else this.#waitingSince ??= now;
-    return this.#waitingSince !== undefined && now - this.#waitingSince < maxWait;
-  }
-
-  #compare(scan: FolderScan): Comparison {
-    for (const [folder, listing] of scan) this.#folderProblems.set(folder, listing?.problems ?? []);
-    const comparison = compareFolders(scan, this.#view());
-    for (const folder of this.#folderProblems.keys())
-      if (!this.#known.hasFolder(folder)) this.#folderProblems.delete(folder);
-    return comparison;
-  }
-
   /** Files that are in the register, but neither in the index nor in the folder. */
   #releaseMissed(scan: FolderScan): void {
     if (!this.#mayHaveMissed || !scan.has('')) return;
     const there = new Set(
       [...scan.values()].flatMap((listing) => listing?.files.map(({ path }) => path) ?? []),
     );
-    for (const path of this.#register.paths())
-      if (!there.has(path) && this.#known.get(path) === undefined) this.#register.release(path);
+    for (const path of this.register.paths())
+      if (!there.has(path) && this.#known.get(path) === undefined) this.register.release(path);
     this.#mayHaveMissed = false;
   }
 
   /** While the first index is built, there is no earlier state that could stay as it was. */
   #view(): FolderView {
-    return { known: this.#known, now: this.#options.now(), areAllSettled: !this.#isComplete };
+    return { known: this.#known, now: this.options.now(), areAllSettled: !this.#isComplete };
   }
 
   /**
@@ -308,7 +259,7 @@ export class LibraryIndexer {
         const progress = { done, total };
         const { applied, changed } = await this.#send(files, read, at === 0 ? gone : []);
         news += changed;
-        const reported = applied.then(() => (total > 0 ? this.#options.onProgress?.(progress) : undefined));
+        const reported = applied.then(() => (total > 0 ? this.options.onProgress?.(progress) : undefined));
         // Until it is awaited, which reports it.
         reported.catch(() => undefined);
         sent.push(reported);
@@ -341,17 +292,17 @@ export class LibraryIndexer {
     if (changed === 0) return { changed, applied: Promise.resolve() };
     // The files are still known as they were before.
     for (const { file } of present) this.#reports.addFileWarnings(file, this.#known.get(file.path));
-    const named = nameFiles(present, removeFiles, this.#known, this.#register);
-    await this.#register.write();
+    const named = nameFiles(present, removeFiles, this.#known, this.register);
+    await this.register.write();
     const slugs = [...new Set([...named.slugs, ...gone.flatMap(({ slug }) => slug ?? [])])];
     const documents = new Map(
       present.flatMap(({ file, document }) => (document ? [[file.path, document]] : [])),
     );
-    const { put, remove } = await this.#succession(slugs, documents);
+    const { put, remove } = await this.#served.succeed(slugs, documents);
     const paths = new Set([...present.map(({ file }) => file.path), ...named.renamed]);
     const putFiles = [...paths].map((path) => this.#known.get(path)).filter((file) => file !== undefined);
-    const applying = this.#options.index.apply({
-      ...{ indexId: this.#indexId, at: this.#options.now() },
+    const applying = this.options.index.apply({
+      ...{ indexId: this.#indexId, at: this.options.now() },
       ...{ put, remove, putFiles, removeFiles },
     });
     const applied = applying.then(() => {
@@ -362,62 +313,33 @@ export class LibraryIndexer {
   }
 
   #read(found: Pick<ContentFile, 'path' | 'changed' | 'look'>, known?: IndexedFile) {
-    const { now, future = false } = this.#options;
+    const { now, future = false, title } = this.options;
     const below = [...this.#drafts].some((folder) => folder === '' || found.path.startsWith(`${folder}/`));
-    const isRetitled = this.#retitled.has(found.path);
-    const options = { known, now: now(), future, below, isRetitled, tree: this.#tree.marks };
     const listed = this.#tree.listed(found.path);
-    return tryReadFile(this.#options.folder, found, {
-      ...{ ...options, libraryTitle: this.#options.title },
+    return tryReadFile(this.options.folder, found, {
+      ...{ known, now: now(), future, below, tree: this.#tree.marks, libraryTitle: title },
+      isRetitled: this.#retitled.has(found.path),
       mayInclude: (from) => !this.#tree.isDocument(from) || this.#rights.may(from, found.path),
       ...(listed === undefined ? {} : { listed }),
     });
   }
 
-  /** The document that is now served for each slug, and the slugs that have none any more. */
-  async #succession(
-    slugs: readonly string[],
-    documents: ReadonlyMap<string, Document>,
-  ): Promise<{ readonly put: readonly Document[]; readonly remove: readonly string[] }> {
-    const put: Document[] = [];
-    const remove: string[] = [];
-    for (const slug of slugs) {
-      const holder = this.#known.holder(slug);
-      const before = this.#served.get(slug);
-      if (holder === undefined) {
-        if (this.#served.delete(slug)) remove.push(slug);
-        continue;
-      }
-      const document =
-        documents.get(holder) ?? (holder === before ? undefined : await this.#documentOf(holder));
-      if (document !== undefined) put.push({ ...document, slug });
-      this.#served.set(slug, holder);
-    }
-    return { put, remove };
-  }
-
-  /** Reads a file that was not read because it had not changed, although it has another slug. */
-  async #documentOf(path: string): Promise<Document | undefined> {
-    const known = this.#known.get(path);
-    return known === undefined ? undefined : (await this.#read({ ...known, changed: 0 }))?.document;
-  }
-
   async #applyLinks(signal?: AbortSignal): Promise<void> {
-    const gone = new Set([...this.#register.gonePaths(), ...this.#formerly]);
+    const gone = new Set([...this.register.gonePaths(), ...this.#formerly]);
     const linkWarnings = await this.#links.tryReport(this.#known, gone, this.#tree.warnings, signal);
     if (linkWarnings === undefined) return;
-    await this.#options.index.apply({ indexId: this.#indexId, linkWarnings });
+    await this.options.index.apply({ indexId: this.#indexId, linkWarnings });
     this.#reports.setLinkWarnings(linkWarnings);
   }
 
   /** Applies the collections if they, or documents that they name, have changed. */
   async #applyShelf({ collections, problems }: Shelf): Promise<void> {
-    const collectionProblems = [...problems, ...[...this.#folderProblems.values()].flat()];
+    const collectionProblems = [...problems, ...this.#scanner.problems];
     const reading = this.#reading;
     const shelf = JSON.stringify([collections, collectionProblems, reading]);
     if (shelf === this.#appliedShelf && this.#isComplete) return;
     const changes = { collections, collectionProblems, reading, isComplete: true } as const;
-    await this.#options.index.apply({ indexId: this.#indexId, ...changes });
+    await this.options.index.apply({ indexId: this.#indexId, ...changes });
     this.#appliedShelf = shelf;
     this.#isComplete = true;
     this.#reports.setCollectionProblems(collectionProblems);

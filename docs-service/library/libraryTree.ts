@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path/posix';
-import { type ContentFolder, documentEnding } from '../content/contentFolder.ts';
+import type { ContentFolder } from '../content/contentFolder.ts';
 import { tryOtherPlace } from '../content/contentPlaces.ts';
 import type { TreeMarks } from '../content/dialects/dialect.ts';
 import { foldersAbove } from '../content/dialects/includes.ts';
@@ -8,6 +8,7 @@ import type { ReadingOptions } from '../content/documentFile.ts';
 import { tryDecode } from '../content/links.ts';
 import { LinkTree } from '../content/linkTree.ts';
 import { listNames, type Navigation, readNavigation } from '../content/navigation.ts';
+import { documentEnding } from '../content/slug.ts';
 import type { IndexedFile } from '../search/documentIndex.ts';
 import type { FolderScan } from './folderScan.ts';
 import { folderOf, type KnownFiles } from './knownFiles.ts';
@@ -29,8 +30,6 @@ const many = 3;
 
 /** What the whole content folder says about each of its files. */
 export class LibraryTree {
-  readonly #folder: ContentFolder;
-  readonly #known: KnownFiles;
   #marks: Pick<TreeMarks, 'isVault' | 'isJekyll' | 'isBook'> | undefined;
   #names: LinkTree | undefined;
   #navigation: Navigation = { pages: new Map(), folders: new Map(), warnings: [] };
@@ -40,19 +39,19 @@ export class LibraryTree {
   /** The other files, by their names in lower case. */
   readonly #others = new Map<string, string>();
 
-  constructor(folder: ContentFolder, known: KnownFiles) {
-    this.#folder = folder;
-    this.#known = known;
-  }
+  constructor(
+    private readonly folder: ContentFolder,
+    private readonly known: KnownFiles,
+  ) {}
 
   /** Other files, or files of another program, are read in another way. */
   get reading(): string {
-    const { docs, places, site } = this.#folder;
+    const { docs, places, site } = this.folder;
     return JSON.stringify([docs, places.otherFolders, this.#marks, this.#marks?.isJekyll ? [...site] : []]);
   }
 
   look(scan: FolderScan): void {
-    const isThere = (path: string) => this.#exists(path) || this.#exists(this.#folder.docs + path);
+    const isThere = (path: string) => this.#exists(path) || this.#exists(this.folder.docs + path);
     this.#marks = {
       isVault: isThere('.obsidian'),
       isJekyll: isThere('_config.yml'),
@@ -73,7 +72,7 @@ export class LibraryTree {
     for (const [folder, listing] of scan)
       for (const name of listNames) {
         const path = join(folder, name);
-        const bytes = listing?.others.includes(name) ? this.#folder.readNow(path) : undefined;
+        const bytes = listing?.others.includes(name) ? this.folder.readNow(path) : undefined;
         if (bytes === undefined) this.#lists.delete(path);
         else this.#lists.set(path, new TextDecoder().decode(bytes));
       }
@@ -81,7 +80,7 @@ export class LibraryTree {
   }
 
   #readNavigation(): void {
-    const trees = [...this.#known.files()].flatMap(({ path, toctree }) =>
+    const trees = [...this.known.files()].flatMap(({ path, toctree }) =>
       toctree === undefined ? [] : [[path, toctree] as const],
     );
     this.#navigation = readNavigation(this.#lists, trees);
@@ -90,7 +89,7 @@ export class LibraryTree {
 
   /** Whether a file is a document, also if it has only been found. */
   isDocument(path: string): boolean {
-    return this.#scanned.has(path) || typeof this.#known.get(path)?.slug === 'string';
+    return this.#scanned.has(path) || typeof this.known.get(path)?.slug === 'string';
   }
 
   get warnings(): readonly ContentWarning[] {
@@ -112,19 +111,19 @@ export class LibraryTree {
       tryNamed: (name, from) => this.#tryNamed(name, from),
       isDocument: (path) => this.isDocument(path),
       tryPicture: (written, from) => this.#tryPicture(written, from),
-      tryOther: (path) => tryOtherPlace(this.#folder.places, path),
-      docs: this.#folder.docs,
-      site: this.#folder.site,
+      tryOther: (path) => tryOtherPlace(this.folder.places, path),
+      docs: this.folder.docs,
+      site: this.folder.site,
     };
   }
 
   #exists(path: string): boolean {
-    return this.#folder.lookNow(path) !== undefined;
+    return this.folder.lookNow(path) !== undefined;
   }
 
   /** From the folders where programs look for files: those of `/x.png`, and those outside of the content folder. */
   #tryPicture(written: string, from: string): string | undefined {
-    const { places } = this.#folder;
+    const { places } = this.folder;
     const path = tryDecode(written) ?? written;
     if (!path.startsWith('/')) {
       const place = join(dirname(from), path);
@@ -143,8 +142,8 @@ export class LibraryTree {
 
   #tryNamed(name: string, from: string): string | undefined {
     this.#names ??= new LinkTree(
-      [...this.#known.files(), ...[...this.#scanned].map((path) => this.#known.get(path) ?? { path })],
-      this.#folder,
+      [...this.known.files(), ...[...this.#scanned].map((path) => this.known.get(path) ?? { path })],
+      this.folder,
     );
     return this.#names.tryNamed(name, from) ?? this.#others.get(basename(name.trim()).toLowerCase());
   }
@@ -152,14 +151,13 @@ export class LibraryTree {
   /** Files that must be read again because of others: what they include, name or show in vain has changed. */
   stale(): readonly IndexedFile[] {
     this.#names = undefined;
-    if (this.#hasTrees || [...this.#known.files()].some(({ toctree }) => toctree !== undefined))
+    if (this.#hasTrees || [...this.known.files()].some(({ toctree }) => toctree !== undefined))
       this.#readNavigation();
-    return [...this.#known.files()].filter((file) => {
+    return [...this.known.files()].filter((file) => {
       const { path, slug, includes = {}, unnamed = [], unplaced = [], navigation } = file;
       const listed = this.listed(path);
       if (slug !== null && navigation !== (listed && JSON.stringify(listed))) return true;
-      const isOther = ([file, look]: readonly [string, string]) =>
-        (this.#folder.lookNow(file) ?? '') !== look;
+      const isOther = ([file, look]: readonly [string, string]) => (this.folder.lookNow(file) ?? '') !== look;
       return (
         Object.entries(includes).some(isOther) ||
         unnamed.some((name) => this.#tryNamed(name, path) !== undefined) ||
@@ -172,7 +170,7 @@ export class LibraryTree {
   retitled(): ReadonlySet<string> {
     const counts = new Map<string, number>();
     const count = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
-    const titled = [...this.#known.files()].filter(({ headings }) => headings !== undefined);
+    const titled = [...this.known.files()].filter(({ headings }) => headings !== undefined);
     for (const { headings } of titled) {
       const [first = '', next = ''] = headings ?? [];
       count(first);

@@ -1,15 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { thisPlatform } from '../../protocol/base/platform/folder.ts';
-
-export interface LibraryWatcherOptions {
-  /** The content folder, absolute. */
-  readonly root: string;
-  /** Called after a moment of quiet, with the folders that changed, as paths from the content folder. */
-  readonly onDidChange: (folders: readonly string[]) => void;
-  /** Called once if the system watches no more folders; the regular scan then finds changes. */
-  readonly onDidFail: (error: Error) => void;
-}
+import { thisPlatform } from '../../protocol/base/platform/folders.ts';
 
 /** Milliseconds of quiet before changes are reported. */
 const quiet = 60;
@@ -27,7 +18,6 @@ const watchesTrees = thisPlatform === 'win32' || thisPlatform === 'darwin';
  * gets the current folders after each scan.
  */
 export class LibraryWatcher {
-  readonly #options: LibraryWatcherOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   /** The folders that the watcher of the whole tree is for. */
   #tree: ReadonlySet<string> = new Set();
@@ -37,9 +27,16 @@ export class LibraryWatcher {
   #hasFailed = false;
   #isClosed = false;
 
-  constructor(options: LibraryWatcherOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly options: {
+      /** The content folder, absolute. */
+      readonly root: string;
+      /** Called after a moment of quiet, with the folders that changed, as paths from the content folder. */
+      readonly onDidChange: (folders: readonly string[]) => void;
+      /** Called once if the system watches no more folders; the regular scan then finds changes. */
+      readonly onDidFail: (error: Error) => void;
+    },
+  ) {}
 
   /** Returns the folders whose watch begins now. */
   watch(folders: readonly string[]): readonly string[] {
@@ -73,7 +70,7 @@ export class LibraryWatcher {
   #add(folder: string): boolean {
     if (this.#isClosed || this.#hasFailed) return false;
     try {
-      const watcher = watch(join(this.#options.root, folder), { recursive: watchesTrees }, (event, name) => {
+      const watcher = watch(join(this.options.root, folder), { recursive: watchesTrees }, (event, name) => {
         if (watchesTrees) return this.#noteInTree(name);
         this.#note(folder);
         if (event === 'rename') this.#forget(folder, name);
@@ -98,7 +95,7 @@ export class LibraryWatcher {
     const inside = folder === '' ? '' : `${folder}/`;
     const changed = name === null ? inside : `${inside}${name}`;
     // If the content folder itself was replaced, its own name is reported.
-    const isRoot = folder === '' && (name === null || name === basename(this.#options.root));
+    const isRoot = folder === '' && (name === null || name === basename(this.options.root));
     if (!isRoot && name !== null && !this.#watchers.has(changed)) return;
     for (const [path, watcher] of this.#watchers) {
       const isChanged = name === null ? path.startsWith(changed) : `${path}/`.startsWith(`${changed}/`);
@@ -112,7 +109,7 @@ export class LibraryWatcher {
   #fail(error: NodeJS.ErrnoException): void {
     if (error.code !== 'ENOSPC' && error.code !== 'EMFILE') return;
     this.#hasFailed = true;
-    this.#options.onDidFail(error);
+    this.options.onDidFail(error);
   }
 
   #drop(folder: string, watcher: FSWatcher): void {
@@ -134,6 +131,6 @@ export class LibraryWatcher {
     const folders = [...this.#dirty];
     this.#dirty = new Set();
     this.#timer = undefined;
-    this.#options.onDidChange(folders);
+    this.options.onDidChange(folders);
   }
 }

@@ -74,13 +74,10 @@ async function readPublicLibrary(index: DocumentIndex): Promise<PublicLibrary> {
  * public could publish any other.
  */
 export class IncludeRights {
-  readonly #known: KnownFiles;
   /** The paths of what is public; undefined while files are read that may change that. */
   #public: ReadonlySet<string> | undefined;
 
-  constructor(known: KnownFiles) {
-    this.#known = known;
-  }
+  constructor(private readonly known: KnownFiles) {}
 
   /**
    * Until `settle`, no document includes another one.
@@ -96,7 +93,7 @@ export class IncludeRights {
 
   /** Whether any document includes another one, or was refused that. */
   get isNeeded(): boolean {
-    return [...this.#known.files()].some(
+    return [...this.known.files()].some(
       ({ includes = {}, refused }) =>
         refused !== undefined || Object.keys(includes).some((from) => this.#isDocument(from)),
     );
@@ -105,7 +102,7 @@ export class IncludeRights {
   /** Returns the files that must be read again, because they may include other documents than they did. */
   settle(paths: ReadonlySet<string>): readonly IndexedFile[] {
     this.#public = paths;
-    return [...this.#known.files()].filter(({ path, includes = {}, refused = [] }) =>
+    return [...this.known.files()].filter(({ path, includes = {}, refused = [] }) =>
       Object.keys(includes).some((from) => {
         const isRefused = this.#isDocument(from) && !this.may(from, path);
         return isRefused !== refused.includes(from);
@@ -114,6 +111,6 @@ export class IncludeRights {
   }
 
   #isDocument(path: string): boolean {
-    return typeof this.#known.get(path)?.slug === 'string';
+    return typeof this.known.get(path)?.slug === 'string';
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
 import { piecesOf } from '../base/database.ts';
 import type { Document } from '../content/document.ts';
 import {
@@ -40,7 +40,6 @@ const patience = 10_000;
  * and a search does not keep the index of the library busy.
  */
 export class PublicSearch {
-  readonly #options: PublicSearchOptions;
   readonly #listening: { dispose(): void };
   #own: OwnIndex | undefined;
   /** The stamps of what is indexed, by slugs; undefined if that must be read. */
@@ -52,8 +51,7 @@ export class PublicSearch {
   #filling: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(options: PublicSearchOptions) {
-    this.#options = options;
+  constructor(private readonly options: PublicSearchOptions) {
     this.#listening = options.index.onDidChange(() => void this.#follow());
     void this.#follow();
   }
@@ -72,7 +70,7 @@ export class PublicSearch {
 
   /** Waits a moment for what has just become public, and takes out what is public no more. */
   async catchUp(): Promise<void> {
-    const { readPublic } = this.#options;
+    const { readPublic } = this.options;
     if ((await readPublic()) !== this.#indexed)
       await Promise.race([this.#follow(), wait(patience, undefined, { ref: false })]);
     const library = await readPublic();
@@ -81,7 +79,7 @@ export class PublicSearch {
 
   /** What strangers may read of a document, in Markdown. Undefined if it is not public, or not indexed yet. */
   async textOf(slug: string): Promise<string | undefined> {
-    const { bySlug } = await this.#options.readPublic();
+    const { bySlug } = await this.options.readPublic();
     return bySlug.has(slug) ? (await this.#open().read(slug))?.body : undefined;
   }
 
@@ -93,7 +91,7 @@ export class PublicSearch {
   }
 
   #open(): OwnIndex {
-    this.#own ??= createWholeIndex(this.#options.open());
+    this.#own ??= createWholeIndex(this.options.open());
     return this.#own;
   }
 
@@ -102,7 +100,7 @@ export class PublicSearch {
     this.#filling ??= this.#fill()
       .catch((error: Error) => {
         // Where the index is not whole yet, or away, its next change begins this again.
-        if (!this.#isClosed && !(error instanceof IndexUnavailableError)) this.#options.onError(error);
+        if (!this.#isClosed && !(error instanceof IndexUnavailableError)) this.options.onError(error);
       })
       .finally(() => {
         this.#filling = undefined;
@@ -112,7 +110,7 @@ export class PublicSearch {
 
   /** Indexes what is public and is not indexed yet, and begins again with whatever has changed meanwhile. */
   async #fill(): Promise<void> {
-    const { readPublic } = this.#options;
+    const { readPublic } = this.options;
     for (;;) {
       const library = await readPublic();
       const isOver =
@@ -131,9 +129,9 @@ export class PublicSearch {
   async #read(piece: readonly LocatedMetadata[]): Promise<readonly Document[]> {
     const documents: Document[] = [];
     for (const { slug } of piece) {
-      const document = await this.#options.index.read(slug);
+      const document = await this.options.index.read(slug);
       if (document === undefined || document.draft) continue;
-      documents.push({ ...document, body: await this.#options.textOf(document) });
+      documents.push({ ...document, body: await this.options.textOf(document) });
     }
     return documents;
   }
@@ -154,7 +152,7 @@ export class PublicSearch {
   /** Takes those in that are still public, and are as they were read. */
   #put(library: PublicLibrary, documents: readonly Document[]): Promise<void> {
     return this.#change(async (stamps, apply) => {
-      const isSame = (await this.#options.readPublic()) === library;
+      const isSame = (await this.options.readPublic()) === library;
       const put = documents.filter((document) => {
         const current = isSame ? library.bySlug.get(document.slug) : undefined;
         return current && this.#stampOf(current) === this.#stampOf(document);
@@ -191,7 +189,7 @@ export class PublicSearch {
 
   /** Changes with everything that is indexed of a document. */
   #stampOf({ path, slug, contentHash }: LocatedMetadata): string {
-    return `${contentHash} ${this.#options.version} ${slug} ${path}`;
+    return `${contentHash} ${this.options.version} ${slug} ${path}`;
   }
 }
 

@@ -21,7 +21,6 @@ export function lossSentence(paths: readonly string[]): string {
 
 /** What is wrong with the files of a library. Each problem and each warning is reported once. */
 export class Reports {
-  readonly #listeners: ReportListeners;
   /** The reported problems of files, by their paths. */
   readonly #fileProblems = new Map<string, string>();
   /** The keys of the reported problems of collections and folders. */
@@ -31,9 +30,7 @@ export class Reports {
   /** The warnings of this sync that were not there before. */
   #newWarnings: ContentWarning[] = [];
 
-  constructor(listeners: ReportListeners) {
-    this.#listeners = listeners;
-  }
+  constructor(private readonly listeners: ReportListeners) {}
 
   /** Starts again, with the warnings that the index has. */
   recall(warnings: readonly ContentWarning[]): void {
@@ -45,14 +42,14 @@ export class Reports {
     if (message === null) this.#fileProblems.delete(path);
     else {
       this.#fileProblems.set(path, message);
-      this.#listeners.onProblem?.({ path, message });
+      this.listeners.onProblem?.({ path, message });
     }
   }
 
   setCollectionProblems(problems: readonly ContentProblem[]): void {
     const before = this.#collectionProblems;
     this.#collectionProblems = new Set(problems.map(keyOf));
-    for (const problem of problems) if (!before.has(keyOf(problem))) this.#listeners.onProblem?.(problem);
+    for (const problem of problems) if (!before.has(keyOf(problem))) this.listeners.onProblem?.(problem);
   }
 
   /** The warnings about a file. One that only moved to another line is not new. */
@@ -78,6 +75,6 @@ export class Reports {
       !fileAt(path)?.warnings.some((one) => one.message === message);
     const warnings = this.#newWarnings.filter((warning) => !isOver(warning));
     this.#newWarnings = [];
-    if (warnings.length > 0) this.#listeners.onWarnings?.(warnings);
+    if (warnings.length > 0) this.listeners.onWarnings?.(warnings);
   }
 }

@@ -26,8 +26,6 @@ const maxNumbered = 99;
  * if it comes back and nobody has it. No new file takes an address that answers for another one.
  */
 export class SlugRegister {
-  readonly #records: SlugRecords;
-  readonly #now: () => number;
   readonly #slugs = new Map<string, string>();
   readonly #paths = new Map<string, string>();
   /** Of files that are gone, by path, the oldest first. */
@@ -44,10 +42,10 @@ export class SlugRegister {
   /** Slugs that must be written or, if undefined, removed. */
   readonly #changed = new Map<string, SlugRecord | undefined>();
 
-  private constructor(records: SlugRecords, now: () => number) {
-    this.#records = records;
-    this.#now = now;
-  }
+  private constructor(
+    private readonly records: SlugRecords,
+    private readonly now: () => number,
+  ) {}
 
   static async load(records: SlugRecords, now: () => number): Promise<SlugRegister> {
     const register = new SlugRegister(records, now);
@@ -104,7 +102,7 @@ export class SlugRegister {
     if (slug === undefined) return;
     this.#remove(path, slug);
     this.#left.add(slug);
-    this.#keepGone({ slug, path, gone: this.#now() });
+    this.#keepGone({ slug, path, gone: this.now() });
     const [oldest] = this.#gone.keys();
     if (oldest !== undefined && this.#gone.size > maxGone) this.#forgetGone(oldest);
   }
@@ -119,7 +117,7 @@ export class SlugRegister {
     if (this.#changed.size === 0) return;
     const put = [...this.#changed.values()].filter((record) => record !== undefined);
     const remove = [...this.#changed].flatMap(([slug, record]) => (record === undefined ? [slug] : []));
-    await this.#records.change(put, remove);
+    await this.records.change(put, remove);
     this.#changed.clear();
   }
 

@@ -16,9 +16,7 @@ const search = defineTool({
   description:
     'Finds documents of this library, the most relevant first. A question in words is fine. ' +
     'Read what you find with fetch.',
-  input: {
-    query: Type.String({ minLength: 1, maxLength: 1_000, description: 'What to look for.' }),
-  },
+  input: { query: Type.String({ minLength: 1, maxLength: 1_000, description: 'What to look for.' }) },
   output: {
     results: Type.Array(
       Type.Object({

@@ -1,7 +1,7 @@
 import { slug } from 'github-slugger';
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import type { DocumentParts, MarkdownSection } from '../formats/markdown/partsReader.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import type { DocumentParts, MarkdownSection } from '../formats/renderJob.ts';
 import { nearestSlugs } from '../search/nearSlugs.ts';
 import { maxReference, unknownDocument } from './mcpLibrary.ts';
 import { defineTool, ToolError } from './tool.ts';

@@ -1,9 +1,9 @@
 import { LruCache } from '../base/lruCache.ts';
-import { noSuchCollection, noSuchDocument } from '../base/notFound.ts';
+import { noSuchCollection, noSuchDocument } from '../base/text.ts';
 import type { Document } from '../content/document.ts';
 import { resolveLink, tryDecode } from '../content/links.ts';
 import { isSlug, pathSlugs } from '../content/slug.ts';
-import { type DocumentParts, readParts } from '../formats/markdown/partsReader.ts';
+import { type DocumentParts, readParts } from '../formats/renderJob.ts';
 import type { Renditions } from '../formats/renditions.ts';
 import { findCollection, openCollection } from '../library/libraryCollections.ts';
 import { untilChange } from '../library/wholeIndex.ts';
@@ -12,14 +12,6 @@ import type { DocumentIndex } from '../search/documentIndex.ts';
 
 /** The library as one reader sees it. */
 export type McpLibrary = ReturnType<ReturnType<typeof createMcpLibrary>>;
-
-interface McpLibraryOptions {
-  readonly index: DocumentIndex;
-  readonly search: LibrarySearch;
-  readonly renditions: Pick<Renditions, 'parts'>;
-  /** How the addresses of documents begin; people read them at the first one. */
-  readonly addresses?: readonly [string, ...string[]];
-}
 
 /** How the addresses of the resources of documents begin. */
 const resourceAddress = 'docs://doc/';
@@ -36,7 +28,13 @@ export function createMcpLibrary({
   search,
   renditions,
   addresses = [resourceAddress],
-}: McpLibraryOptions) {
+}: {
+  readonly index: DocumentIndex;
+  readonly search: LibrarySearch;
+  readonly renditions: Pick<Renditions, 'parts'>;
+  /** How the addresses of documents begin; people read them at the first one. */
+  readonly addresses?: readonly [string, ...string[]];
+}) {
   const texts = new LruCache<DocumentParts>(capacity);
   const counted = untilChange(index, () => countCollections(index));
 

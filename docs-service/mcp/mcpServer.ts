@@ -1,13 +1,23 @@
-import type { Server } from '@modelcontextprotocol/server';
+import type { Tool as ListedTool, Server } from '@modelcontextprotocol/server';
+import { type TObject, Type } from 'typebox';
 import type { DocumentIndex } from '../search/documentIndex.ts';
-import { createMcpFailures, type McpContext, mendSentErrors } from './mcpErrors.ts';
+import { connectorTools } from './connectorTools.ts';
+import { getDocMarkdown } from './getDocMarkdown.ts';
 import type { McpLibrary } from './mcpLibrary.ts';
 import type { McpProtocol } from './mcpProtocol.ts';
-import { answerPrompts } from './prompts.ts';
-import { answerResources } from './resources.ts';
-import { answerTools } from './tools.ts';
+import { answerPrompts, answerResources } from './resources.ts';
+import { searchDocs } from './searchDocs.ts';
+import {
+  createMcpFailures,
+  type DocsTool,
+  defineTool,
+  type McpContext,
+  mendSentErrors,
+  parseArguments,
+} from './tool.ts';
 
-interface McpServerOptions {
+/** The library for one client, in either revision of the protocol. */
+export function createMcpServer(options: {
   readonly protocol: McpProtocol;
   /** Resolves once the library can be queried; the server introduces itself before that. */
   readonly library: Promise<McpLibrary>;
@@ -22,10 +32,7 @@ interface McpServerOptions {
   readonly hasConnectorTools?: boolean;
   /** Called with an internal error, which is not the client's mistake. */
   readonly onDefect: (error: Error) => void;
-}
-
-/** The library for one client, in either revision of the protocol. */
-export function createMcpServer(options: McpServerOptions): Server {
+}): Server {
   const { protocol, library, version, title = 'Documents', canNotify } = options;
   const server = new protocol.Server(
     { name: 'runner-docs', title, version },
@@ -87,4 +94,59 @@ export function followChanges(index: Pick<DocumentIndex, 'onDidChange'>, notify:
       clearTimeout(timer);
     },
   };
+}
+
+const listCollections = defineTool({
+  name: 'list_collections',
+  title: 'List collections',
+  description:
+    'Lists the collections of this library with their numbers of documents. ' +
+    'The resource docs://collection/{name} has the titles and slugs of the documents of one.',
+  input: {},
+  output: {
+    collections: Type.Array(
+      Type.Object({ name: Type.String(), title: Type.String(), documents: Type.Integer() }),
+    ),
+  },
+  async call(_args, library) {
+    return { collections: [...(await library.countedCollections())] };
+  },
+});
+
+const usualTools = [searchDocs, getDocMarkdown, listCollections];
+
+function answerTools({ server, library, failures, hasConnectorTools }: McpContext): void {
+  // Each gets only arguments that its own schema accepts.
+  const tools = [
+    ...usualTools,
+    ...(hasConnectorTools ? connectorTools : []),
+  ] as unknown as readonly DocsTool[];
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(toolToListed) }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    const names = tools.map(({ name }) => name).join(', ');
+    if (tool === undefined)
+      throw failures.invalid(`There is no tool "${params.name.slice(0, 100)}". There is ${names}.`);
+    try {
+      const args = parseArguments(tool.input, params.arguments);
+      const structuredContent = await tool.call(args, await library, signal);
+      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return { content: [{ type: 'text', text: failures.sentenceOf(error) }], isError: true };
+    }
+  });
+}
+
+function toolToListed({ name, title, description, input, output }: DocsTool): ListedTool {
+  const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  return {
+    ...{ name, title, description, annotations: { title, ...hints } },
+    ...{ inputSchema: jsonSchema(input), outputSchema: jsonSchema(output) },
+  };
+}
+
+/** TypeBox's output is already JSON Schema. A larger number counts as the maximum, so no client must refuse it. */
+function jsonSchema(schema: TObject): ListedTool['inputSchema'] {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'maximum' ? undefined : value)));
 }

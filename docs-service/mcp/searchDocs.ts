@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../protocol/base/withoutUndefined.ts';
-import { oneOf, pageParameters } from '../base/parameters.ts';
-import { fieldsOf, searchFields, searchModes } from '../meaning/librarySearch.ts';
+import { withoutUndefined } from '../../protocol/base/json.ts';
+import { oneOf, pageParameters, searchFields } from '../base/parameters.ts';
+import { fieldsOf, searchModes } from '../meaning/librarySearch.ts';
 import type { DocumentFilter, SearchPage } from '../search/documentIndex.ts';
 import { defineTool, ToolError } from './tool.ts';
 

@@ -4,14 +4,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { McpProtocol } from './mcpProtocol.ts';
 
-export interface StdioConnectionOptions {
-  readonly protocol: McpProtocol;
-  readonly input: Readable;
-  readonly output: Writable;
-  /** Milliseconds for answers after the end of the input. */
-  readonly answerTime?: number;
-}
-
 /** In bytes of a message: clients send short ones. */
 const maxMessageLength = 1_000_000;
 const usualAnswerTime = 10_000;
@@ -20,11 +12,17 @@ const usualAnswerTime = 10_000;
  * One message a line. The SDK's own transport drops unanswered requests when the input ends; here a script may write
  * its requests and close.
  */
-export function createStdioConnection(options: StdioConnectionOptions) {
+export function createStdioConnection(options: {
+  readonly protocol: McpProtocol;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Milliseconds for answers after the end of the input. */
+  readonly answerTime?: number;
+}) {
   const { protocol, input, output, answerTime = usualAnswerTime } = options;
   const lines = new PassThrough();
   const inner = new protocol.StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength });
-  const unanswered = new Unanswered();
+  const unanswered = new OpenRequests();
   const closing = new AbortController();
   const transport: Transport = {
     start: () => inner.start(),
@@ -60,7 +58,7 @@ async function whenEnded(input: Readable, answered: () => Promise<void>, closed:
 }
 
 /** The client's requests that wait for an answer. */
-class Unanswered {
+class OpenRequests {
   readonly #ids = new Set<unknown>();
   #onNone: (() => void) | undefined;
 

@@ -1,10 +1,9 @@
 import { type Dispatcher, Pool } from 'undici';
-import { readBounded, TooLargeError } from '../../protocol/base/boundedBody.ts';
-import { messageOf } from '../../protocol/base/errorText.ts';
+import { readBounded, TooLargeError } from '../../protocol/base/byteStreams.ts';
 import { isRecord, tryJson } from '../../protocol/base/json.ts';
 import { createRedaction, type Redaction } from '../../protocol/base/redaction.ts';
-import { cutText } from '../../protocol/base/text.ts';
-import { readTokenFile } from '../base/tokenFile.ts';
+import { cutText, messageOf } from '../../protocol/base/text.ts';
+import { readTokenFile } from '../base/options.ts';
 
 export interface EmbeddingsOptions {
   /** The origin of a runner: of the Ollama API, or of OpenAI's. */
@@ -13,9 +12,6 @@ export interface EmbeddingsOptions {
   /** The file with the token for it. */
   readonly tokenFile?: string | undefined;
 }
-
-/** Turns texts into vectors, by a runner of the user's own. */
-export type Embeddings = ReturnType<typeof createEmbeddings>;
 
 interface EmbeddingUse {
   readonly kind: 'question' | 'text';
@@ -53,24 +49,95 @@ const numberBytes = 26;
 /** Halves of halves: a text of 1,200 characters is cut into at most 64 pieces. */
 const maxHalvings = 6;
 
-/** No proxy, and no redirect: what is sent goes to the named origin and nowhere else. */
-export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOptions) {
-  const pool = new Pool(new URL(url).origin, {
-    connections: maxCalls,
-    allowH2: false,
-    maxHeaderSize: 16 * 1024,
-    connectTimeout: 5_000,
-    bodyTimeout: 0,
-    headersTimeout: 0,
-  });
-  let wire: Promise<Wire> | undefined;
+/**
+ * Turns texts into vectors, by a runner of the user's own. No proxy, and no redirect: what is sent goes to the named
+ * origin and nowhere else.
+ */
+export class Embeddings {
+  readonly #pool: Pool;
+  #wire: Promise<Wire> | undefined;
   /** Gateways quote a token that they refuse. */
-  const redaction = createRedaction();
+  readonly #redaction = createRedaction();
 
-  const ask = async (request: Omit<Dispatcher.RequestOptions, 'headers'>, maxBytes: number) => {
+  constructor(private readonly options: EmbeddingsOptions) {
+    this.#pool = new Pool(new URL(options.url).origin, {
+      connections: maxCalls,
+      allowH2: false,
+      maxHeaderSize: 16 * 1024,
+      connectTimeout: 5_000,
+      bodyTimeout: 0,
+      headersTimeout: 0,
+    });
+  }
+
+  /**
+   * A vector for each text, all of the same length, none of them zero.
+   * @throws {EmbeddingsError} if the runner is away, slow or wrong.
+   */
+  async embed(
+    texts: readonly string[],
+    { kind, model = this.options.model, signal }: EmbeddingUse,
+  ): Promise<readonly Float32Array[]> {
+    const asking = { model, signal, prefix: prefixesFor(model)[kind] };
+    try {
+      return await this.#embedOnce(texts, asking);
+    } catch (error) {
+      if (error instanceof EmbeddingsError && error.isTooLong) {
+        const vectors: Float32Array[] = [];
+        for (const text of texts) vectors.push(await this.#embedWhole(text, asking));
+        return vectors;
+      }
+      // Another server may answer there the next time.
+      this.#wire = undefined;
+      throw toFailure(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  /** A text that is too long is cut in half, and gets the mean of what its halves mean. */
+  async #embedWhole(text: string, asking: EmbeddingRequest, halvings = 0): Promise<Float32Array> {
+    try {
+      const [vector] = await this.#embedOnce([text], asking);
+      if (vector) return vector;
+    } catch (error) {
+      const isHopeless = halvings === maxHalvings || text.length < 2;
+      if (!(error instanceof EmbeddingsError && error.isTooLong) || isHopeless) throw error;
+    }
+    const middle = middleOf(text);
+    const one = await this.#embedWhole(text.slice(0, middle), asking, halvings + 1);
+    return meanOf(one, await this.#embedWhole(text.slice(middle), asking, halvings + 1));
+  }
+
+  async #embedOnce(texts: readonly string[], { model, prefix, signal }: EmbeddingRequest) {
+    this.#wire ??= this.#findWire(signal);
+    const { path, options, vectorsIn } = await this.#wire;
+    const body = JSON.stringify({ model, input: texts.map((text) => prefix + text), ...options });
+    const most = 64 * 1024 + texts.length * maxDimensions * numberBytes;
+    const { status, value } = await this.#ask({ method: 'POST', path, body, signal }, most);
+    if (status !== 200) throw failureOf(status, value, this.#redaction);
+    return parseVectors(vectorsIn(value), texts.length);
+  }
+
+  /** Servers of OpenAI's API have no such path, or answer with something else. */
+  async #findWire(signal: AbortSignal): Promise<Wire> {
+    // Everybody waits for this one, which takes no model.
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
+    const question = { method: 'GET', path: '/api/version', signal: inTime } as const;
+    const { status, value } = await this.#ask(question, 64 * 1024).catch((error) => {
+      throw new EmbeddingsError(`It does not answer: ${messageOf(error)}`, { cause: error });
+    });
+    const isOllama = status === 200 && isRecord(value) && typeof value['version'] === 'string';
+    return isOllama ? ollama : openai;
+  }
+
+  async #ask(request: Omit<Dispatcher.RequestOptions, 'headers'>, maxBytes: number) {
+    const { tokenFile } = this.options;
     const token = tokenFile === undefined ? undefined : await readTokenFile(tokenFlag, tokenFile);
-    if (token !== undefined) redaction.add(token.text);
-    const { statusCode, body } = await pool.request({
+    if (token !== undefined) this.#redaction.add(token.text);
+    const { statusCode, body } = await this.#pool.request({
       ...request,
       headers: {
         ...(token && { authorization: `Bearer ${token.text}` }),
@@ -82,69 +149,7 @@ export function createEmbeddings({ url, model: usual, tokenFile }: EmbeddingsOpt
     });
     const text = (await readBounded(body, maxBytes)).toString('utf8');
     return { status: statusCode, value: tryJson(text) };
-  };
-  /** Servers of OpenAI's API have no such path, or answer with something else. */
-  const findWire = async (signal: AbortSignal): Promise<Wire> => {
-    // Everybody waits for this one, which takes no model.
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
-    const question = { method: 'GET', path: '/api/version', signal: inTime } as const;
-    const { status, value } = await ask(question, 64 * 1024).catch((error) => {
-      throw new EmbeddingsError(`It does not answer: ${messageOf(error)}`, { cause: error });
-    });
-    const isOllama = status === 200 && isRecord(value) && typeof value['version'] === 'string';
-    return isOllama ? ollama : openai;
-  };
-  const embedOnce = async (texts: readonly string[], model: string, signal: AbortSignal) => {
-    wire ??= findWire(signal);
-    const { path, options, vectorsIn } = await wire;
-    const body = JSON.stringify({ model, input: texts, ...options });
-    const most = 64 * 1024 + texts.length * maxDimensions * numberBytes;
-    const { status, value } = await ask({ method: 'POST', path, body, signal }, most);
-    if (status !== 200) throw failureOf(status, value, redaction);
-    return parseVectors(vectorsIn(value), texts.length);
-  };
-  /** A text that is too long is cut in half, and gets the mean of what its halves mean. */
-  const embedWhole = async (text: string, asking: EmbeddingRequest, halvings = 0): Promise<Float32Array> => {
-    try {
-      const [vector] = await embedOnce([asking.prefix + text], asking.model, asking.signal);
-      if (vector) return vector;
-    } catch (error) {
-      const isHopeless = halvings === maxHalvings || text.length < 2;
-      if (!(error instanceof EmbeddingsError && error.isTooLong) || isHopeless) throw error;
-    }
-    const middle = middleOf(text);
-    const one = await embedWhole(text.slice(0, middle), asking, halvings + 1);
-    return meanOf(one, await embedWhole(text.slice(middle), asking, halvings + 1));
-  };
-  return {
-    /**
-     * A vector for each text, all of the same length, none of them zero.
-     * @throws {EmbeddingsError} if the runner is away, slow or wrong.
-     */
-    async embed(
-      texts: readonly string[],
-      { kind, model = usual, signal }: EmbeddingUse,
-    ): Promise<readonly Float32Array[]> {
-      const asking = { model, signal, prefix: prefixesFor(model)[kind] };
-      try {
-        return await embedOnce(
-          texts.map((text) => asking.prefix + text),
-          model,
-          signal,
-        );
-      } catch (error) {
-        if (error instanceof EmbeddingsError && error.isTooLong) {
-          const vectors: Float32Array[] = [];
-          for (const text of texts) vectors.push(await embedWhole(text, asking));
-          return vectors;
-        }
-        // Another server may answer there the next time.
-        wire = undefined;
-        throw toFailure(error);
-      }
-    },
-    close: () => pool.destroy(),
-  };
+  }
 }
 
 const tokenFlag = '--embeddings-token-file';

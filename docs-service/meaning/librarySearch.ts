@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { DocumentIndex, SearchPage, SearchQuery } from '../search/documentIndex.ts';
 import { isNarrowed } from '../search/documentRecord.ts';
 import { parseQuery, questionOf } from '../search/query.ts';
@@ -16,7 +15,7 @@ const count = 100;
 /** So many are looked at where filters, exclusions or phrases may leave most of them out. */
 const manySections = 2_000;
 
-export function createLibrarySearch(index: DocumentIndex, meaning?: Meaning) {
+export function createLibrarySearch(index: DocumentIndex, meaning?: Pick<Meaning, 'generation' | 'nearest'>) {
   /** `isTextAlone` if the meaning was to count, too, but the runner cannot be asked now. */
   const searchIndex = async (query: SearchQuery, isTextAlone: boolean) => ({
     ...(await index.search(query)),
@@ -49,18 +48,6 @@ function isNarrowing(query: Omit<SearchQuery, 'near'>): boolean {
 }
 
 /** What programs and agents are told of a search, beside what it found. */
-export const searchFields = {
-  allWords: Type.Optional(Type.Integer({ description: 'In a search: how many documents have all words.' })),
-  corrected: Type.Optional(
-    Type.Array(Type.Object({ written: Type.String(), meant: Type.String() }), {
-      description: 'In a search: words that no document has, and what was searched for instead.',
-    }),
-  ),
-  approximate: Type.Optional(
-    Type.Boolean({ description: 'In a search: the commonest words were left out of it.' }),
-  ),
-};
-
 export function fieldsOf({ total, allWords, corrected, approximate }: SearchPage) {
   return {
     total,

@@ -1,30 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { createCalledWorker } from '../base/calledWorker.ts';
+import { messageOf } from '../../protocol/base/text.ts';
+import { CalledWorker } from '../base/calledWorker.ts';
 import type { DocumentIndex } from '../search/documentIndex.ts';
 import type { EmbeddingsOptions } from './embeddings.ts';
 import type { MeaningDocument, MeaningIndex } from './meaningIndex.ts';
-
-/** The meaning of all documents, kept in step with the index by a runner of the user's own. */
-export type Meaning = ReturnType<typeof createMeaning>;
 
 /** In documents, drafts included. */
 export interface EmbeddingProgress {
   readonly embedded: number;
   readonly toEmbed: number;
-}
-
-interface MeaningOptions {
-  readonly index: DocumentIndex;
-  readonly embeddings: EmbeddingsOptions;
-  readonly place: MeaningThreadData['place'];
-  /** The path of the worker's program. */
-  readonly worker: string;
-  /** Whether this process keeps the vectors; others read what it has embedded. */
-  readonly isWriter: () => boolean;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  readonly log: (message: string) => void;
 }
 
 /** The start data of the worker. Vectors are compared, and the runner's answers are read, where nobody waits. */
@@ -50,103 +34,123 @@ const pieceSize = 16;
 /** Documents on a page of the list. */
 const pageSize = 500;
 
-export function createMeaning(options: MeaningOptions) {
-  const { index, embeddings, place, worker, isWriter, now, log } = options;
-  let generation = 0;
-  let awayUntil = 0;
+/** The meaning of all documents, kept in step with the index by a runner of the user's own. */
+export class Meaning {
+  #generation = 0;
+  #awayUntil = 0;
   /** The generation of the index that has been embedded. */
-  let done = -1;
-  let problem: string | undefined;
-  let progress: EmbeddingProgress | undefined;
-  const data: MeaningThreadData = { embeddings, place };
-  const thread = createCalledWorker<MeaningMethods, MeaningNote>({
-    ...{ program: worker, data, name: 'embeddings', log },
-    onNote: (note) => {
-      if (note === 'changed') generation += 1;
-      else log(note.log);
+  #done = -1;
+  #problem: string | undefined;
+  #progress: EmbeddingProgress | undefined;
+  readonly #thread: MeaningThread;
+  readonly #ending = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(
+    private readonly options: MeaningThreadData & {
+      readonly index: DocumentIndex;
+      /** The path of the worker's program. */
+      readonly worker: string;
+      /** Whether this process keeps the vectors; others read what it has embedded. */
+      readonly isWriter: () => boolean;
+      /** Milliseconds since 1970. */
+      readonly now: () => number;
+      readonly log: (message: string) => void;
     },
-    toError: ({ kind, message }) =>
-      kind === 'unavailable' ? new RunnerAwayError(message) : new Error(message),
-  });
-  const failed = (error: unknown) => {
-    const sentence = `Documents are searched by text alone, because ${embeddings.url} cannot embed: ${messageOf(error)}`;
-    if (sentence !== problem) log(sentence);
-    problem = sentence;
-  };
+  ) {
+    const { embeddings, place, worker: program, log } = options;
+    const data: MeaningThreadData = { embeddings, place };
+    this.#thread = new CalledWorker<MeaningMethods, MeaningNote>({
+      ...{ program, data, name: 'embeddings', log },
+      onNote: (note) => {
+        if (note === 'changed') this.#generation += 1;
+        else log(note.log);
+      },
+      toError: ({ kind, message }) =>
+        kind === 'unavailable' ? new RunnerAwayError(message) : new Error(message),
+    });
+    this.#running = this.#follow();
+  }
+
+  /** Grows whenever other sections may be near. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Undefined until the documents have been compared with the vectors, as only the process that keeps them does. */
+  get progress(): EmbeddingProgress | undefined {
+    return this.#progress;
+  }
+
+  /** The nearest sections first; undefined while the runner cannot say. */
+  async nearest(...asked: Parameters<MeaningMethods['nearest']>) {
+    const { now } = this.options;
+    if (now() < this.#awayUntil) return undefined;
+    try {
+      return await this.#thread.call('nearest', ...asked);
+    } catch (error) {
+      if (!(error instanceof RunnerAwayError)) this.#done = -1;
+      this.#awayUntil = now() + retryAfter;
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
   /** Resolves once every document has been embedded. @throws {Error} with a sentence if the runner cannot. */
-  const embedAll = async (
-    signal: AbortSignal,
-    onProgress?: (now: EmbeddingProgress) => void,
-  ): Promise<void> => {
+  async embedAll(signal: AbortSignal, onProgress?: (now: EmbeddingProgress) => void): Promise<void> {
+    const { index, embeddings, log } = this.options;
     const embed = () =>
-      embedWhatIsNew(index, thread, signal, (current) => {
-        progress = current;
+      embedWhatIsNew(index, this.#thread, signal, (current) => {
+        this.#progress = current;
         onProgress?.(current);
       });
     await embed().catch((error) => {
       if (error instanceof RunnerAwayError || signal.aborted) throw error;
-      failed(error);
+      this.#fail(error);
       return embed();
     });
-    if (problem !== undefined) log(`${embeddings.url} embeds again.`);
-    problem = undefined;
-    awayUntil = 0;
-  };
-  const isWhole = async () => (await index.summary().catch(() => undefined))?.isComplete === true;
-  const ending = new AbortController();
-  const running = follow();
+    if (this.#problem !== undefined) log(`${embeddings.url} embeds again.`);
+    this.#problem = undefined;
+    this.#awayUntil = 0;
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#thread.close();
+    await this.#running;
+  }
 
   /** Embeds what has changed, as long as this process is the writer and the index is whole. */
-  async function follow(): Promise<void> {
-    for (const { signal } = ending; !signal.aborted; ) {
-      await wait(problem === undefined ? lookAfter : retryAfter, undefined, { signal }).catch(
-        () => undefined,
-      );
+  async #follow(): Promise<void> {
+    const { index, isWriter } = this.options;
+    for (const { signal } = this.#ending; !signal.aborted; ) {
+      const pause = this.#problem === undefined ? lookAfter : retryAfter;
+      await wait(pause, undefined, { signal }).catch(() => undefined);
       const current = index.generation;
-      if (signal.aborted || current === done || !isWriter()) continue;
-      if (!(await isWhole())) continue;
+      if (signal.aborted || current === this.#done || !isWriter()) continue;
+      if (!(await index.summary().catch(() => undefined))?.isComplete) continue;
       try {
-        await embedAll(signal);
-        done = current;
+        await this.embedAll(signal);
+        this.#done = current;
       } catch (error) {
-        if (!signal.aborted) failed(error);
+        if (!signal.aborted) this.#fail(error);
       }
     }
   }
 
-  return {
-    /** Grows whenever other sections may be near. */
-    get generation() {
-      return generation;
-    },
-    /** Undefined until the documents have been compared with the vectors, as only the process that keeps them does. */
-    get progress() {
-      return progress;
-    },
-    /** The nearest sections first; undefined while the runner cannot say. */
-    async nearest(...asked: Parameters<MeaningMethods['nearest']>) {
-      if (now() < awayUntil) return undefined;
-      try {
-        return await thread.call('nearest', ...asked);
-      } catch (error) {
-        if (!(error instanceof RunnerAwayError)) done = -1;
-        awayUntil = now() + retryAfter;
-        failed(error);
-        return undefined;
-      }
-    },
-    embedAll,
-    async close() {
-      ending.abort();
-      await thread.close();
-      await running;
-    },
-  };
+  #fail(error: unknown): void {
+    const { embeddings, log } = this.options;
+    const sentence = `Documents are searched by text alone, because ${embeddings.url} cannot embed: ${messageOf(error)}`;
+    if (sentence !== this.#problem) log(sentence);
+    this.#problem = sentence;
+  }
 }
+
+type MeaningThread = CalledWorker<MeaningMethods, MeaningNote>;
 
 async function embedWhatIsNew(
   index: DocumentIndex,
-  thread: ReturnType<typeof createCalledWorker<MeaningMethods, MeaningNote>>,
+  thread: MeaningThread,
   signal: AbortSignal,
   report: (progress: EmbeddingProgress) => void,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { LruCache } from '../base/lruCache.ts';
 import type { Document } from '../content/document.ts';
-import { embeddedText, sectionHash, sectionsOf } from '../content/sections.ts';
+import { embeddedText, sectionHash, sectionsOf } from '../content/headings.ts';
 import { type Embeddings, EmbeddingsError, maxTexts, tooLate } from './embeddings.ts';
 import type { StoredDocument, VectorStore } from './vectorStore.ts';
 import { type CompactVector, compactVector, type NearSection, VectorTable } from './vectorTable.ts';
@@ -14,14 +14,6 @@ export interface MeaningDocument {
 }
 
 type EmbeddedDocument = Pick<Document, 'slug' | 'title' | 'body' | 'contentHash' | 'draft'>;
-
-interface MeaningIndexOptions {
-  readonly store: VectorStore;
-  readonly embeddings: Embeddings;
-  readonly model: string;
-  /** Called when other sections may be near to a question. */
-  readonly onChange: () => void;
-}
 
 /** Milliseconds for the runner to embed what nobody waits for, and until a search does not wait for its question. */
 const [limit, patience] = [120_000, 1_000];
@@ -44,7 +36,6 @@ interface QuestionVector {
 
 /** The vectors of all sections, in a store and in memory, and the questions that they answer. */
 export class MeaningIndex {
-  readonly #options: MeaningIndexOptions;
   #table: VectorTable | undefined;
   #serving: string | undefined;
   #documents = new Map<string, Omit<StoredDocument, 'slug'>>();
@@ -64,13 +55,19 @@ export class MeaningIndex {
   /** The most texts of a call, fewer for a slow runner. */
   #maxTexts = maxTexts;
 
-  constructor(options: MeaningIndexOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly options: {
+      readonly store: VectorStore;
+      readonly embeddings: Pick<Embeddings, 'embed' | 'close'>;
+      readonly model: string;
+      /** Called when other sections may be near to a question. */
+      readonly onChange: () => void;
+    },
+  ) {}
 
   /** Reads what other processes have written since. */
   async refresh(): Promise<void> {
-    const { store, model } = this.#options;
+    const { store, model } = this.options;
     const changes = await store.changes();
     if (changes === this.#seen) return;
     const serving = await store.serving();
@@ -100,14 +97,14 @@ export class MeaningIndex {
     this.#table = table;
     this.#documents = new Map(documents.map(({ slug, ...rest }) => [slug, rest]));
     this.#seen = changes;
-    this.#options.onChange();
+    this.options.onChange();
   }
 
   /** Drops what the index does not have. Returns the slugs of the documents that must be read. */
   async sync(listed: readonly MeaningDocument[]): Promise<readonly string[]> {
     await this.refresh();
     if (this.#isDoubtful) await this.#compareLengths();
-    const { store } = this.#options;
+    const { store } = this.options;
     const there = new Set(listed.map(({ slug }) => slug));
     const gone = [...this.#documents.keys()].filter((slug) => !there.has(slug));
     if (gone.length > 0) {
@@ -117,7 +114,7 @@ export class MeaningIndex {
         this.#table?.remove(slug);
       }
       this.#isCluttered = true;
-      this.#options.onChange();
+      this.options.onChange();
     }
     return listed.flatMap(({ slug, contentHash, isDraft }) => {
       const known = this.#documents.get(slug);
@@ -131,7 +128,7 @@ export class MeaningIndex {
 
   /** Embeds what is new in these documents. @throws {EmbeddingsError} if the runner cannot. */
   async put(documents: readonly EmbeddedDocument[]): Promise<void> {
-    const { store, model } = this.#options;
+    const { store, model } = this.options;
     const read = documents.map(({ slug, title, body, contentHash, draft: isDraft }) => {
       const texts = sectionsOf(body).map((section) => embeddedText(title, section));
       return { slug, contentHash, isDraft, texts, hashes: texts.map(sectionHash) };
@@ -160,12 +157,12 @@ export class MeaningIndex {
       this.#documents.set(slug, { contentHash, isDraft, hashes });
       if (serves) this.#table = shown(this.#table, document, vectors);
     }
-    if (serves) this.#options.onChange();
+    if (serves) this.options.onChange();
   }
 
   /** Everything that was to be read has been: from now on the model answers, and what nothing uses is deleted. */
   async finish(): Promise<void> {
-    const { store, model } = this.#options;
+    const { store, model } = this.options;
     if (this.#serving === model && !this.#isCluttered) return;
     await this.#write(() => store.serve(model));
     this.#isCluttered = false;
@@ -185,12 +182,12 @@ export class MeaningIndex {
     const vector = this.#questions.get(question) ?? (await this.#vectorOf(question, model));
     if (vector.length === table.dimensions) return table.nearest(vector, options);
     this.#questions.delete(question);
-    this.#isDoubtful ||= model === this.#options.model;
+    this.#isDoubtful ||= model === this.options.model;
     throw otherLength();
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#options.embeddings.close(), this.#options.store.close()]);
+    await Promise.all([this.options.embeddings.close(), this.options.store.close()]);
   }
 
   /**
@@ -217,7 +214,7 @@ export class MeaningIndex {
       try {
         const signal = AbortSignal.any([AbortSignal.timeout(limit), ending.signal]);
         const use = { kind: 'question', model, signal } as const;
-        const [vector] = await this.#options.embeddings.embed([question], use);
+        const [vector] = await this.options.embeddings.embed([question], use);
         const compact = vector && compactVector(vector);
         if (!compact) throw new EmbeddingsError('It answered with a vector that has no direction.');
         if (model === this.#serving) this.#questions.set(question, compact);
@@ -233,7 +230,7 @@ export class MeaningIndex {
   }
 
   async #embed(missing: readonly HashedText[]): Promise<void> {
-    const { store, model } = this.#options;
+    const { store, model } = this.options;
     for (let at = 0; at < missing.length; ) {
       const piece = missing.slice(at, at + this.#maxTexts);
       const vectors = await this.#vectorsOf(piece.map(([, text]) => text));
@@ -256,7 +253,7 @@ export class MeaningIndex {
 
   /** A single answer may be wrong. If the next one differs as well, what was embedded is of no use any more. */
   async #compareLengths(): Promise<void> {
-    const { embeddings, store, model } = this.#options;
+    const { embeddings, store, model } = this.options;
     const [vector] = await embeddings.embed(['?'], { kind: 'text', signal: AbortSignal.timeout(limit) });
     this.#isDoubtful = false;
     if (vector === undefined || vector.length === this.#dimensions) return;
@@ -269,7 +266,7 @@ export class MeaningIndex {
   async #vectorsOf(texts: readonly string[]): Promise<readonly Float32Array[] | undefined> {
     try {
       const signal = AbortSignal.timeout(limit);
-      return await this.#options.embeddings.embed(texts, { kind: 'text', signal });
+      return await this.options.embeddings.embed(texts, { kind: 'text', signal });
     } catch (error) {
       if (!(error instanceof EmbeddingsError && error.isLate) || texts.length === 1) throw error;
       this.#maxTexts = Math.ceil(texts.length / 4);
@@ -279,9 +276,9 @@ export class MeaningIndex {
 
   /** Its own changes need not be read again. */
   async #write(work: () => Promise<void>): Promise<void> {
-    const isUpToDate = (await this.#options.store.changes()) === this.#seen;
+    const isUpToDate = (await this.options.store.changes()) === this.#seen;
     await work();
-    if (isUpToDate) this.#seen = await this.#options.store.changes();
+    if (isUpToDate) this.#seen = await this.options.store.changes();
   }
 }
 

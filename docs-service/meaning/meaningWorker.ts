@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../protocol/base/errorText.ts';
-import { SerialQueue } from '../../protocol/base/serialQueue.ts';
+import { SerialQueue } from '../../protocol/base/keyedWork.ts';
+import { messageOf } from '../../protocol/base/text.ts';
 import { answerCalls, type WorkerAnswer } from '../base/calledWorker.ts';
-import { createEmbeddings, EmbeddingsError } from './embeddings.ts';
+import { Embeddings, EmbeddingsError } from './embeddings.ts';
 import type { MeaningMethods, MeaningNote, MeaningThreadData } from './meaning.ts';
 import { MeaningIndex } from './meaningIndex.ts';
 import type { VectorStore } from './vectorStore.ts';
@@ -22,7 +22,7 @@ function serve(port: MessagePort, { place, embeddings: options }: MeaningThreadD
     }));
   const openIndex = async () => {
     const store = await openStore(place, (message) => send({ log: message }));
-    const embeddings = createEmbeddings(options);
+    const embeddings = new Embeddings(options);
     const made = new MeaningIndex({
       store,
       embeddings,

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { UnavailableError } from '../base/database.ts';
 import { createPool, createPostgresStatements, inTransaction } from '../base/postgresConnection.ts';
-import { createVectorStore, type VectorStore } from './vectorStore.ts';
+import { VectorStore } from './vectorStore.ts';
 
 /** The tables stay where the index is made anew. */
 export async function openPostgresVectors(url: string, log: (message: string) => void): Promise<VectorStore> {
   const pool = createPool(url, log);
   try {
-    await inTransaction(pool, { Unavailable: UnavailableError }, makeTables);
-    return createVectorStore({
+    await inTransaction(pool, UnavailableError, makeTables);
+    return new VectorStore({
       ...createPostgresStatements(pool, UnavailableError),
       close: () => pool.end(),
       tables,

@@ -4,7 +4,7 @@ import {
   openDatabase,
   type SqliteValue,
 } from '../base/sqliteDatabase.ts';
-import { createVectorStore, type VectorStore } from './vectorStore.ts';
+import { VectorStore } from './vectorStore.ts';
 
 /** A file of another version is made anew: everything in it can be embedded again. */
 export async function openSqliteVectors(file: string): Promise<VectorStore> {
@@ -37,7 +37,7 @@ PRAGMA user_version = ${version};
 
 function createSqliteVectors(database: Database): VectorStore {
   const { rows, batch } = createSqliteStatements(database);
-  return createVectorStore({
+  return new VectorStore({
     rows: async <Row>(text: string, ...values: readonly (SqliteValue | readonly string[])[]) =>
       rows<Row>(text, ...values.map(toValue)),
     batch: async (statements) =>

@@ -28,11 +28,6 @@ interface DocumentRows {
   readonly rows: number[];
 }
 
-interface SearchOptions {
-  readonly drafts: boolean;
-  readonly count: number;
-}
-
 /** With more rows than these, only the most promising ones are compared exactly. */
 const maxExact = 20_000;
 /** How many of them, for each one that is wanted, and at least. */
@@ -41,7 +36,6 @@ const wordBits = 16;
 
 /** All vectors in memory, one in a row. */
 export class VectorTable {
-  readonly dimensions: number;
   /** Words of signs in a row. */
   readonly #words: number;
   readonly #documents = new Map<string, DocumentRows>();
@@ -53,8 +47,7 @@ export class VectorTable {
   #owners: DocumentRows[] = [];
   #places = new Uint16Array(0);
 
-  constructor(dimensions: number) {
-    this.dimensions = dimensions;
+  constructor(readonly dimensions: number) {
     this.#words = Math.ceil(dimensions / wordBits);
   }
 
@@ -76,7 +69,16 @@ export class VectorTable {
   }
 
   /** The nearest to a question of the same length; the nearest first, equally near ones by slug and place. */
-  nearest(question: CompactVector, { drafts, count }: SearchOptions): readonly NearSection[] {
+  nearest(
+    question: CompactVector,
+    {
+      drafts,
+      count,
+    }: {
+      readonly drafts: boolean;
+      readonly count: number;
+    },
+  ): readonly NearSection[] {
     const rows =
       this.#count <= maxExact
         ? Int32Array.from({ length: this.#count }, (_, row) => row)

@@ -122,7 +122,7 @@ export type SearchQuery = ListQuery & {
 };
 
 export interface Nearness {
-  /** The nearest first. Of a document the first one counts; `place` is that of `sections.ts`. */
+  /** The nearest first. Of a document the first one counts; `place` is that of `headings.ts`. */
   readonly sections: readonly { readonly slug: string; readonly place: number }[];
   /** So many of them count, of those whose documents pass the filters, the exclusions and the quoted phrases. */
   readonly count: number;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../content/document.ts';
 import { headingsOf } from '../content/headings.ts';
-import { withoutScripts } from '../content/withoutCode.ts';
+import { withoutScripts } from '../content/markdownLines.ts';
 import { analyse, words } from './analyser.ts';
 import type { DocumentFilter } from './documentIndex.ts';
 import {
@@ -42,7 +42,11 @@ const maxTextTokens = 100_000;
 /** The place of the first word of the text; those of the title are before it. */
 const textBegin = 256;
 
-/** How much a word counts in a short field, and how much the length of the field matters (BM25F's w and b). */
+/**
+ * The constants of BM25F: how much a word counts in a short field and how much the length of the field matters (w and
+ * b), the latter for the text (b), and how soon more of a word stops mattering (k).
+ */
+export const [textShare, saturation] = [0.65, 3];
 const fields = {
   title: { weight: 4, share: 0.2, usualLength: 5 },
   name: { weight: 3, share: 0.2, usualLength: 2 },

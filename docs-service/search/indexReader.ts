@@ -29,7 +29,7 @@ import { maxNeighbours, nearestSlugs, reversed } from './nearSlugs.ts';
 import { searchWith, slugsLike } from './searchEngine.ts';
 import { type KeptStatistics, SearchStore } from './searchStore.ts';
 
-interface Stored {
+interface DocumentRow {
   readonly path: string;
   readonly metadata: string;
 }
@@ -63,7 +63,7 @@ export class IndexReader implements Queries {
     // The second half is read from its end, so that at most half of the list is skipped.
     const isNearer = offset <= total / 2;
     const order = isNearer ? '' : 'DESC';
-    const rows = await this.#database.rows<Stored>(
+    const rows = await this.#database.rows<DocumentRow>(
       `SELECT path, metadata FROM (
          SELECT key, rank, place, slug FROM docs_listing WHERE scope = ? AND draft <= ?
          ORDER BY rank ${order}, place ${order}, slug ${order} LIMIT ? OFFSET ?
@@ -84,7 +84,7 @@ export class IndexReader implements Queries {
     const asked = [scope, drafts, ...paths, changedSince] as const;
     const counting = `SELECT count(*) AS total ${within}`;
     const [counted] = await this.#database.rows<{ total: number }>(counting, ...asked);
-    const rows = await this.#database.rows<Stored>(
+    const rows = await this.#database.rows<DocumentRow>(
       `SELECT path, metadata ${within} ORDER BY rank, place, docs_listing.slug LIMIT ? OFFSET ?`,
       ...[...asked, limit, offset],
     );
@@ -99,7 +99,7 @@ export class IndexReader implements Queries {
 
   async select({ order, ...filter }: Selection): Promise<readonly LocatedMetadata[]> {
     const found = await this.#scope(filter);
-    const rows = await this.#database.rows<Stored>(
+    const rows = await this.#database.rows<DocumentRow>(
       'SELECT path, metadata FROM docs_listing JOIN docs_documents USING (key) WHERE scope = ?',
       found?.scope ?? 0,
     );
@@ -107,7 +107,7 @@ export class IndexReader implements Queries {
   }
 
   async read(slug: string): Promise<Document | undefined> {
-    const [row] = await this.#database.rows<Stored & { readonly body: string }>(
+    const [row] = await this.#database.rows<DocumentRow & { readonly body: string }>(
       'SELECT path, metadata, body FROM docs_documents JOIN docs_bodies USING (key) WHERE slug = ?',
       storable(slug),
     );
@@ -115,7 +115,7 @@ export class IndexReader implements Queries {
   }
 
   async metadataOf(slugs: readonly string[]): Promise<readonly LocatedMetadata[]> {
-    const rows = await this.#database.rows<Stored & { readonly slug: string }>(
+    const rows = await this.#database.rows<DocumentRow & { readonly slug: string }>(
       `SELECT slug, path, metadata FROM docs_documents WHERE ${this.#database.dialect.any('slug')}`,
       slugs.map(storable),
     );
@@ -227,6 +227,6 @@ export class IndexReader implements Queries {
   }
 }
 
-function located({ path, metadata }: Stored): LocatedMetadata {
+function located({ path, metadata }: DocumentRow): LocatedMetadata {
   return { ...parseMetadata(metadata), path };
 }

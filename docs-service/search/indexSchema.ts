@@ -22,7 +22,7 @@ export interface ColumnTypes {
 }
 
 export function createTables(types: ColumnTypes): string {
-  const { number, identity, text, flag, bytes, inOrder, longText } = types;
+  const { number, identity, text, flag, bytes, inOrder } = types;
   return `
 -- The JSON of all collections, of their problems and of the warnings about links, how files were read, whether the index is complete, its
 -- id, how many changes readers have seen, the number of the next word, and which documents wait for their postings.
@@ -69,7 +69,11 @@ CREATE TABLE docs_words (
 INSERT INTO docs_words VALUES ('${anyWord}', ${anyNumber}, 0, 0), ('${draftWord}', ${draftNumber}, 0, 0);
 -- A row for each word in each block of documents; postings.ts has the format.
 CREATE TABLE docs_postings (id ${number} PRIMARY KEY, entries ${bytes} NOT NULL, places ${bytes} NOT NULL);
-CREATE TABLE docs_files (
+${fileTable(types)}`;
+}
+
+function fileTable({ text, longText }: ColumnTypes): string {
+  return `CREATE TABLE docs_files (
   path ${text} NOT NULL,
   look ${text} NOT NULL,
   content_hash ${text} NOT NULL,

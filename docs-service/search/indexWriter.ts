@@ -15,7 +15,7 @@ import {
 import { type AnalysedDocument, analyseStored, type StoredText } from './documentWords.ts';
 import { type IndexDatabase, readMeta, readState, writeMeta } from './indexDatabase.ts';
 import { reversed } from './nearSlugs.ts';
-import type { PostingQueue } from './postingTables.ts';
+import type { PostingQueue } from './postingChanges.ts';
 
 export type AnalysedChanges = Omit<IndexChanges, 'put'> & { readonly put?: readonly AnalysedDocument[] };
 

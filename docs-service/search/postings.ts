@@ -79,18 +79,15 @@ function numberSize(number: number): number {
 
 /** Reads such lists. A damaged one ends early. */
 export class PlaceReader {
-  readonly #bytes: Uint8Array;
   /** Where the next list begins. */
   at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+  constructor(private readonly bytes: Uint8Array) {}
 
   /** Writes the next list to the beginning of another one, and returns its length. */
   read(into: number[]): number {
     const size = this.#number();
-    const end = Math.min(this.#bytes.length, this.at + size);
+    const end = Math.min(this.bytes.length, this.at + size);
     let length = 0;
     for (let place = 0; this.at < end; ) into[length++] = place += this.#number();
     return length;
@@ -98,7 +95,7 @@ export class PlaceReader {
 
   skip(): Uint8Array {
     const from = this.at;
-    return this.#bytes.subarray(from, this.skipTo());
+    return this.bytes.subarray(from, this.skipTo());
   }
 
   /** Returns where the list after the next one begins. */
@@ -111,7 +108,7 @@ export class PlaceReader {
   #number(): number {
     let number = 0;
     for (let shift = 0; shift < 32; shift += 7) {
-      const byte = this.#bytes[this.at++] ?? 0;
+      const byte = this.bytes[this.at++] ?? 0;
       number |= (byte & 127) << shift;
       if (byte < 128) break;
     }

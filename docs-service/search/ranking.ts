@@ -1,3 +1,4 @@
+import { saturation } from './documentWords.ts';
 import { blockSize, countOf, offsetOf, PlaceCursor, type Postings, weightOf } from './postings.ts';
 import { eachEntry, type TextStatistics } from './searchStore.ts';
 import type { CountedWord, KnownClause } from './vocabulary.ts';
@@ -18,14 +19,14 @@ export interface RankRequest {
   readonly watched: ReadonlySet<number>;
 }
 
-export interface Ranked {
+export interface RankedDocument {
   readonly key: number;
   readonly score: number;
 }
 
 export interface Ranking {
   /** The best first, equal ones by their numbers: as many as are needed, with all that equal the last of them. */
-  readonly best: readonly Ranked[];
+  readonly best: readonly RankedDocument[];
   readonly total: number;
   /** How many of them have all clauses. */
   readonly allWords: number;
@@ -37,8 +38,6 @@ export interface Ranking {
   missing(key: number): readonly number[];
 }
 
-/** How soon more of a word stops mattering: a constant of BM25F. */
-const saturation = 3;
 /** More than any score, so that a document with all clauses is before one without. */
 const wholeBonus = 1e6;
 /** Rows that are counted at a time. */
@@ -80,7 +79,7 @@ export async function rank(
   };
 }
 
-interface Scored {
+interface ScoreTable {
   /** 1 for each that may be found. */
   readonly passes: Uint8Array;
   /** Which clauses it has, a bit for each: of the first 32, and of the others. A query has at most 64. */
@@ -89,7 +88,7 @@ interface Scored {
 }
 
 function addScores(
-  { found, scores }: Scored,
+  { found, scores }: ScoreTable,
   having: Uint32Array,
   counts: Float64Array,
   at: number,
@@ -104,7 +103,7 @@ function addScores(
   }
 }
 
-function bestOf({ passes, found, scores }: Scored, { some, among, areWholeFirst, most }: RankRequest) {
+function bestOf({ passes, found, scores }: ScoreTable, { some, among, areWholeFirst, most }: RankRequest) {
   const best = new BestKeys(most);
   const [low, high] = found;
   const [allLow, allHigh] = [2 ** Math.min(32, some.length) - 1, 2 ** Math.max(0, some.length - 32) - 1];
@@ -224,14 +223,12 @@ function follow(earlier: number[], length: number, count: number, places: readon
 
 /** Keeps the documents with the highest scores. */
 class BestKeys {
-  readonly #most: number;
-  #kept: Ranked[] = [];
+  #kept: RankedDocument[] = [];
   #least = Number.NEGATIVE_INFINITY;
   /** So many are kept before those are dropped that are not needed. */
   #room: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(private readonly most: number) {
     this.#room = 2 * most + 100;
   }
 
@@ -241,15 +238,15 @@ class BestKeys {
     if (this.#kept.length > this.#room) this.#cut();
   }
 
-  take(): readonly Ranked[] {
+  take(): readonly RankedDocument[] {
     this.#cut();
     return this.#kept;
   }
 
   #cut(): void {
     this.#kept.sort((one, other) => other.score - one.score || one.key - other.key);
-    this.#least = this.#kept[this.#most - 1]?.score ?? this.#least;
-    const end = this.#kept.findIndex(({ score }, at) => at >= this.#most + maxEqual || score < this.#least);
+    this.#least = this.#kept[this.most - 1]?.score ?? this.#least;
+    const end = this.#kept.findIndex(({ score }, at) => at >= this.most + maxEqual || score < this.#least);
     if (end >= 0) this.#kept = this.#kept.slice(0, end);
     this.#room = Math.max(this.#room, 2 * this.#kept.length);
   }

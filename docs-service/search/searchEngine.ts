@@ -8,12 +8,12 @@ import type {
 } from './documentIndex.ts';
 import { parseMetadata } from './documentRecord.ts';
 import { filterWords, slugWord } from './documentWords.ts';
-import { excerptOf } from './excerpt.ts';
 import { maxNeighbours, slugParts } from './nearSlugs.ts';
 import type { Postings } from './postings.ts';
 import { parseQuery } from './query.ts';
-import { type Ranked, rank } from './ranking.ts';
+import { type RankedDocument, rank } from './ranking.ts';
 import type { SearchStore } from './searchStore.ts';
+import { excerptOf } from './snippet.ts';
 import { findWords, type KnownClause, wordClause } from './vocabulary.ts';
 
 /** Documents beyond this place of the order cannot be read. */
@@ -96,12 +96,12 @@ async function readBlocks(
   return blocks;
 }
 
-async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<readonly number[]> {
+async function inOrder(store: SearchStore, best: readonly RankedDocument[]): Promise<readonly number[]> {
   const equal = best.filter(
     ({ score }, at) => score === best[at - 1]?.score || score === best[at + 1]?.score,
   );
   const places = new Map((await store.bySlug(equal.map(({ key }) => key))).map((key, at) => [key, at]));
-  const placeOf = ({ key }: Ranked) => places.get(key) ?? 0;
+  const placeOf = ({ key }: RankedDocument) => places.get(key) ?? 0;
   return best
     .toSorted((one, other) => other.score - one.score || placeOf(one) - placeOf(other))
     .map(({ key }) => key);
@@ -109,7 +109,7 @@ async function inOrder(store: SearchStore, best: readonly Ranked[]): Promise<rea
 
 async function readHits(
   store: SearchStore,
-  page: readonly Joined<number>[],
+  page: readonly FusedHit<number>[],
   clauses: readonly Clause[],
 ): Promise<readonly (Omit<SearchHit, 'missing'> & { readonly key: number })[]> {
   const stored = await store.read(page.map(({ found }) => found));
@@ -137,7 +137,7 @@ export async function slugsLike(store: SearchStore, slug: string): Promise<reado
 }
 
 /** A result of the order of the text, of that of the meaning, or of both. */
-export interface Joined<Found> {
+export interface FusedHit<Found> {
   readonly found: Found;
   readonly matched: SearchHit['matched'];
   /** The section that is nearest, if it was found by its meaning. */
@@ -159,7 +159,7 @@ function joinRanks<Found>(
   byText: readonly Found[],
   near: ReadonlyMap<Found, number>,
   isInText: (found: Found) => boolean,
-): readonly Joined<Found>[] {
+): readonly FusedHit<Found>[] {
   const scores = new Map<Found, number>(byText.map((found, rank) => [found, 1 / (damping + rank + 1)]));
   const inText = new Set(byText);
   for (const [rank, found] of [...near.keys()].entries())

@@ -1,6 +1,6 @@
 import { maxTokenLength } from './analyser.ts';
 import { storable } from './documentRecord.ts';
-import { languageMark, markToLength, type StoredText } from './documentWords.ts';
+import { languageMark, markToLength, type StoredText, textShare } from './documentWords.ts';
 import type { IndexDatabase, SqlValue } from './indexDatabase.ts';
 import {
   anyNumber,
@@ -169,8 +169,6 @@ export interface TextStatistics {
   readonly languages: readonly string[];
 }
 
-/** How much the length of a text matters: a constant of BM25F. */
-const lengthShare = 0.65;
 /** In a small library, the usual length of a text is also that of these documents, in words. */
 const [assumedDocuments, assumedLength] = [12, 300];
 
@@ -191,7 +189,7 @@ function statisticsOf(blocks: ReadonlyMap<number, Postings>, size: number, draft
   }
   const usualLength = length / (documents + assumedDocuments);
   const ofMark = counts.map(
-    (_, mark) => 1 / (1 - lengthShare + (lengthShare * markToLength(mark)) / usualLength),
+    (_, mark) => 1 / (1 - textShare + (textShare * markToLength(mark)) / usualLength),
   );
   return { visible, documents, shares: Float64Array.from(marks, (mark) => ofMark[mark] ?? 1) };
 }

@@ -35,7 +35,9 @@ const maxNear = 20_000;
 export async function findWords({ some, none }: Query, store: SearchStore, languages: readonly string[]) {
   const clauses = [...some, ...none];
   const names = clauses.flatMap(({ tokens, joined }) => [tokens, joined ?? []].flat());
-  const forms = new Map(some.map((clause) => [clause, formsOf(clause, languages)]));
+  const formsOf = (clause: Clause) =>
+    isFlexible(clause) ? wholeWord(clause).flatMap((word) => formWords(word, languages)) : [];
+  const forms = new Map(some.map((clause) => [clause, formsOf(clause)]));
   const exact = await store.words([...new Set([...names, ...[...forms.values()].flat()])]);
   const words = new Map(exact.map((row) => [row.word, row]));
   const begun = await store.wordsFrom(clauses.filter(({ isBeginning }) => isBeginning).flatMap(rangesOf));
@@ -64,10 +66,6 @@ function isFlexible({ isQuoted, isBeginning }: Clause): boolean {
 /** The one word that stands for the whole clause, if there is one. */
 function wholeWord({ tokens, joined }: Clause): readonly string[] {
   return joined === undefined ? (tokens.length === 1 ? tokens : []) : [joined];
-}
-
-function formsOf(clause: Clause, languages: readonly string[]): readonly string[] {
-  return isFlexible(clause) ? wholeWord(clause).flatMap((word) => formWords(word, languages)) : [];
 }
 
 const anyLength = { minLength: 1, maxLength: maxTokenLength };

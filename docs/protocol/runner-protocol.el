@@ -79,6 +79,9 @@
     ("runner/log" daemon notification
      LogParams nil
      "One line of a log, without secrets, prompts or answers.")
+    ("$/progress" daemon notification
+     ProgressParams nil
+     "LSP's own notification.")
     ("runner/modelfile/parse" client request
      ParseModelfileParams ParseModelfileResult
      "Read a Modelfile.")
@@ -124,9 +127,6 @@
     ("runner/models/didChange" daemon notification
      (map any) nil
      "The models changed. It is sent within 2 s of any pull, create, delete, run, stop or unload, and of a list or a chat that shows that another program changed them.")
-    ("$/progress" daemon notification
-     ProgressParams nil
-     "LSP's own notification.")
     ("runner/prompts/list" client request
      ListPromptsParams ListPromptsResult
      "Which prompts there are, those that cannot be used too. Files and servers are asked each time.")

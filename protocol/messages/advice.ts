@@ -71,7 +71,7 @@ export const configurationAdvice = {
 } satisfies Partial<AdviceWords>;
 
 /** A message and the advice in it, if it has any. */
-export interface Advised {
+export interface AdviceMessage {
   readonly message: string;
   readonly advice?: Advice;
 }

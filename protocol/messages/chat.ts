@@ -1,4 +1,4 @@
-import type { Advised } from './advice.ts';
+import type { AdviceMessage } from './advice.ts';
 import type { NotificationMessage, RequestMessage, ServerParams } from './messageTypes.ts';
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
@@ -236,7 +236,7 @@ export type NoticeCode =
   /** The turn could not be appended to its conversation on the disk. */
   | 'session-not-kept';
 
-export interface Notice extends Advised {
+export interface Notice extends AdviceMessage {
   readonly code: NoticeCode;
   /** A sentence for the user. */
   readonly message: string;

@@ -1,5 +1,4 @@
-import { formatBytes } from '../base/bytes.ts';
-import { count } from '../base/text.ts';
+import { count, formatBytes } from '../base/text.ts';
 import type { RequestMessage, WorkDoneParams } from './messageTypes.ts';
 
 /** What Runner can start: its own engine, or a program that the user has installed. */

@@ -108,30 +108,6 @@ t.test(
   },
 );
 
-t.test('an answer that was cut by its length says so', async (t) => {
-  const { runner, open, ask } = await start(t);
-  const { sessionId } = await open();
-  runner.rawLines([
-    { model: 'm', message: { role: 'assistant', content: 'so far' }, done: false },
-    {
-      model: 'm',
-      message: { role: 'assistant', content: '' },
-      done: true,
-      done_reason: 'length',
-      eval_count: 2,
-    },
-  ]);
-  t.same(await ask(sessionId, text('Go on')), { stopReason: 'max_tokens' });
-});
-
-t.test('every token arrives in its order', async (t) => {
-  const { runner, acp, open, ask } = await start(t);
-  const { sessionId } = await open();
-  runner.tokens(1_000);
-  await ask(sessionId, text('Count'));
-  t.equal(acp.text(sessionId), Array.from({ length: 1_000 }, (_, index) => `${index + 1} `).join(''));
-});
-
 t.test(
   'the pickers: models that can chat, thinking where the model has it, from the next prompt on',
   async (t) => {
@@ -229,28 +205,6 @@ t.test('the default model: by a flag, else by the last choice in whichever clien
     '> The model gone:7b, which is set as the chat model, is not installed or cannot chat; seer:4b answers.\n\nHere. And here.',
     'it is said once',
   );
-});
-
-t.test('pickers are sent again only where they show something else', async (t) => {
-  const { runner, acp, open, ask } = await start(t, [thinker, seer]);
-  const { sessionId } = await open();
-  const updates = () =>
-    acp.updates.filter(({ update }) => update.sessionUpdate === 'config_option_update').length;
-  const load = (keepAlive?: number) =>
-    fetch(`${runner.url}/api/chat`, {
-      method: 'POST',
-      body: JSON.stringify({ model: thinker.name, messages: [], keep_alive: keepAlive }),
-    });
-  for (const [index, change] of [() => load(), () => load(0)].entries()) {
-    await change();
-    runner.say(`${index}`);
-    await ask(sessionId, text('Well?'));
-  }
-  t.equal(updates(), 0, 'a model that is loaded or unloaded changes nothing of them');
-  await fetch(`${runner.url}/api/delete`, { method: 'DELETE', body: JSON.stringify({ model: seer.name }) });
-  runner.say('.');
-  await ask(sessionId, text('Well?'));
-  t.equal(updates(), 1, 'a model that is gone does');
 });
 
 t.test('what comes before the answer to initialize waits for it', async (t) => {
@@ -681,27 +635,6 @@ t.test('a runner that cannot list its models answers with the one that was chose
   );
 });
 
-t.test('an answer that broke off is a part of the conversation', async (t) => {
-  const { runner, open, ask } = await start(t, [blind]);
-  const { sessionId } = await open();
-  runner.errorLine('engine gone', 'Half ');
-  await t.rejects(ask(sessionId, text('Tell')), failsWith({ data: { kind: 'runner-failed' } }));
-  runner.say('of it.');
-  await ask(sessionId, text('Go on'));
-  t.match(runner.bodies('/api/chat').at(-1), {
-    messages: [
-      { role: 'user', content: 'Tell' },
-      { role: 'assistant', content: 'Half ' },
-      { role: 'user', content: 'Go on' },
-    ],
-  });
-  runner.failWith(500, { error: 'out of memory' });
-  await t.rejects(ask(sessionId, text('And this')), failsWith({ data: { kind: 'runner-failed' } }));
-  runner.say('Yes.');
-  await ask(sessionId, text('And that'));
-  t.match(runner.bodies('/api/chat').at(-1), { messages: { length: 5, 4: { content: 'And that' } } });
-});
-
 t.test('a picker names a server that is no Ollama, and the window that it has fixed', async (t) => {
   const standIn = await startOpenaiStandIn(llamaRoutes('small'), llamaHeaders);
   t.teardown(() => standIn.close());
@@ -740,14 +673,6 @@ t.test('nothing is sent elsewhere before a model is chosen that runs there', asy
     failsWith({ code: -33004, message: /no model that can chat/ }),
     'one that only completes is here',
   );
-});
-
-t.test('a model without a template answers where no other can chat', async (t) => {
-  const { runner, open, ask } = await start(t, [{ name: 'bare:1b', template: '{{ .Prompt }}' }]);
-  const { sessionId, configOptions } = await open();
-  t.match(picker(configOptions, 'model'), { chosen: 'bare:1b' });
-  runner.say('Plainly.');
-  t.match(await ask(sessionId, text('?')), { stopReason: 'end_turn' });
 });
 
 t.test('bytes that are no message are answered; the end of the input ends all, with 0', async (t) => {

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -328,26 +327,6 @@ t.test('a cancel reaches the question, the tool server and the runner', async (t
   await acp.agent.request(call.load, { sessionId, cwd: folder, mcpServers: [] });
   const replayed = toolUpdates(acp.updates.slice(before)).map(({ status }) => status);
   t.same(replayed, ['failed', 'failed', 'failed', 'failed'], 'also when the conversation is loaded');
-});
-
-t.test('two sessions that answer "always" at once are both kept', async (t) => {
-  // Both are answered when both have asked.
-  let asked = 0;
-  const both = new EventEmitter();
-  const { runner, folder, server, open, ask } = await start(t, {
-    decide: async () => {
-      asked += 1;
-      if (asked === 2) both.emit('asked');
-      else await once(both, 'asked');
-      return chosen('always');
-    },
-  });
-  const sessions = [await open(server('one', 'good', 'one')), await open(server('two', 'good', 'two'))];
-  for (const _ of sessions) runner.toolCalls([echo('x')]);
-  for (const _ of sessions) runner.say('ok');
-  await Promise.all(sessions.map(({ sessionId }) => ask(sessionId)));
-  const { approved } = JSON.parse(readFileSync(join(folder, 'runner', 'approvals.json'), 'utf8'));
-  t.equal(approved.length, 2);
 });
 
 function isGone(pid: number): boolean {

@@ -1,25 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { TextDocument } from 'vscode-languageserver-textdocument';
-import { cursorContextAt, prefixBudget } from '../../daemon/completion/cursorContext.ts';
-import { fillRequest, promptStrategies } from '../../daemon/completion/fimPrompts.ts';
 import { isTyping } from '../../daemon/completion/openDocuments.ts';
 import { restFor } from '../../daemon/completion/pacing.ts';
-import { fillBody } from '../../daemon/runner/ollama/requests.ts';
 import {
   type InlineCompletionItem,
   type InlineCompletionList,
   inlineCompletionRequest,
 } from '../../protocol/messages/completion.ts';
-import { listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
-import { cutHoles, type Hole, sourceFiles } from '../support/holes.ts';
 import type { RecordedRequest } from '../support/runner/requestLog.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
-import { createFigures, median } from './figures.ts';
+import { createFigures, heapOf, median, reportsHeap } from './figures.ts';
 
 const figures = createFigures('completion');
 const model = 'filler:1b';
-const host = process.env['RUNNER_TEST_HOST'];
 
 /** What a key costs beside the pause and the runner, and what is asked of the runner. */
 async function keys(): Promise<void> {
@@ -177,17 +169,6 @@ async function closings(): Promise<void> {
   await runner.close();
 }
 
-const reportsHeap = { NODE_OPTIONS: '--require ./test/support/heapReport.cjs' };
-
-/** In MB, once what nobody holds was collected. */
-async function heapOf({ child, stderr }: DaemonProcess): Promise<number> {
-  const seen = stderr().length;
-  child.kill('SIGUSR2');
-  const read = () => /^heap (\d+)$/m.exec(stderr().slice(seen))?.[1];
-  while (read() === undefined) await new Promise((resolve) => child.stderr?.once('data', resolve));
-  return Number(read()) / 1e6;
-}
-
 /** After an acceptance what follows is there already. */
 async function acceptance(): Promise<void> {
   const { runner, daemon } = await start();
@@ -210,90 +191,6 @@ async function acceptance(): Promise<void> {
   row('what follows an acceptance, fetched ahead', times, 'at most 15 ms');
   await daemon.close();
   await runner.close();
-}
-
-/** What a runner evaluates anew at each key, by the order of the prompt. */
-async function orders(): Promise<void> {
-  if (!host)
-    return line('prompt evaluation in both orders', 'left out: RUNNER_TEST_HOST names no server', 'printed');
-  const able = await modelWithInsert(host);
-  if (!able) return line('prompt evaluation in both orders', 'left out: no model has insert', 'printed');
-  const source = sourceFiles('daemon/completion').map((file) => cutHoles(file, 1)[0]?.before ?? '');
-  const text = source.join('\n').slice(0, 700);
-  const suffix = source.join('\n').slice(700, 1_400);
-  const asked = {
-    'prefix first': (typed: string) => `<PRE> ${text}${typed} <SUF>${suffix} <MID>`,
-    'suffix first': (typed: string) => `<PRE> <SUF>${suffix} <MID> ${text}${typed}`,
-  };
-  const times = new Map<string, number>();
-  for (const [order, promptOf] of Object.entries(asked)) {
-    const durations: number[] = [];
-    for (let keys = 0; keys <= 10; keys++) {
-      const body = { model: able, prompt: promptOf('const total'.slice(0, keys)), raw: true, stream: false };
-      const response = await fetch(`${host}/api/generate`, {
-        method: 'POST',
-        body: JSON.stringify({ ...body, options: { num_predict: 1 } }),
-      });
-      const { prompt_eval_duration: nanoseconds = 0 } = (await response.json()) as {
-        prompt_eval_duration?: number;
-      };
-      // The first one evaluates all of it in either order.
-      if (keys > 0) durations.push(nanoseconds / 1e6);
-    }
-    times.set(order, median(durations));
-  }
-  const [psm = 0, spm = 0] = times.values();
-  line(
-    `prompt evaluation at a key, ${able}`,
-    `prefix first ${psm.toFixed(1)} ms, suffix first ${spm.toFixed(1)} ms: ${(psm / spm).toFixed(1)} times`,
-    '10 to 40 times',
-  );
-}
-
-/** What the first completion in a new document has the runner evaluate, with and without warming. */
-async function warming(): Promise<void> {
-  const what = 'prompt evaluation of the first completion in a document';
-  if (!host) return line(what, 'left out: RUNNER_TEST_HOST names no server', 'printed');
-  const able = await modelWithInsert(host);
-  if (!able) return line(what, 'left out: no model has insert', 'printed');
-  const times = { cold: [] as number[], warm: [] as number[] };
-  for (const [index, file] of sourceFiles('daemon/completion').slice(0, 5).entries())
-    for (const state of ['cold', 'warm'] as const) {
-      // Two documents that do not begin alike, so that neither finds what the other left.
-      const text = `// ${state} ${index}\n${readFileSync(file, 'utf8').slice(0, prefixBudget)}`;
-      const document = TextDocument.create(`file:///${state}/${index}`, 'typescript', 1, text);
-      if (state === 'warm') await evaluate(able, document, prefixBudget);
-      times[state].push(await evaluate(able, document, text.length * 0.7));
-    }
-  const [cold, warm] = [median(times.cold), median(times.warm)];
-  line(
-    `${what}, ${able}`,
-    `${cold.toFixed(0)} ms without warming, ${warm.toFixed(0)} ms with it: ${(cold / warm).toFixed(1)} times`,
-    'printed',
-  );
-}
-
-/** Milliseconds that the runner takes to evaluate the prompt of a completion at this offset. */
-async function evaluate(able: string, document: TextDocument, offset: number): Promise<number> {
-  const [way] = promptStrategies(able, true);
-  if (!way) throw new Error('There is no way to ask.');
-  const around = cursorContextAt(document, document.positionAt(offset));
-  const asked = { model: able, wanted: 'nothing', before: '' } as const;
-  const response = await fetch(`${host}/api/generate`, {
-    method: 'POST',
-    body: JSON.stringify({ ...fillBody(fillRequest(way, around, asked)), stream: false }),
-  });
-  const { prompt_eval_duration: nanoseconds = 0 } = (await response.json()) as {
-    prompt_eval_duration?: number;
-  };
-  return nanoseconds / 1e6;
-}
-
-async function modelWithInsert(url: string): Promise<string | undefined> {
-  const daemon = await startDaemonProcess({ host: url });
-  const { models } = await daemon.request(listModelsRequest, {});
-  await daemon.close();
-  return models.find(({ capabilities }) => capabilities.insert.value === true)?.name;
 }
 
 /** From a newer key to the socket that closes. */
@@ -386,57 +283,6 @@ function requestsOf(gaps: readonly number[], restAfter: (before: readonly number
   return { requests: gaps.filter((gap, index) => gap > (waits[index] ?? 0)).length, waits };
 }
 
-/**
- * Holes in real files. The stand-in knows what was cut and says it, goes on with what follows in the file, and then
- * talks: what is lost or left over is the engine's own doing. With `RUNNER_TEST_HOST` a real model fills them.
- */
-async function holes(): Promise<void> {
-  const all = sourceFiles('daemon/completion').flatMap((file) => cutHoles(file, 4));
-  const { runner, daemon } = await start();
-  await fill('a runner that knows, and then talks on', daemon, all, (hole) =>
-    runner.on('/api/generate').say(`${hole.text}${hole.after.slice(0, 300)}<|endoftext|>And so on.`),
-  );
-  await daemon.close();
-  await runner.close();
-  if (!host) return line('a real model', 'left out: RUNNER_TEST_HOST names no server', 'printed');
-  const able = await modelWithInsert(host);
-  if (!able) return line('a real model', 'left out: none has insert', 'printed');
-  const filled = await startDaemonProcess({ host, completionModel: able });
-  await fill(able, filled, all.slice(0, 20), () => undefined);
-  await filled.close();
-}
-
-async function fill(
-  name: string,
-  daemon: DaemonProcess,
-  all: readonly Hole[],
-  prepare: (hole: Hole) => void,
-): Promise<void> {
-  let [exact, firstLines, shown, characters] = [0, 0, 0, 0];
-  const times: number[] = [];
-  for (const [index, hole] of all.entries()) {
-    const uri = `file:///bench/${index}/${hole.file}`;
-    const cursor = await open(daemon, uri, hole.before, hole.after, hole.languageId);
-    prepare(hole);
-    const begun = performance.now();
-    const text = (await ask(daemon, uri, cursor, invoked))?.insertText;
-    times.push(performance.now() - begun);
-    await daemon.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
-    if (text === undefined) continue;
-    shown += 1;
-    characters += text.length;
-    const [got, wanted] = [text.trimEnd(), hole.text.trimEnd()];
-    if (got === wanted) exact += 1;
-    if (got.trim().split('\n')[0] === wanted.trim().split('\n')[0]) firstLines += 1;
-  }
-  const share = (count: number) => `${Math.round((count / all.length) * 100)} %`;
-  line(
-    `${all.length} holes, ${name}`,
-    `shown ${share(shown)}, exact ${share(exact)}, first line ${share(firstLines)}, ${(all.length / Math.max(1, characters)).toFixed(3)} requests a character, ${median(times).toFixed(0)} ms each`,
-    'printed',
-  );
-}
-
 /** LSP's `InlineCompletionTriggerKind.Invoked`: the daemon does not wait for the keys to rest. */
 const invoked = 1;
 
@@ -514,7 +360,7 @@ function row(what: string, times: readonly number[], goal: string): void {
 }
 
 function line(what: string, shown: string, goal: string): void {
-  figures.row(what, shown, goal === 'printed' ? {} : { goal });
+  figures.row(what, shown, { goal });
 }
 
 figures.section('Inline completion (medians)');
@@ -525,6 +371,3 @@ await closings();
 await acceptance();
 await typing();
 rests();
-await orders();
-await warming();
-await holes();

@@ -1,12 +1,11 @@
-import { fork, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { type InlineCompletionList, inlineCompletionRequest } from '../../protocol/messages/completion.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
-import { createFigures, median } from './figures.ts';
-import { type Load, model, readDirectly, serveWire, type Wire, wires } from './wires.ts';
+import { createFigures, median, residentOf, timed } from './figures.ts';
+import { forkServer, type Load, model, readDirectly, serveWire, type Wire, wires } from './wires.ts';
 
 const { section, row } = createFigures('daemon');
 const self = fileURLToPath(import.meta.url);
@@ -26,10 +25,7 @@ async function main(): Promise<void> {
 }
 
 async function inThePath(wire: Wire): Promise<void> {
-  const server = fork(self, ['serve', wire.name], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const url = await new Promise<string>((resolve) =>
-    server.once('message', (message) => resolve(String(message))),
-  );
+  const { server, url } = await forkServer(self, wire.name);
   const closedAt = () =>
     new Promise<bigint>((resolve) => server.once('message', (message) => resolve(BigInt(String(message)))));
   const daemon = await startDaemonProcess({ host: url, completionModel: model });
@@ -245,15 +241,4 @@ function untilFirst(read: (take: (text: string) => void) => Promise<void>): Prom
   return read(() => {
     first ||= performance.now() - start;
   }).then(() => first);
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function residentOf({ child }: DaemonProcess): number {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kilobytes) / 1024);
 }

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Marked } from 'marked';
 import { createRenderer } from '../../docs-service/formats/renderer.ts';
 import { documentOf, epubJob } from '../support/documents.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, timed } from './figures.ts';
 
 const { section, row } = createFigures('docsFormats');
 
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     const job = bookOf(chapters);
     const { result, time, stall } = await watched(() => renderer.render(job));
     const idle = await watched(() => setTimeout(time));
-    const bare = timed(() => {
+    const bare = await timed(() => {
       const marked = new Marked();
       for (const { body } of job.documents) marked.parse(body);
     });
@@ -61,12 +61,6 @@ async function watched<Result>(work: () => Promise<Result>) {
   const time = performance.now() - start;
   delay.disable();
   return { result, time, stall: delay.max / 1e6 };
-}
-
-function timed(work: () => void): number {
-  const start = performance.now();
-  work();
-  return performance.now() - start;
 }
 
 await main();

@@ -3,14 +3,12 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Document } from '../../docs-service/content/document.ts';
 import type { DocumentIndex, IndexWriter } from '../../docs-service/search/documentIndex.ts';
 import { createPostgresIndex } from '../../docs-service/search/postgres/postgresIndex.ts';
-import { blockSize, rowId } from '../../docs-service/search/postings.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { startPostgres, tryFindPostgres } from '../support/postgres.ts';
 import { createSynthesis, type Synthesis } from '../support/syntheticDocuments.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, quantile } from './figures.ts';
 
 type Index = DocumentIndex & IndexWriter;
 
@@ -27,8 +25,7 @@ const figures = createFigures('docsIndex');
 async function embedded(synthesis: Synthesis): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-docs-bench-'));
   const file = join(folder, 'index.db');
-  const open = () =>
-    createSqliteIndex({ file, worker: resolve('dist/docs-service/indexWorker.cjs'), log: console.log });
+  const open = () => createSqliteIndex(file, resolve('dist/docs-service/indexWorker.cjs'), console.log);
   const index = open();
   figures.section(`SQLite, ${count} documents`);
   await fill(index, synthesis);
@@ -40,8 +37,6 @@ async function embedded(synthesis: Synthesis): Promise<void> {
   await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
   figures.row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
   await read(again, synthesis);
-  await change(again, synthesis);
-  memory();
   await again.close();
   rmSync(folder, { recursive: true });
 }
@@ -62,30 +57,8 @@ async function shared(synthesis: Synthesis): Promise<void> {
   await again.search({ text: synthesis.rare[0] ?? '', drafts: false, limit: 20, offset: 0 });
   figures.row('restart to the first answer', `${(performance.now() - begun).toFixed(0)} ms`);
   await read(again, synthesis);
-  await floor(again, synthesis);
-  await change(again, synthesis);
-  memory();
   await again.close();
   await server.remove();
-}
-
-/** What the statement of a search takes by itself: without it, no search can be. */
-async function floor(index: ReturnType<typeof createPostgresIndex>, { common }: Synthesis): Promise<void> {
-  const { rows } = await index.pool.query<{ id: string }>('SELECT id FROM docs_words WHERE word = ANY ($1)', [
-    common.slice(0, 6),
-  ]);
-  const ids = rows.flatMap(({ id }) =>
-    Array.from({ length: Math.ceil(count / blockSize) }, (_, block) => rowId(block, Number(id))),
-  );
-  for (const [name, some] of [
-    ['one common word', 1],
-    ['six common words', 6],
-  ] as const)
-    await times(`floor: the postings of ${name} read`, undefined, () =>
-      index.pool.query('SELECT id, entries FROM docs_postings WHERE id = ANY ($1)', [
-        ids.slice(0, (ids.length / 6) * some),
-      ]),
-    );
 }
 
 async function fill(index: Index, synthesis: Synthesis): Promise<void> {
@@ -106,7 +79,6 @@ async function fill(index: Index, synthesis: Synthesis): Promise<void> {
     `${count} documents from scratch`,
     `${seconds.toFixed(1)} s, ${((seconds / count) * 1e3).toFixed(2)} ms each`,
   );
-  memory();
 }
 
 async function read(index: Index, synthesis: Synthesis): Promise<void> {
@@ -122,9 +94,6 @@ async function read(index: Index, synthesis: Synthesis): Promise<void> {
     );
   await times('search, common within a tag', 'p99 40 ms', (round) =>
     index.search({ ...paging, tag: synthesis.tag, offset: 0, text: synthesis.common[round % 5] ?? '' }),
-  );
-  await times('slugs near a wrong one', undefined, (round) =>
-    index.nearSlugs(`x${synthesis.document((round * 37) % count).slug}`, 5),
   );
 }
 
@@ -158,27 +127,6 @@ function pairs(one: readonly string[], other: readonly string[]): readonly strin
   return one.map((word, index) => `${word} ${other[index % other.length] ?? ''}`);
 }
 
-/** One document changes; readers go on meanwhile. */
-async function change(index: Index, synthesis: Synthesis): Promise<void> {
-  await times('one change', undefined, (round) => {
-    const document = synthesis.document((round * 7919) % count);
-    return index.apply({ put: [{ ...document, title: `${document.title} again` }] });
-  });
-  const waits: number[] = [];
-  let isWriting = true;
-  const put: readonly Document[] = Array.from({ length: Math.min(piece, count) }, (_, at) =>
-    synthesis.document(at),
-  );
-  const writing = index.apply({ put }).finally(() => (isWriting = false));
-  while (isWriting) {
-    const begun = performance.now();
-    await index.search({ text: synthesis.common[0] ?? '', drafts: false, limit: 20, offset: 0 });
-    waits.push(performance.now() - begun);
-  }
-  await writing;
-  row(`search while ${piece} documents change`, waits);
-}
-
 async function times(
   what: string,
   goal: string | undefined,
@@ -201,10 +149,7 @@ function row(
   taken: readonly number[],
   { goal, processor }: { readonly goal?: string | undefined; readonly processor?: readonly number[] } = {},
 ): void {
-  const at = (some: readonly number[], part: number) =>
-    (some.toSorted((one, other) => one - other)[Math.floor((some.length - 1) * part)] ?? Number.NaN).toFixed(
-      2,
-    );
+  const at = (some: readonly number[], part: number) => quantile(some, part).toFixed(2);
   const p99 = Number(at(taken, 0.99));
   const limit = /\d+/.exec(goal ?? '')?.[0];
   const plot = limit === undefined ? {} : { plot: { unit: 'ms', bars: { goal: Number(limit), p99 } } };
@@ -213,10 +158,6 @@ function row(
     ...(goal === undefined ? {} : { goal }),
     ...plot,
   });
-}
-
-function memory(): void {
-  figures.row('memory of the process', `${(process.memoryUsage().rss / 1e6).toFixed(0)} MB`);
 }
 
 const synthesis = createSynthesis();

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { sectionsOf } from '../../docs-service/content/sections.ts';
-import { createEmbeddings, type Embeddings } from '../../docs-service/meaning/embeddings.ts';
+import { sectionsOf } from '../../docs-service/content/headings.ts';
+import { Embeddings } from '../../docs-service/meaning/embeddings.ts';
 import { createLibrarySearch } from '../../docs-service/meaning/librarySearch.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { portOf } from '../support/recordings.ts';
 import { createSynthesis } from '../support/syntheticDocuments.ts';
-import { createFigures, median } from './figures.ts';
+import { createFigures, median, quantile, timed } from './figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -52,7 +52,7 @@ async function embedding(): Promise<void> {
   const url = `http://127.0.0.1:${portOf(server)}`;
   const some = Array.from({ length: 200 }, (_, at) => synthesis.document(at));
   const texts = some.flatMap(({ body }) => sectionsOf(body).map(({ text }) => text));
-  const alone = createEmbeddings({ url, model: 'm' });
+  const alone = new Embeddings({ url, model: 'm' });
   const signal = AbortSignal.timeout(600_000);
   const [bare, ours]: [number[], number[]] = [[], []];
   for (let run = 0; run < 3; run++) {
@@ -62,7 +62,7 @@ async function embedding(): Promise<void> {
           await alone.embed(texts.slice(at, at + 64), { kind: 'text', signal });
       }),
     );
-    const index = await openIndex(join(folder, `embedding-${run}.db`), createEmbeddings({ url, model: 'm' }));
+    const index = await openIndex(join(folder, `embedding-${run}.db`), new Embeddings({ url, model: 'm' }));
     ours.push(
       await perSecond(texts.length, async () => {
         for (let at = 0; at < some.length; at += 16) await index.put(some.slice(at, at + 16));
@@ -81,11 +81,8 @@ async function embedding(): Promise<void> {
 async function searching(count: number): Promise<void> {
   const file = join(folder, `vectors-${count}.db`);
   const before = process.memoryUsage().rss;
-  const text = createSqliteIndex({
-    file: join(folder, `index-${count}.db`),
-    worker: resolve('dist/docs-service/indexWorker.cjs'),
-    log: console.log,
-  });
+  const worker = resolve('dist/docs-service/indexWorker.cjs');
+  const text = createSqliteIndex(join(folder, `index-${count}.db`), worker, console.log);
   let vectors = await openIndex(file, synthetic);
   for (let at = 0; at < count; at += pieceSize) {
     const piece = Array.from({ length: Math.min(pieceSize, count - at) }, (_, one) =>
@@ -104,10 +101,7 @@ async function searching(count: number): Promise<void> {
   await vectors.refresh();
   const search = createLibrarySearch(text, {
     generation: 0,
-    progress: { embedded: count, toEmbed: 0 },
     nearest: (question, options) => vectors.nearest(question, options),
-    embedAll: async () => undefined,
-    close: async () => undefined,
   });
   const words = [...synthesis.common, ...synthesis.middling];
   const query = (round: number) => ({
@@ -129,17 +123,17 @@ async function searching(count: number): Promise<void> {
   await Promise.all([text.close(), vectors.close()]);
 }
 
-function figuresOf(sorted: readonly number[]): string {
-  return `p50 ${quantile(sorted, 0.5)} ms, p99 ${quantile(sorted, 0.99)} ms`;
+function figuresOf(taken: readonly number[]): string {
+  return `p50 ${quantile(taken, 0.5).toFixed(2)} ms, p99 ${quantile(taken, 0.99).toFixed(2)} ms`;
 }
 
-async function openIndex(file: string, embeddings: Embeddings): Promise<MeaningIndex> {
+async function openIndex(file: string, embeddings: typeof synthetic): Promise<MeaningIndex> {
   const store = await openSqliteVectors(file);
   return new MeaningIndex({ store, embeddings, model: 'm', onChange: () => undefined });
 }
 
 /** Vectors at once, around those of the subjects. */
-const synthetic: Embeddings = {
+const synthetic: Pick<Embeddings, 'embed' | 'close'> = {
   embed: async (texts) =>
     texts.map((text) => {
       const seed = seedOf(text);
@@ -169,21 +163,13 @@ function seedOf(text: string): number {
 }
 
 async function perSecond(count: number, work: () => Promise<void>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return (count / (performance.now() - begun)) * 1_000;
+  return (count / (await timed(work))) * 1_000;
 }
 
 async function times(work: (round: number) => Promise<unknown>): Promise<readonly number[]> {
   const taken: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const begun = performance.now();
-    await work(round);
-    taken.push(performance.now() - begun);
+    taken.push(await timed(() => work(round)));
   }
-  return taken.sort((one, other) => one - other);
-}
-
-function quantile(sorted: readonly number[], share: number): string {
-  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2);
+  return taken;
 }

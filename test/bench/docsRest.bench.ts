@@ -2,7 +2,7 @@
 // processes of their own, in turns.
 // Usage: node .tap-build/docsRest.bench.mjs [--documents N]
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -74,41 +74,6 @@ for (const { name, path, extra = {} } of cases) {
   );
 }
 
-section('One request at a time, of 300');
-let page = 0;
-const latencies: readonly { name: string; path: () => string }[] = [
-  { name: 'list, each another page', path: () => `/api/v1/docs?limit=20&offset=${(page += 7) % documents}` },
-  { name: 'search, each another', path: () => `/api/v1/docs?q=word${(page += 7) % 5_000}` },
-  { name: 'common word, another page', path: () => `/api/v1/docs?q=alpha&offset=${(page += 3) % 1_500}` },
-];
-for (const { name, path } of latencies) {
-  const times: number[] = [];
-  for (let at = 0; at < 300; at++) {
-    const from = performance.now();
-    await (await service.get(path(), token)).arrayBuffer();
-    times.push(performance.now() - from);
-  }
-  times.sort((a, b) => a - b);
-  row(name, `p50 ${times[150]?.toFixed(1)} ms, p99 ${times[297]?.toFixed(1)} ms`);
-}
-
-const before = await memoryOf(service.child.pid);
-const rendering = service.get('/api/v1/docs/n1.pdf', token);
-const waits: number[] = [];
-let isRendering = true;
-void rendering.then((response) => response.arrayBuffer()).then(() => (isRendering = false));
-while (isRendering) {
-  const from = performance.now();
-  await (await fetch(`${service.origin}/healthz`)).arrayBuffer();
-  waits.push(performance.now() - from);
-}
-section('The first PDF');
-row(
-  'the longest answer of /healthz while it is rendered',
-  `${Math.max(...waits).toFixed(0)} ms of ${waits.length} asked`,
-);
-row('memory', `${before} MB after the requests, ${await memoryOf(service.child.pid)} MB after the PDF`);
-
 bare.close();
 await service.stop();
 await rm(folder, { recursive: true });
@@ -139,11 +104,6 @@ app.get('/', async () => body); console.log(await app.listen({ port: 0 }));`;
     child.stdout.once('data', (text) => resolve(String(text).trim())),
   );
   return { origin: origin.replace('[::1]', '127.0.0.1'), close: () => void child.kill() };
-}
-
-async function memoryOf(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024);
 }
 
 function documentOf(at: number): string {

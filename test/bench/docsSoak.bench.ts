@@ -4,7 +4,7 @@
 // Usage: node .tap-build/docsSoak.bench.mjs [--minutes 10]
 import { randomBytes } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { type DocsService, runDocs, serveDocs } from '../support/docsProcess.ts';
 import { pictures } from '../support/pictures.ts';
 import { writeFiles } from '../support/temporaryFolder.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, quantile, residentOf } from './figures.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } }, strict: false });
 const minutes = Number(values.minutes);
@@ -249,10 +249,9 @@ interface Sample {
 
 const samples: Sample[] = [];
 
-async function sample(when: string, { child: { pid } }: DocsService): Promise<void> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
-  const resident = Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024);
+async function sample(when: string, { child }: DocsService): Promise<void> {
+  const descriptors = (await readdir(`/proc/${child.pid}/fd`)).length;
+  const resident = residentOf({ child });
   samples.push({ descriptors, resident });
   row(when, `${descriptors} descriptors, ${resident} MB`);
 }
@@ -262,9 +261,8 @@ function report(): void {
   for (const [name, count] of visits) row(name, `${count.toLocaleString('en')} connections`);
   section('What honest clients waited for meanwhile');
   for (const [name, all] of times) {
-    const sorted = all.toSorted((one, other) => one - other);
-    const at = (part: number) => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(0)} ms`;
-    row(name, `${sorted.length} answers, p50 ${at(0.5)}, p99 ${at(0.99)}, slowest ${at(1)}`);
+    const at = (part: number) => `${quantile(all, part).toFixed(0)} ms`;
+    row(name, `${all.length} answers, p50 ${at(0.5)}, p99 ${at(0.99)}, slowest ${at(1)}`);
   }
   for (const [name, count] of errors) row(`error: ${name}`, `${count}`);
   row('errors', `${[...errors.values()].reduce((sum, times) => sum + times, 0)}`, { goal: 'none' });

@@ -16,31 +16,14 @@ if (existsSync(sampleModel)) await measure();
 else row('everything', 'left out: .ci/engine.sh installs the library and the model');
 
 async function measure(): Promise<void> {
-  await starts();
   const engine = startEngine({ context: window });
   try {
     await engine.next('ready');
     await rates(engine);
-    await turns(engine);
     await stops(engine);
   } finally {
     await engine.close();
   }
-  await memory();
-}
-
-async function starts(): Promise<void> {
-  const [ready, first]: [number[], number[]] = [[], []];
-  for (let run = 0; run < 3; run++) {
-    const begun = performance.now();
-    const engine = startEngine({ context: window });
-    await engine.next('ready');
-    ready.push(performance.now() - begun);
-    first.push((await ask(engine, { messages: story, max_tokens: 2 })).first);
-    await engine.close();
-  }
-  row('spawn to ready', `${median(ready).toFixed(0)} ms`);
-  row('ready to the first token', `${median(first).toFixed(0)} ms`);
 }
 
 /** In turns, since other work on the machine changes both. The time of the processor does not depend on it. */
@@ -51,7 +34,7 @@ async function rates(engine: EngineProcess): Promise<void> {
   for (let run = 0; run < 7; run++) {
     theirs.push(await bare());
     const before = engine.processorTime() ?? Number.NaN;
-    const { rate } = await ask(engine, body);
+    const rate = await rateOf(engine, body);
     const used = (engine.processorTime() ?? Number.NaN) - before;
     ours.push({ perSecond: rate, processor: used / answerTokens });
   }
@@ -124,26 +107,6 @@ async function openBare(library: NativeLibrary): Promise<() => Promise<Rate>> {
   };
 }
 
-/** A long first prompt, and the next one, which begins with it. */
-async function turns(engine: EngineProcess): Promise<void> {
-  const [first, second]: [number[], number[]] = [[], []];
-  for (let run = 0; run < 5; run++) {
-    const long = [{ role: 'user', content: `${run} ${'A river runs to the sea. '.repeat(80)}` }];
-    const answered = await ask(engine, { messages: long, max_tokens: 8 });
-    first.push(answered.first);
-    const next = [
-      ...long,
-      { role: 'assistant', content: answered.text },
-      { role: 'user', content: 'Go on.' },
-    ];
-    second.push((await ask(engine, { messages: next, max_tokens: 2 })).first);
-  }
-  row(
-    'first token of a second turn',
-    `${median(second).toFixed(0)} ms, of the first one with 590 tokens ${median(first).toFixed(0)} ms`,
-  );
-}
-
 async function stops(engine: EngineProcess): Promise<void> {
   const isBusy = async () => (await engine.json('/slots')).value[0].is_processing as boolean;
   const bodies = {
@@ -174,30 +137,11 @@ async function stops(engine: EngineProcess): Promise<void> {
   }
 }
 
-/** What the system counts as resident. Weights are pages of the file. */
-async function memory(): Promise<void> {
-  const engine = startEngine({ context: window, keepAliveSeconds: 0 });
-  const megabytes = () => `${Math.round((engine.memory() ?? Number.NaN) / 1024 ** 2)} MB`;
-  await engine.next('ready');
-  const loaded = megabytes();
-  await engine.next('unloaded');
-  row('memory', `${loaded} with the model loaded (its file has 94 MB), ${megabytes()} after it was unloaded`);
-  await engine.close();
-}
-
-interface Answered {
-  readonly text: string;
-  /** To the first text, in ms. */
-  readonly first: number;
-  /** Tokens a second, from the first one on. */
-  readonly rate: number;
-}
-
-async function ask(engine: EngineProcess, body: object): Promise<Answered> {
-  const begun = performance.now();
+/** Tokens a second of an answer, from the first one on. */
+async function rateOf(engine: EngineProcess, body: object): Promise<number> {
   const asked = { ...body, stream: true, stream_options: { include_usage: true } };
   const response = await engine.fetch('/v1/chat/completions', asked);
-  let [text, first, last, tokens, rest] = ['', 0, 0, 0, ''];
+  let [first, last, tokens, rest] = [0, 0, 0, ''];
   for await (const chunk of response.body ?? []) {
     const events = `${rest}${Buffer.from(chunk)}`.split('\n\n');
     rest = events.pop() ?? '';
@@ -205,7 +149,6 @@ async function ask(engine: EngineProcess, body: object): Promise<Answered> {
       if (event === 'data: [DONE]') continue;
       const { choices, usage } = JSON.parse(event.slice('data: '.length));
       const piece = choices[0]?.delta.content ?? '';
-      text += piece;
       if (piece === '') tokens = usage?.completion_tokens ?? tokens;
       else {
         last = performance.now();
@@ -213,5 +156,5 @@ async function ask(engine: EngineProcess, body: object): Promise<Answered> {
       }
     }
   }
-  return { text, first: first - begun, rate: ((tokens - 1) / (last - first)) * 1_000 };
+  return ((tokens - 1) / (last - first)) * 1_000;
 }

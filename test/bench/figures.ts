@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { DaemonProcess } from '../support/daemonProcess.ts';
 
 export interface Figure {
   readonly name: string;
@@ -53,7 +54,40 @@ export function createFigures(bench: string): Figures {
 }
 
 export function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return quantile(values, 0.5);
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** How long the work takes, in ms. */
+export async function timed(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** In MB. */
+export function residentOf(
+  { child: { pid } }: Pick<DaemonProcess, 'child'>,
+  key: 'VmRSS' | 'VmHWM' = 'VmRSS',
+): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+}
+
+/** The environment of a daemon whose heap can be asked for. */
+export const reportsHeap = { NODE_OPTIONS: '--require ./test/support/heapReport.cjs' };
+
+/** In MB, once what nobody holds was collected. */
+export async function heapOf({ child, stderr }: DaemonProcess): Promise<number> {
+  const seen = stderr().length;
+  child.kill('SIGUSR2');
+  const read = () => /^heap (\d+)$/m.exec(stderr().slice(seen))?.[1];
+  while (read() === undefined) await new Promise((resolve) => child.stderr?.once('data', resolve));
+  return Number(read()) / 1e6;
 }
 
 function keep(folder: string, measured: Measured): void {

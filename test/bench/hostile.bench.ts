@@ -1,11 +1,11 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
+import { startDaemonProcess } from '../support/daemonProcess.ts';
 import { portOf } from '../support/recordings.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, residentOf } from './figures.ts';
+import { forkServer, serveParent } from './wires.ts';
 
 /** What a hostile runner sends, so often, to whom asks for it. */
 interface Attack {
@@ -96,8 +96,7 @@ else await main();
 
 async function main(): Promise<void> {
   const wanted = process.argv[2] ?? '';
-  const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const [url] = await once(server, 'message');
+  const { server, url } = await forkServer(self);
   const quiet = createServer((_request, response) => response.end('{"version":"1"}'));
   await once(quiet.listen(0, '127.0.0.1'), 'listening');
   const calm = `http://127.0.0.1:${portOf(quiet)}`;
@@ -127,7 +126,7 @@ async function measure(
     servers: [{ name: 'calm', url: calm }],
   });
   await daemon.connection.sendRequest('runner/status', { server: 'calm' });
-  const before = memoryOf(daemon, 'VmRSS');
+  const before = residentOf(daemon);
   writeFileSync(`/proc/${daemon.child.pid}/clear_refs`, '5');
   const start = performance.now();
   let done = false;
@@ -147,15 +146,9 @@ async function measure(
   }
   const outcome = await attacked;
   const taken = performance.now() - start;
-  const grown = memoryOf(daemon, 'VmHWM') - before;
+  const grown = residentOf(daemon, 'VmHWM') - before;
   await daemon.close();
   return `${outcome} in ${taken.toFixed(0)} ms, +${grown} MB, others ${slowest.toFixed(0)} ms`;
-}
-
-/** In MB. */
-function memoryOf({ child }: DaemonProcess, key: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
 }
 
 function chatOf(name: string, n: number, body: Attack['body']): Attack {
@@ -212,8 +205,7 @@ function serve(): void {
     if (attack?.route === route.join('/')) void send(response, attack.body(Number(size)));
     else response.end(JSON.stringify(attack?.isLlama ? llama : ollama));
   });
-  server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
-  process.on('disconnect', () => process.exit(0));
+  serveParent(server);
 }
 
 /** The fields of all the answers that are no attack. */

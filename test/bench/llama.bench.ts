@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { promptStrategies } from '../../daemon/completion/fimPrompts.ts';
+import { promptStrategies } from '../../daemon/completion/fillInTheMiddle.ts';
 import { completionBody, infillBody } from '../../daemon/runner/openai/requests.ts';
 import { listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';

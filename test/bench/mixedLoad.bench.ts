@@ -3,15 +3,7 @@
 // Usage: node .tap-build/mixedLoad.bench.mjs [--minutes 60]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +13,7 @@ import { type InlineCompletionList, inlineCompletionRequest } from '../../protoc
 import { deleteModelRequest, listModelsRequest, pullModelRequest } from '../../protocol/messages/models.ts';
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { type DaemonProcess, runnerdPath, startDaemonProcess } from '../support/daemonProcess.ts';
-import { createFigures } from './figures.ts';
+import { createFigures, heapOf, reportsHeap, residentOf } from './figures.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1' } }, strict: false });
 const minutes = Number(values.minutes);
@@ -45,7 +37,7 @@ async function main(): Promise<void> {
   const { url, stop } = await startPractice();
   const daemon = await startDaemonProcess(
     { host: url, completionModel: model, streamLogs: true },
-    { env: { HOME: home, NODE_OPTIONS: '--require ./test/support/heapReport.cjs' } },
+    { env: { HOME: home, ...reportsHeap } },
   );
   const answers = countAnswers(daemon);
   const end = new AbortController();
@@ -207,16 +199,11 @@ function countAnswers({ child }: DaemonProcess): () => Answers {
   };
 }
 
-async function sampleOf({ child, stderr }: DaemonProcess): Promise<Sample> {
-  const seen = stderr().length;
-  child.kill('SIGUSR2');
-  const read = () => /^heap (\d+)$/m.exec(stderr().slice(seen))?.[1];
-  while (read() === undefined) await wait(20);
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+async function sampleOf(daemon: DaemonProcess): Promise<Sample> {
   return {
-    heap: Number(read()) / 1e6,
-    descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
-    resident: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000,
+    heap: await heapOf(daemon),
+    descriptors: readdirSync(`/proc/${daemon.child.pid}/fd`).length,
+    resident: residentOf(daemon),
   };
 }
 

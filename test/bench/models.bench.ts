@@ -1,5 +1,5 @@
-import { fork, spawnSync } from 'node:child_process';
-import { createReadStream, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { Agent } from 'undici';
 import { readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
 import { createModelRequest, listModelsRequest } from '../../protocol/messages/models.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
-import { portOf } from '../support/recordings.ts';
-import { createFigures, median } from './figures.ts';
+import { createFigures, median, residentOf, timed } from './figures.ts';
+import { forkServer, serveParent } from './wires.ts';
 
 const { section, row } = createFigures('models');
 const megabyte = 1024 * 1024;
@@ -21,10 +21,7 @@ else await main();
 async function main(): Promise<void> {
   section('Model management (medians)');
   parse();
-  const server = fork(self, ['serve'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const url = await new Promise<string>((resolve) =>
-    server.once('message', (message) => resolve(String(message))),
-  );
+  const { server, url } = await forkServer(self);
   const daemon = await startDaemonProcess({ host: url });
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
   const folder = mkdtempSync(join(tmpdir(), 'runner-bench-'));
@@ -159,17 +156,6 @@ function medianOf(runs: number, work: () => void): number {
   return median(times);
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function residentOf({ child }: DaemonProcess): number {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kilobytes) / 1024);
-}
-
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
 }
@@ -206,6 +192,5 @@ function serve(): void {
     }
     request.on('end', () => response.end(answers[request.url ?? ''] ?? ''));
   });
-  server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
-  process.on('disconnect', () => process.exit(0));
+  serveParent(server);
 }

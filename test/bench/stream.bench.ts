@@ -1,4 +1,4 @@
-import { createStreamParser } from '../../daemon/stream/stream.ts';
+import { StreamParser } from '../../daemon/stream/stream.ts';
 import { createFigures, median } from './figures.ts';
 
 /**
@@ -75,7 +75,7 @@ function doubling(make: (length: number) => string): number {
 }
 
 function parse(pieces: readonly string[], sent: string): number {
-  const parser = createStreamParser({
+  const parser = new StreamParser({
     tools,
     contextTags,
     sent: { blocks: [`<context>${sent}</context>`], results: [] },

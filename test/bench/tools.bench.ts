@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
@@ -11,23 +7,13 @@ import { listToolsRequest } from '../../protocol/messages/tools.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemonProcess.ts';
 import { type RunnerStandIn, startStandIn } from '../support/runnerStandIn.ts';
 import { toolServerPath } from '../support/toolDaemon.ts';
-import { createFigures, median } from './figures.ts';
+import { createFigures, heapOf, median, quantile, reportsHeap, residentOf, timed } from './figures.ts';
 
 const figures = createFigures('tools');
 const model = 'practice:latest';
 const call = { id: 'call_1', name: 'echo', arguments: { word: 'hello' } };
 const question = { role: 'user', content: 'Say hello.' } as const;
 const entry = (kind: string) => ({ command: process.execPath, args: [toolServerPath, kind] });
-
-/** Loaded into the daemon: at the signal it collects what is garbage, and writes how many bytes the heap has left. */
-const collectOnSignal = `
-require('node:v8').setFlagsFromString('--expose-gc');
-const collect = require('node:vm').runInNewContext('gc');
-process.on('SIGUSR2', () => {
-  collect();
-  process.stderr.write(String(process.memoryUsage().heapUsed));
-});
-`;
 
 await main();
 
@@ -38,7 +24,6 @@ async function main(): Promise<void> {
   try {
     await rounds(runner);
     await starts(runner);
-    await longList(runner);
     await manyCalls(runner);
   } finally {
     await runner.close();
@@ -48,7 +33,7 @@ async function main(): Promise<void> {
 interface StartOptions {
   /** Of the tool servers. */
   readonly names?: readonly string[];
-  readonly nodeOptions?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 function start(
@@ -102,7 +87,7 @@ async function rounds(runner: RunnerStandIn): Promise<void> {
     times.requests.push(requests);
     times.call.push(alone);
   }
-  const [round, requests, alone] = [quick(times.round), quick(times.requests), quick(times.call)];
+  const [round, requests, alone] = [quickest(times.round), quickest(times.requests), quickest(times.call)];
   figures.section('A round of one tool call (the fastest tenth of 200, in turns)');
   figures.row('the same two requests', `${requests.toFixed(1)} ms`);
   figures.row('the same call without the daemon', `${alone.toFixed(1)} ms`);
@@ -117,12 +102,14 @@ async function rounds(runner: RunnerStandIn): Promise<void> {
 /** Until a request is answered that needs no runner. */
 async function starts(runner: RunnerStandIn): Promise<void> {
   const ten = Array.from({ length: 10 }, (_, index) => `server${index}`);
-  const time = (names: readonly string[]) =>
-    timed(async () => {
-      const daemon = await start(runner, [], { names });
-      await daemon.request(statusRequest, {});
-      return daemon;
-    }, close);
+  const time = async (names: readonly string[]) => {
+    const begun = performance.now();
+    const daemon = await start(runner, [], { names });
+    await daemon.request(statusRequest, {});
+    const taken = performance.now() - begun;
+    await daemon.close();
+    return taken;
+  };
   const [without, withTen]: [number[], number[]] = [[], []];
   for (let run = 0; run < 15; run += 1) {
     without.push(await time([]));
@@ -136,25 +123,8 @@ async function starts(runner: RunnerStandIn): Promise<void> {
   });
 }
 
-async function longList(runner: RunnerStandIn): Promise<void> {
-  const [first, again]: [number[], number[]] = [[], []];
-  for (let run = 0; run < 9; run += 1) {
-    const daemon = await start(runner, ['many']);
-    await daemon.request(statusRequest, {});
-    first.push(await timed(() => daemon.request(listToolsRequest, {})));
-    again.push(await timed(() => daemon.request(listToolsRequest, {})));
-    await daemon.close();
-  }
-  figures.section('A list of 1,000 tools (medians of 9)');
-  figures.row('with the start of its server', `${median(first).toFixed(0)} ms`);
-  figures.row('asked again', `${median(again).toFixed(1)} ms`);
-}
-
 async function manyCalls(runner: RunnerStandIn): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-bench-'));
-  const preload = join(folder, 'collected.cjs');
-  writeFileSync(preload, collectOnSignal);
-  const daemon = await start(runner, ['good'], { nodeOptions: `--require=${preload}` });
+  const daemon = await start(runner, ['good'], { env: reportsHeap });
   const turns = async (count: number) => {
     for (let turn = 0; turn < count; turn += 1) {
       for (let round = 0; round < 20; round += 1) runner.toolCalls([call]);
@@ -177,24 +147,11 @@ async function manyCalls(runner: RunnerStandIn): Promise<void> {
   });
   figures.row('a call and its request', `${(time / 1_000).toFixed(1)} ms`);
   await daemon.close();
-  rmSync(folder, { recursive: true });
 }
 
 /** What a busy machine has added is left out, of all alike. */
-function quick(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 10)] ?? Number.NaN;
-}
-
-async function timed<T>(work: () => Promise<T>, end?: (made: T) => Promise<void>): Promise<number> {
-  const began = performance.now();
-  const made = await work();
-  const time = performance.now() - began;
-  await end?.(made);
-  return time;
-}
-
-function close(daemon: DaemonProcess): Promise<void> {
-  return daemon.close();
+function quickest(values: readonly number[]): number {
+  return quantile(values, 0.1);
 }
 
 /** In MB. */
@@ -208,11 +165,6 @@ function textOf({ resident, heap }: Memory): string {
   return `${resident.toFixed(0)} MB resident; after a collection the heap has ${heap.toFixed(1)} MB`;
 }
 
-async function memoryOf({ child }: DaemonProcess): Promise<Memory> {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-  if (!child.stderr) throw new Error('The daemon has no standard error.');
-  const written = once(child.stderr, 'data');
-  child.kill('SIGUSR2');
-  const [bytes] = await written;
-  return { resident: Number(kilobytes) / 1_024, heap: Number(bytes) / 1_024 / 1_024 };
+async function memoryOf(daemon: DaemonProcess): Promise<Memory> {
+  return { resident: residentOf(daemon), heap: await heapOf(daemon) };
 }

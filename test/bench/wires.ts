@@ -1,11 +1,11 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { parseStreamed } from '../../daemon/runner/http/answerBody.ts';
+import { readEvents, readJsonLines } from '../../daemon/runner/http/textStreams.ts';
 import { parseChatLine } from '../../daemon/runner/ollama/answers.ts';
-import { readJsonLines } from '../../daemon/runner/ollama/ollamaRunner.ts';
-import { readEvents } from '../../daemon/runner/openai/eventStream.ts';
 import { llamaHeaders, llamaRoutes } from '../support/openaiStandIn.ts';
 import { portOf } from '../support/recordings.ts';
 
@@ -141,6 +141,18 @@ export function serveWire(wire: Wire): void {
       response.end(wire.end(tokens));
     }
   });
+  serveParent(server);
+}
+
+/** Tells the parent process the address, and ends with it. */
+export function serveParent(server: Server): void {
   server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${portOf(server)}`));
   process.on('disconnect', () => process.exit(0));
+}
+
+/** Starts the script as the server that it calls `serveParent` with. */
+export async function forkServer(script: string, ...words: readonly string[]) {
+  const server = fork(script, ['serve', ...words], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const [url] = await once(server, 'message');
+  return { server, url: String(url) };
 }

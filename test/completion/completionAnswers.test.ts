@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { looksSecret, secretPaths } from '../../daemon/base/filePrivacy.ts';
-import { compileGlob, createExcludes } from '../../daemon/base/globs.ts';
+import { compileGlob, createExcludes } from '../../daemon/base/pathRules.ts';
 import {
   cursorContextAt,
   prefixBudget,

@@ -76,18 +76,6 @@ t.test('a suggestion is requested with a suffix, and its acceptance is counted',
   );
 });
 
-t.test('closers are replaced if the text continues after them', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  const position = await open(daemon, '😀 print(│)\n');
-  runner.on('/api/generate').say('"𝄞");');
-  t.match(await ask(daemon, position), {
-    items: [
-      { insertText: '"𝄞");', range: { start: { line: 0, character: 9 }, end: { line: 0, character: 10 } } },
-    ],
-  });
-  t.match(generates(runner), [{ prompt: '😀 print(', suffix: ')\n' }]);
-});
-
 t.test('an answer is read no further than needed', async (t) => {
   const endless = Array.from({ length: 20_000 }, (_, index) => `${index}\n`);
   for (const { name, text } of [
@@ -258,12 +246,8 @@ t.test('nothing is sent for places that are not worth it, or documents that must
     text: string;
     uri?: string;
     options?: RunnerOptions;
-    typed?: true;
   }[] = [
     { name: 'no model', text: 'a = │', options: { completionModel: '' } },
-    { name: 'inside of a word', text: 'con│st' },
-    { name: 'nothing around', text: '  │\n\n' },
-    { name: 'much behind the cursor', text: 'x = │ + something + more\n', typed: true },
     { name: 'too large', text: `│\n${'x'.repeat(10 * 1024 * 1024)}` },
     { name: 'a secret', text: 'KEY=│', uri: 'file:///shop/.env.local' },
     { name: 'a secret that is not saved', text: 'KEY=│', uri: 'untitled:/shop/id_rsa' },
@@ -296,10 +280,10 @@ t.test('nothing is sent for places that are not worth it, or documents that must
     { name: 'an old version', text: 'a = │', uri: 'git:/shop/a.ts?%7B%7D' },
     { name: 'a chat input', text: 'a = │', uri: 'chatSessionInput:input-0' },
   ];
-  for (const { name, text, uri: at = uri, options = {}, typed } of cases) {
+  for (const { name, text, uri: at = uri, options = {} } of cases) {
     const { runner, daemon } = await setUp(t, { logLevel: 'debug', ...options });
     const position = await open(daemon, text, at);
-    t.equal(await ask(daemon, position, { uri: at, triggerKind: typed ? 2 : 1 }), null, name);
+    t.equal(await ask(daemon, position, { uri: at }), null, name);
     t.strictSame(generates(runner), [], name);
     const said = daemon.logs
       .map(({ message }) => message)
@@ -399,29 +383,6 @@ t.test('a failed request is answered with null, and logged', async (t) => {
   }
 });
 
-t.test('a runner that is down gives null at every key, and one change of the status', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  await daemon.request({ method: 'runner/status' }, {});
-  const told: Status[] = [];
-  let tell: () => void = () => undefined;
-  const offline = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
-  daemon.on(statusDidChange, (status) => {
-    told.push(status);
-    tell();
-  });
-  await runner.close();
-  const position = await open(daemon, 'a = │\n');
-  t.equal(await ask(daemon, position), null);
-  t.equal(await ask(daemon, position), null);
-  await offline;
-  t.equal(await ask(daemon, position), null);
-  await daemon.request({ method: 'runner/status' }, {});
-  t.match(told, [{ state: 'offline', kind: 'error' }]);
-  t.equal(told.length, 1);
-});
-
 t.test('the capability is registered while a model is set, if the editor supports that', async (t) => {
   const told: string[] = [];
   let wake: () => void = () => undefined;
@@ -486,40 +447,6 @@ t.test('a server that lists no capabilities is asked for them once', async (t) =
     t.match(generates(runner), [way, way]);
     t.equal(runner.bodies('/api/show').length, 1);
   }
-});
-
-t.test('typing a suggestion word by word shows its rest without a request', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  const start = await open(daemon, 'function add(a, b) {\n  │\n}\n');
-  runner.on('/api/generate').say('return a + b;');
-  runner.on('/api/generate').say('\n  // done');
-  t.equal(textOf(await ask(daemon, start)), 'return a + b;');
-  await runner.waitFor(
-    () => runner.requests.filter(({ path, finished }) => path === '/api/generate' && finished).length === 2,
-  );
-  let at = start;
-  let version = 1;
-  for (const [typed, left] of [
-    ['r', 'eturn a + b;'],
-    ['eturn ', 'a + b;'],
-    ['a +', ' b;'],
-  ] as const) {
-    at = await type(daemon, at, typed, { version: ++version });
-    t.equal(textOf(await ask(daemon, at, { triggerKind: 2 })), left, typed);
-  }
-  at = await type(daemon, at, ' b;', { version: ++version });
-  t.equal(
-    textOf(await ask(daemon, at, { triggerKind: 2 })),
-    '\n  // done',
-    'what follows was asked for meanwhile',
-  );
-  t.strictSame(
-    generates(runner)
-      .slice(0, 2)
-      .map(({ prompt }) => prompt),
-    ['function add(a, b) {\n  ', 'function add(a, b) {\n  return a + b;'],
-  );
-  t.ok(generates(runner).length <= 3, 'and one more may be asked for ahead');
 });
 
 /** An answer whose second part waits until the test lets it go on. */
@@ -629,18 +556,6 @@ t.test('no request ahead is sent while a chat is answered', async (t) => {
   await stop();
 });
 
-t.test('after a comment is accepted, the code that it describes is suggested', async (t) => {
-  const { runner, daemon } = await setUp(t);
-  const start = await open(daemon, 'let a = 1;\n// │\n');
-  runner.on('/api/generate', 1, asksAfter('// ')).say('Adds.\nfunction');
-  runner.on('/api/generate', 1, asksAfter('// Adds.')).say('\nfunction add() {\n  a += 1;\n}\n\nadd();');
-  t.equal(textOf(await ask(daemon, start)), 'Adds.');
-  await runner.waitFor(({ body, finished }) => finished && asksAfter('// Adds.')({ body }));
-  const at = await type(daemon, start, 'Adds.', { version: 2 });
-  t.equal(textOf(await ask(daemon, at)), '\nfunction add() {\n  a += 1;\n}');
-  t.match(generates(runner), [{ options: { num_predict: 32 } }, { options: { num_predict: 128 } }]);
-});
-
 t.test('the item selected in the editor’s list is continued, and typing it sends no request', async (t) => {
   const { runner, daemon } = await setUp(t);
   let at = await open(daemon, 'function f() {\n  cons│\n}\n');
@@ -678,77 +593,6 @@ t.test('the item selected in the editor’s list is continued, and typing it sen
     text: 'a',
   };
   t.equal(await ask(daemon, at, { selected: elsewhere }), null);
-});
-
-t.test('closers after the selected item are replaced, and another selection waits again', async (t) => {
-  const waits: number[] = [];
-  const wait = recordRests(waits);
-  const { runner, daemon } = await startDaemonWithRunner(
-    t,
-    { completionModel: 'filler' },
-    { standIn: { models: fillers }, pair: { wait, now: () => 1_000 } },
-  );
-  const at = await open(daemon, 'print(fo│)\n');
-  const selected = (text: string) => ({ range: { start: { ...at, character: 6 }, end: at }, text });
-  runner.on('/api/generate', 1, asksAfter('foo')).say('(1));');
-  t.match(await ask(daemon, at, { selected: selected('foo'), triggerKind: 2 }), {
-    items: [
-      { insertText: 'foo(1));', range: { start: { line: 0, character: 6 }, end: { line: 0, character: 9 } } },
-    ],
-  });
-  t.strictSame(waits, [150]);
-  await ask(daemon, at, { selected: selected('fork'), triggerKind: 2 });
-  t.strictSame(waits, [150, 150]);
-  await t.rejects(
-    daemon.connection.sendRequest(inlineCompletionRequest.method, {
-      textDocument: { uri },
-      position: at,
-      context: { triggerKind: 1, selectedCompletionInfo: { range: { start: at }, text: 'a' } },
-    }),
-    failsWith({ code: -32602, data: { path: 'context.selectedCompletionInfo.range.end' } }),
-  );
-});
-
-t.test('other files are quoted before the text as comments, in a stable order', async (t) => {
-  const { runner, daemon } = await setUp(t, { exclude: ['**/private/**'] });
-  const wide = `${'x'.repeat(60)}\n`.repeat(50);
-  await open(daemon, 'export function area(r) {\n  return r;\n}\n│', 'file:///shop/shapes/area.ts');
-  await open(daemon, 'KEY=1│', 'file:///shop/.env');
-  await open(daemon, 'secret│', 'file:///shop/private/plan.ts');
-  await open(daemon, `${wide}│`, 'file:///shop/shapes/wide.ts');
-  const start = await open(daemon, 'const a = │\n');
-  runner.on('/api/generate', 1, asksAfter('const a = ')).say('one;');
-  t.equal(textOf(await ask(daemon, start)), 'one;');
-  const promptAt = (end: string) =>
-    String(generates(runner).find(({ prompt }) => String(prompt).endsWith(end))?.['prompt']);
-  const first = promptAt('const a = ');
-  t.match(
-    first,
-    /^\/\/ shapes\/area\.ts\n\/\/ export function area\(r\) \{\n\/\/ {3}return r;\n\/\/ \}\n\/\/\n/,
-  );
-  t.match(
-    first,
-    /\/\/ shapes\/wide\.ts\n(\/\/ x{60}\n){11}\nconst a = $/,
-    'whole lines, as many as there is room for',
-  );
-  t.notMatch(first, /KEY|secret|plan/);
-  // Another file changes while one stays in this one: the runner has evaluated what it was.
-  await daemon.connection.sendNotification('textDocument/didChange', {
-    textDocument: { uri: 'file:///shop/shapes/area.ts', version: 2 },
-    contentChanges: [{ text: 'export const nothing = 0;\n' }],
-  });
-  const at = await type(daemon, start, 'x', { version: 2 });
-  runner.on('/api/generate', 1, asksAfter('= x')).say('y;');
-  t.equal(textOf(await ask(daemon, at)), 'y;');
-  t.equal(promptAt('= x'), `${first}x`);
-  // In another file it is chosen anew, the newest nearest.
-  const other = await open(daemon, 'b = │\n', 'file:///shop/other.py', 'python');
-  runner.on('/api/generate', 1, asksAfter('b = ')).say('1');
-  t.equal(textOf(await ask(daemon, other, { uri: 'file:///shop/other.py' })), '1');
-  t.match(
-    promptAt('b = '),
-    /# shapes\/area\.ts\n# export const nothing = 0;\n#\n# shop\/sum\.ts\n# const a = x\n\nb = $/,
-  );
 });
 
 t.test('a model with a small window gets less text, and that is remembered', async (t) => {

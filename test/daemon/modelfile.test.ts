@@ -14,9 +14,14 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import type { CompletionItem, Hover, PublishDiagnosticsParams } from 'vscode-languageserver/node';
-import { checkModelfile, tryParameterValue } from '../../daemon/modelfile/checks.ts';
 import { createRequest } from '../../daemon/modelfile/create.ts';
-import { decodeModelfile, readModelfile, toParseResult } from '../../daemon/modelfile/modelfile.ts';
+import {
+  checkModelfile,
+  decodeModelfile,
+  readModelfile,
+  toParseResult,
+  tryParameterValue,
+} from '../../daemon/modelfile/modelfile.ts';
 import {
   expandPath,
   findModelFiles,
@@ -24,20 +29,19 @@ import {
   resolveSources,
 } from '../../daemon/modelfile/modelSources.ts';
 import { isGap, isSpace, parseModelfile } from '../../daemon/modelfile/parser.ts';
-import { createUploads } from '../../daemon/modelfile/uploads.ts';
+import { Uploads } from '../../daemon/modelfile/uploads.ts';
 import { commandWords, messageRoles, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
-import type { ModelCreation } from '../../daemon/runner/runner.ts';
-import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
-import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
+import type { Runner } from '../../daemon/runner/runner.ts';
 import {
   type ProgressParams,
   progressNotification,
   type WorkProgress,
-} from '../../protocol/messages/progress.ts';
+} from '../../protocol/messages/messageTypes.ts';
+import { type ModelfileDiagnostic, parseModelfileRequest } from '../../protocol/messages/modelfile.ts';
+import { createModelRequest, modelsDidChange, showModelRequest } from '../../protocol/messages/models.ts';
 import type { DaemonClient } from '../support/daemonClient.ts';
 import { startDaemonWithRunner, type Teardown } from '../support/daemonWithRunner.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { golden } from '../support/golden.ts';
 import type { StandInModel } from '../support/runner/standInModel.ts';
 import { where } from '../support/systems.ts';
 
@@ -73,121 +77,80 @@ function shown({ range: { start, end }, severity, message }: ModelfileDiagnostic
 }
 
 t.test('a Modelfile is read by the grammar', async (t) => {
-  const cases: readonly { name: string; text: string; want: readonly (readonly string[])[] }[] = [
-    { name: 'a sign after a value is part of it', text: 'FROM a # x', want: [['from', 'a # x']] },
-    {
-      name: 'any case of commands; names of parameters keep theirs',
-      text: 'from a\nparameter STOP "x y"',
-      want: [
-        ['from', 'a'],
-        ['parameter', 'STOP', 'x y'],
+  const cases: readonly (readonly [name: string, text: string, want: readonly string[]])[] = [
+    ['a sign after a value is part of it', 'FROM a # x', ['from|a # x']],
+    [
+      'any case of commands; names of parameters keep theirs',
+      'from a\nparameter STOP "x y"',
+      ['from|a', 'parameter|STOP|x y'],
+    ],
+    [
+      'newlines between triple quotes are kept',
+      'FROM a\nSYSTEM """\none\ntwo\n"""',
+      ['from|a', 'system|\none\ntwo\n'],
+    ],
+    [
+      'quotes within quotes',
+      'FROM a\nSYSTEM "he said "hi""\nTEMPLATE """a "b" c"""',
+      ['from|a', 'system|he said "hi"', 'template|a "b" c'],
+    ],
+    [
+      'a single quote may span lines',
+      'FROM a\nSYSTEM "one\ntwo"\nLICENSE MIT',
+      ['from|a', 'system|one\ntwo', 'license|MIT'],
+    ],
+    [
+      'CRLF ends lines, and is kept between quotes',
+      'FROM a\r\nSYSTEM """x\r\ny"""\r\nLICENSE MIT\r\n',
+      ['from|a', 'system|x\r\ny', 'license|MIT'],
+    ],
+    ['a lone CR ends a line', 'FROM a\rSYSTEM b', ['from|a', 'system|b']],
+    [
+      'comments only as the first of a line',
+      '# one\n  # two\nFROM a\n\t#three\nSYSTEM # four',
+      ['from|a', 'system|# four'],
+    ],
+    [
+      'an empty value where a blank follows',
+      'FROM a\nSYSTEM \nLICENSE ""\nTEMPLATE """"""',
+      ['from|a', 'system|', 'license|', 'template|'],
+    ],
+    [
+      'messages',
+      'FROM a\nMESSAGE user hi there\nMESSAGE assistant """oh\nhi"""\nmessage system "x"',
+      ['from|a', 'message|user|hi there', 'message|assistant|oh\nhi', 'message|system|x'],
+    ],
+    [
+      'what cannot be seen is dropped from bare values, and kept between quotes',
+      'FROM\t a\u00a0\u200db \u0007\nSYSTEM "a\u00a0\u200db"\nLICENSE a\tb',
+      ['from|ab', 'system|a\u00a0\u200db', 'license|a\tb'],
+    ],
+    [
+      'pasted text with invisible characters before a command',
+      '\ufeff\u00a0\u200bFROM a\n\u00a0SYSTEM b',
+      ['from|a', 'system|b'],
+    ],
+    [
+      'every command',
+      'FROM a\nADAPTER ./l.gguf\nDRAFT ./d.gguf\nRENDERER r\nPARSER p\nREQUIRES v0.14.0\nPARAMETER stop x',
+      [
+        'from|a',
+        'adapter|./l.gguf',
+        'draft|./d.gguf',
+        'renderer|r',
+        'parser|p',
+        'requires|v0.14.0',
+        'parameter|stop|x',
       ],
-    },
-    {
-      name: 'newlines between triple quotes are kept',
-      text: 'FROM a\nSYSTEM """\none\ntwo\n"""',
-      want: [
-        ['from', 'a'],
-        ['system', '\none\ntwo\n'],
-      ],
-    },
-    {
-      name: 'quotes within quotes',
-      text: 'FROM a\nSYSTEM "he said "hi""\nTEMPLATE """a "b" c"""',
-      want: [
-        ['from', 'a'],
-        ['system', 'he said "hi"'],
-        ['template', 'a "b" c'],
-      ],
-    },
-    {
-      name: 'a single quote may span lines',
-      text: 'FROM a\nSYSTEM "one\ntwo"\nLICENSE MIT',
-      want: [
-        ['from', 'a'],
-        ['system', 'one\ntwo'],
-        ['license', 'MIT'],
-      ],
-    },
-    {
-      name: 'CRLF ends lines, and is kept between quotes',
-      text: 'FROM a\r\nSYSTEM """x\r\ny"""\r\nLICENSE MIT\r\n',
-      want: [
-        ['from', 'a'],
-        ['system', 'x\r\ny'],
-        ['license', 'MIT'],
-      ],
-    },
-    {
-      name: 'a lone CR ends a line',
-      text: 'FROM a\rSYSTEM b',
-      want: [
-        ['from', 'a'],
-        ['system', 'b'],
-      ],
-    },
-    {
-      name: 'comments only as the first of a line',
-      text: '# one\n  # two\nFROM a\n\t#three\nSYSTEM # four',
-      want: [
-        ['from', 'a'],
-        ['system', '# four'],
-      ],
-    },
-    {
-      name: 'an empty value where a blank follows',
-      text: 'FROM a\nSYSTEM \nLICENSE ""\nTEMPLATE """"""',
-      want: [
-        ['from', 'a'],
-        ['system', ''],
-        ['license', ''],
-        ['template', ''],
-      ],
-    },
-    {
-      name: 'messages',
-      text: 'FROM a\nMESSAGE user hi there\nMESSAGE assistant """oh\nhi"""\nmessage system "x"',
-      want: [
-        ['from', 'a'],
-        ['message', 'user', 'hi there'],
-        ['message', 'assistant', 'oh\nhi'],
-        ['message', 'system', 'x'],
-      ],
-    },
-    {
-      name: 'what cannot be seen is dropped from bare values, and kept between quotes',
-      text: 'FROM\t a\u00a0\u200db \u0007\nSYSTEM "a\u00a0\u200db"\nLICENSE a\tb',
-      want: [
-        ['from', 'ab'],
-        ['system', 'a\u00a0\u200db'],
-        ['license', 'a\tb'],
-      ],
-    },
-    {
-      name: 'pasted text with invisible characters before a command',
-      text: '\ufeff\u00a0\u200bFROM a\n\u00a0SYSTEM b',
-      want: [
-        ['from', 'a'],
-        ['system', 'b'],
-      ],
-    },
-    {
-      name: 'every command',
-      text: 'FROM a\nADAPTER ./l.gguf\nDRAFT ./d.gguf\nRENDERER r\nPARSER p\nREQUIRES v0.14.0\nPARAMETER stop x',
-      want: [
-        ['from', 'a'],
-        ['adapter', './l.gguf'],
-        ['draft', './d.gguf'],
-        ['renderer', 'r'],
-        ['parser', 'p'],
-        ['requires', 'v0.14.0'],
-        ['parameter', 'stop', 'x'],
-      ],
-    },
+    ],
   ];
-  for (const { name, text, want } of cases) {
+  for (const [name, text, want] of cases) {
     const { commands, diagnostics } = read(text);
-    t.strictSame(commands, want, name);
+    t.strictSame(
+      commands.map((words) => words.join('|')),
+      want,
+      name,
+    );
     t.strictSame(
       diagnostics.filter((line) => line.includes('error') && !line.includes('unknown parameter')),
       [],
@@ -214,246 +177,90 @@ t.test('each mistake has its position', async (t) => {
   const commands =
     'FROM, PARAMETER, TEMPLATE, SYSTEM, ADAPTER, DRAFT, RENDERER, PARSER, LICENSE, MESSAGE, REQUIRES';
   const noFrom = 'error There is no FROM line: it says which model to start from, such as "FROM qwen3:4b".';
-  const cases: readonly { name: string; text: string; want: readonly string[] }[] = [
-    { name: 'nothing', text: '', want: [`1:1-1:1 ${noFrom}`] },
-    { name: 'no FROM', text: 'SYSTEM x\n', want: [`1:1-1:9 ${noFrom}`] },
-    {
-      name: 'digits in a command',
-      text: 'FROM a\nF00 x',
-      want: [`2:1-2:4 error "F00" is not a command. The commands are ${commands}.`],
-    },
-    {
-      name: 'true lines in CRLF files',
-      text: 'FROM a\r\nBAD x\r\n  WORSE y\r\n',
-      want: [
+  const cases: readonly (readonly [name: string, text: string, want: readonly string[]])[] = [
+    ['nothing', '', [`1:1-1:1 ${noFrom}`]],
+    [
+      'true lines in CRLF files',
+      'FROM a\r\nBAD x\r\n  WORSE y\r\n',
+      [
         `2:1-2:4 error "BAD" is not a command. The commands are ${commands}.`,
         `3:3-3:8 error "WORSE" is not a command. The commands are ${commands}.`,
       ],
-    },
-    {
-      name: 'a mistyped command',
-      text: 'FROM a\nPARAMTER num_ctx 1\n',
-      want: ['2:1-2:9 error "PARAMTER" is not a command. Did you mean PARAMETER?'],
-    },
-    {
-      name: 'a role in upper case',
-      text: 'FROM a\nMESSAGE User hi',
-      want: ['2:9-2:13 error "User" is not a role. The roles are system, user and assistant, in lower case.'],
-    },
-    {
-      name: 'a parameter that is no word',
-      text: 'FROM a\nPARAMETER top-k 1',
-      want: ['2:11-2:16 error "top-k" is not a parameter: names have letters, digits and "_".'],
-    },
-    { name: 'a command without a value', text: 'FROM\nFROM a', want: ['1:1-1:5 error FROM needs a value.'] },
-    { name: 'FROM with nothing', text: 'FROM \n', want: ['1:1-1:5 error FROM needs a model or a path.'] },
-    {
-      name: 'a parameter without a value',
-      text: 'FROM a\nPARAMETER stop\nMESSAGE user',
-      want: ['2:1-2:15 error PARAMETER stop needs a value.', '3:1-3:13 error MESSAGE user needs a text.'],
-    },
-    {
-      name: 'a parameter of nothing',
-      text: 'FROM a\nPARAMETER \nPARAMETER',
-      want: ['2:1-2:10 error PARAMETER needs a name and a value.', '3:1-3:10 error PARAMETER needs a value.'],
-    },
-    {
-      name: 'unknown parameters, with what was meant',
-      text: 'FROM a\nPARAMETER STOP "x y"\nPARAMETER numctx 1\nPARAMETER x 1\nPARAMETER temprature 1',
-      want: [
+    ],
+    [
+      'a mistyped command',
+      'FROM a\nPARAMTER num_ctx 1\n',
+      ['2:1-2:9 error "PARAMTER" is not a command. Did you mean PARAMETER?'],
+    ],
+    [
+      'a role in upper case',
+      'FROM a\nMESSAGE User hi',
+      ['2:9-2:13 error "User" is not a role. The roles are system, user and assistant, in lower case.'],
+    ],
+    [
+      'a parameter that is no word',
+      'FROM a\nPARAMETER top-k 1',
+      ['2:11-2:16 error "top-k" is not a parameter: names have letters, digits and "_".'],
+    ],
+    [
+      'a parameter without a value',
+      'FROM a\nPARAMETER stop\nMESSAGE user',
+      ['2:1-2:15 error PARAMETER stop needs a value.', '3:1-3:13 error MESSAGE user needs a text.'],
+    ],
+    [
+      'unknown parameters, with what was meant',
+      'FROM a\nPARAMETER STOP "x y"\nPARAMETER numctx 1\nPARAMETER x 1\nPARAMETER temprature 1',
+      [
         '2:11-2:15 error unknown parameter "STOP". Did you mean stop?',
         '3:11-3:17 error unknown parameter "numctx". Did you mean num_ctx?',
         '4:11-4:12 error unknown parameter "x".',
         '5:11-5:21 error unknown parameter "temprature". Did you mean temperature?',
       ],
-    },
-    {
-      name: 'types',
-      text: 'FROM a\nPARAMETER num_ctx 4k\nPARAMETER temperature hot\nPARAMETER use_mmap maybe\nPARAMETER top_k ',
-      want: [
+    ],
+    [
+      'types',
+      'FROM a\nPARAMETER num_ctx 4k\nPARAMETER temperature hot\nPARAMETER use_mmap maybe\nPARAMETER top_k ',
+      [
         '2:19-2:21 error num_ctx needs a whole number.',
         '3:23-3:26 error temperature needs a number.',
         '4:20-4:25 error use_mmap needs true or false.',
         '5:11-5:16 error top_k needs a whole number.',
       ],
-    },
-    {
-      name: 'a version',
-      text: 'FROM a\nREQUIRES new',
-      want: ['2:10-2:13 error REQUIRES needs a version, such as 0.14.0.'],
-    },
-    {
-      name: 'quotes that are never closed',
-      text: 'FROM a\nSYSTEM """one\ntwo\nPARAMETER top_k 3',
-      want: ['2:8-2:11 error The value that starts here is never closed: end a line with """.'],
-    },
-    {
-      name: 'more behind closing quotes',
-      text: 'FROM a\nSYSTEM """x""" y  \nBAD x',
-      want: [
+    ],
+    [
+      'quotes that are never closed',
+      'FROM a\nSYSTEM """one\ntwo\nPARAMETER top_k 3',
+      ['2:8-2:11 error The value that starts here is never closed: end a line with """.'],
+    ],
+    [
+      'more behind closing quotes',
+      'FROM a\nSYSTEM """x""" y  \nBAD x',
+      [
         '2:15-2:17 error A closing """ must stand at the end of its line. Otherwise the value does not end there.',
         `3:1-3:4 error "BAD" is not a command. The commands are ${commands}.`,
       ],
-    },
-    {
-      name: 'a value that swallows lines',
-      text: 'FROM a\nSYSTEM "x" y\nPARAMETER stop "z"',
-      want: [
+    ],
+    [
+      'a value that swallows lines',
+      'FROM a\nSYSTEM "x" y\nPARAMETER stop "z"',
+      [
         '2:10-2:11 warning The value does not end at this ", because more text follows it; the value goes on to a later line.',
       ],
-    },
-    {
-      name: 'positions are in UTF-16 units',
-      text: 'FROM a\nSYSTEM """𝄞\n𝄞""" 𝄞',
-      want: [
-        '3:6-3:9 error A closing """ must stand at the end of its line. Otherwise the value does not end there.',
-      ],
-    },
-    {
-      name: 'what has no effect',
-      text: 'FROM a\nSYSTEM a\nPARAMETER mirostat 1\nSYSTEM b\nPARAMETER top_k 1\nPARAMETER top_k 2\nPARAMETER stop a\nPARAMETER stop b',
-      want: [
+    ],
+    [
+      'what has no effect',
+      'FROM a\nSYSTEM a\nPARAMETER mirostat 1\nSYSTEM b\nPARAMETER top_k 1\nPARAMETER top_k 2\nPARAMETER stop a\nPARAMETER stop b',
+      [
         '2:1-2:9 warning A later SYSTEM replaces this one.',
         '3:11-3:19 warning mirostat no longer has any effect.',
         '5:1-5:18 warning A later top_k replaces this one.',
       ],
-    },
+    ],
   ];
-  for (const { name, text, want } of cases) t.strictSame(read(text).diagnostics, want, name);
+  for (const [name, text, want] of cases) t.strictSame(read(text).diagnostics, want, name);
 });
 
-t.test('odd Modelfiles are read whole: commands, ranges and mistakes', async (t) => {
-  const texts = [
-    ...[
-      '',
-      '\n',
-      '\ufeff',
-      '\ufeffFROM a',
-      'FROM a',
-      'FROM a ',
-      'FROM  a\u00a0',
-      'FROM\u00a0a',
-      ' \tFROM a\t \r\n',
-    ],
-    ...[
-      'FROM a\rSYSTEM b\r\r',
-      'FROM a\r\n\r\n# c\r\n  # d',
-      '#',
-      '# only\nFROM a\n#',
-      'FROM',
-      'FROM\t',
-      'FROM\n\nFROM b',
-    ],
-    ...[
-      'FROM ""',
-      'FROM "a"',
-      'FROM "a" ',
-      'FROM "a"\u00a0\nSYSTEM b',
-      'FROM """a"""  \nSYSTEM b',
-      'FROM "',
-      'FROM """',
-    ],
-    ...[
-      'FROM a\nSYSTEM "b\nLICENSE "c"',
-      'FROM a\nSYSTEM "b" c\nLICENSE d',
-      'FROM a\nSYSTEM "b" c\n"\nLICENSE d',
-    ],
-    ...[
-      'FROM a\nSYSTEM """b""" c\nLICENSE d',
-      'FROM a\nSYSTEM """b\n""" c\n"""\nLICENSE d',
-      'SYSTEM """b""""',
-      'SYSTEM """"""',
-    ],
-    ...[
-      'SYSTEM """""',
-      'SYSTEM """"',
-      'SYSTEM ""\nFROM a',
-      'SYSTEM "a\nb" c\nd"\nFROM e',
-      'SYSTEM "\nSYSTEM "\nFROM a',
-    ],
-    ...[
-      'SYSTEM """\nSYSTEM """ a\nFROM a',
-      'SYSTEM "a"b"\nFROM a',
-      "SYSTEM 'a'\nFROM \u200ba\u2060b",
-      'FROM \u0085 \u2028a',
-    ],
-    ...[
-      'PARAMETER',
-      'PARAMETER ',
-      'PARAMETER  \n',
-      'PARAMETER stop',
-      'PARAMETER stop ',
-      'PARAMETER stop\tx',
-      'PARAMETER stop "x',
-    ],
-    ...[
-      'PARAMETER "stop" x',
-      'PARAMETER top_k 1 2',
-      'PARAMETER top_k ""',
-      'PARAMETER temperature',
-      'PARAMETER low_vram x',
-    ],
-    ...[
-      'MESSAGE',
-      'MESSAGE user',
-      'MESSAGE user ',
-      'MESSAGE tool x',
-      `MESSAGE ${'r'.repeat(40)} x`,
-      `MESSAGE ${'r'.repeat(41)} x`,
-    ],
-    ...[
-      'MESSAGE user "a\nb"',
-      'MESSAGE user """a',
-      `${'C'.repeat(40)} x`,
-      `${'C'.repeat(41)} x`,
-      `PARAMETER ${'p'.repeat(41)}- x`,
-    ],
-    ...[
-      'FORM a',
-      'FROMM a',
-      'SYSTM a',
-      'SYSTMMM a',
-      'TEMPLAT a',
-      'LICENCE MIT',
-      'from_ a',
-      'FROM: a',
-      `PARAMETER ${'p'.repeat(61)} x`,
-    ],
-    ...[
-      'REQUIRES 1',
-      'REQUIRES 0.1',
-      'REQUIRES v0.14.0-rc.1+b',
-      'REQUIRES 01',
-      'REQUIRES 1.2.3.4',
-      'REQUIRES ""',
-      'REQUIRES 1.02',
-    ],
-    ...[
-      'FROM a\nDRAFT \nADAPTER ""\nFROM ',
-      'SYSTEM a\nSYSTEM b\nSYSTEM c',
-      'PARAMETER seed 1\nPARAMETER Seed 2\nPARAMETER seed 3',
-    ],
-    ...[
-      'PARAMETER topK 1',
-      'PARAMETER num-ctx 1',
-      'PARAMETER mirostat_tau 1\nPARAMETER mirostat_tau 2',
-      'LICENSE a\nLICENSE b\nFROM a\nFROM b',
-    ],
-  ];
-  const results = texts.map((text) => {
-    const { isCut } = parseModelfile(text);
-    const { commands, diagnostics } = toParseResult(readModelfile(text));
-    const of = ({ start, end }: ModelfileDiagnostic['range']) =>
-      `${start.line}:${start.character}-${end.line}:${end.character}`;
-    return {
-      ...{ text, isCut },
-      commands: commands.map(({ command, args, range }) => [of(range), command, ...args]),
-      diagnostics: diagnostics.map(shown),
-    };
-  });
-  const { actual, accepted } = golden('modelfiles.json', results);
-  t.equal(actual, accepted, 'test/fixtures/golden/modelfiles.json (ACCEPT=1 takes what is)');
-
+t.test('a Modelfile has so many commands, and so many of its mistakes are reported', async (t) => {
   const most = (lines: number, line: string) =>
     readModelfile(`FROM a\n${line.repeat(lines)}`).problems.length;
   t.strictSame([most(999, 'BAD x\n'), most(1_000, 'BAD x\n'), most(1_001, 'BAD x\n')], [999, 1_000, 1_000]);
@@ -468,59 +275,24 @@ t.test('odd Modelfiles are read whole: commands, ranges and mistakes', async (t)
   }
 });
 
-t.test('the request for a model has the values in their types, and of several the last', async (t) => {
-  const requestOf = (text: string) => {
-    const { commands } = readModelfile(text);
-    return createRequest({ ...{ model: 'm', commands }, ...{ files: {}, adapters: {}, drafts: { d: '1' } } });
-  };
-  const nothing = { model: 'm', files: {}, adapters: {}, drafts: { d: '1' } };
-  t.strictSame(requestOf('FROM a'), { ...nothing, parameters: {}, license: [], messages: [] });
-  const whole =
-    'SYSTEM a\nSYSTEM b\nTEMPLATE t\nTEMPLATE ""\nRENDERER r\nPARSER p\nREQUIRES v1\nREQUIRES v2.0.0\nLICENSE x\nLICENSE y\n' +
-    'MESSAGE user hi\nMESSAGE assistant ""\nPARAMETER stop a\nPARAMETER stop b\nPARAMETER top_k 1\nPARAMETER top_k +2\n' +
-    'PARAMETER top_p .5\nPARAMETER use_mmap F\nPARAMETER mirostat 1';
-  t.strictSame(requestOf(whole), {
-    ...nothing,
-    parameters: { stop: ['a', 'b'], top_k: 2, top_p: 0.5, use_mmap: false },
-    ...{ template: '', system: 'b', renderer: 'r', parser: 'p', requires: '2.0.0', license: ['x', 'y'] },
-    messages: [
-      { role: 'user', content: 'hi' },
-      { role: 'assistant', content: '' },
-    ],
-  });
-});
-
 t.test('parameters have types', async (t) => {
   const cases = [
     ['int', '+9007199254740991', 9007199254740991],
     ['int', '9007199254740992', undefined],
-    ['int', `${'0'.repeat(18)}1`, 1],
     ['int', `${'0'.repeat(19)}1`, undefined],
-    ['int', '', undefined],
-    ['float', `${'0'.repeat(63)}1`, 1],
     ['float', `${'0'.repeat(64)}1`, undefined],
     ['float', '+1.E-300', 1e-300],
     ['float', '1e-3000', undefined],
-    ['float', '.', undefined],
     ['float', '', undefined],
     ...['1', 't', 'T', 'true', 'True', 'TRUE'].map((text) => ['bool', text, true] as const),
     ...['0', 'f', 'F', 'false', 'False', 'FALSE'].map((text) => ['bool', text, false] as const),
     ['bool', 'tRUE', undefined],
     ['int', '8192', 8192],
-    ['int', '-1', -1],
-    ['int', '1.5', undefined],
     ['int', '1e3', undefined],
     ['int', '9223372036854775807', undefined],
     ['float', '0.7', 0.7],
-    ['float', '1', 1],
-    ['float', '.5', 0.5],
     ['float', '1e-3', 0.001],
-    ['float', 'NaN', undefined],
     ['float', 'inf', undefined],
-    ['float', '1e999', undefined],
-    ['bool', 'TRUE', true],
-    ['bool', '0', false],
-    ['bool', 'f', false],
     ['bool', 'yes', undefined],
     ['string', '', ''],
   ] as const;
@@ -545,19 +317,8 @@ t.test('syntax colours have the same words as the parser, and no others', async 
 
 t.test('any text is read in linear time', async (t) => {
   const pieces = [
-    'FROM a\n',
-    'SYSTEM ',
-    '"',
-    '"""',
-    '\n',
-    '\r\n',
-    ' ',
-    'x',
-    '#',
-    'PARAMETER stop ',
-    'MESSAGE user ',
-    '𝄞',
-    '\ufeff',
+    ...['FROM a\n', 'SYSTEM ', '"', '"""', '\n', '\r\n', ' ', 'x', '#', 'PARAMETER stop '],
+    ...['MESSAGE user ', '𝄞', '\ufeff'],
   ];
   fc.assert(
     fc.property(
@@ -588,13 +349,7 @@ t.test('any text is read in linear time', async (t) => {
   t.match(endless.problems.at(-1)?.message ?? endless.problems[0]?.message, /at most/);
   // Each of these would take minutes where one line made the reader look through all that follow.
   for (const line of [
-    'SYSTEM "a" b\n',
-    'SYSTEM """a""" b\n',
-    'SYSTEM "\n',
-    'PARAMETER\n',
-    '\n',
-    ' ',
-    '"',
+    ...['SYSTEM "a" b\n', 'SYSTEM """a""" b\n', 'SYSTEM "\n', 'PARAMETER\n', '\n', ' ', '"'],
     'SYSTEM """\n',
   ]) {
     const text = `FROM a\n${line.repeat(Math.ceil(1_000_000 / line.length))}`;
@@ -639,16 +394,9 @@ t.test('paths', where('slashes'), async (t) => {
 
 t.test('a folder gives its weights and the files that belong to them', where('links'), async (t) => {
   for (const name of [
-    'model-1.safetensors',
-    'model-2.safetensors',
-    'extra.gguf',
-    'config.json',
-    '1_Pooling/config.json',
-    'tokenizer.model',
-    'chat_template.jinja',
-    'README.md',
-    '.git/config.json',
-    'secrets.json',
+    ...['model-1.safetensors', 'model-2.safetensors', 'extra.gguf', 'config.json'],
+    ...['1_Pooling/config.json', 'tokenizer.model', 'chat_template.jinja', 'README.md'],
+    ...['.git/config.json', 'secrets.json'],
   ])
     write(`whole/${name}`, name);
   const names = async (path: string) => {
@@ -656,12 +404,8 @@ t.test('a folder gives its weights and the files that belong to them', where('li
     return found.kind === 'files' ? found.files.map(({ name }) => name) : found;
   };
   t.strictSame(await names('whole'), [
-    '1_Pooling/config.json',
-    'chat_template.jinja',
-    'config.json',
-    'model-1.safetensors',
-    'model-2.safetensors',
-    'tokenizer.model',
+    ...['1_Pooling/config.json', 'chat_template.jinja', 'config.json', 'model-1.safetensors'],
+    ...['model-2.safetensors', 'tokenizer.model'],
   ]);
   write('gguf/m.gguf', 'x');
   t.strictSame(await names('gguf'), ['m.gguf']);
@@ -708,74 +452,33 @@ t.test('a folder gives its weights and the files that belong to them', where('li
 });
 
 t.test('what FROM, ADAPTER and DRAFT name, and what is wrong with it', where('slashes'), async (t) => {
-  for (const name of ['a.gguf', 'b.gguf', 'c.gguf']) write(`named/${name}`, name);
+  for (const name of ['a.gguf', 'b.gguf']) write(`named/${name}`, name);
   write('named/none.gguf', '');
-  write('named/qwen', 'x');
   write('named/old/pytorch_model.bin', 'x');
-  write('named/old/consolidated.00.pth', 'x');
-  write('named/older/a.bin', 'x');
-  write('named/oldest/notes.txt', 'x');
   write('named/deep/one/two/model.safetensors', 'x');
-  write('named/deep/one/model.safetensors', 'x');
-  write('named/deep/one/model.gguf', 'x');
-  write('named/deep/.hidden.gguf', 'x');
   write('named/mixed/consolidated.safetensors', 'x');
   write('named/mixed/x.gguf', 'x');
   write('named/mixed/sub/tokenizer.model', 'x');
-  write('named/mixed/sub/chat_template.jinja', 'x');
-  mkdirSync(join(folder, 'named/mixed/config.json'));
-  const texts = [
-    ...[
-      'FROM qwen',
-      'FROM qwen3:4b',
-      'FROM qwen # 3',
-      'FROM a b',
-      `FROM ${'x '.repeat(40)}`,
-      'FROM ./none',
-      'FROM none.gguf',
-    ],
-    ...[
-      'FROM a.gguf\nFROM b.gguf',
-      'FROM a\nFROM b',
-      'FROM ""\nFROM b',
-      'ADAPTER a.gguf\nADAPTER b.gguf',
-      'DRAFT a.gguf\nDRAFT b.gguf',
-    ],
-    ...[
-      'FROM a.gguf\nDRAFT a.gguf',
-      'FROM a.gguf\nDRAFT a.gguf\nDRAFT b.gguf',
-      'ADAPTER none',
-      'DRAFT none',
-      'SYSTEM a.gguf',
-    ],
-    ...[
-      'FROM old',
-      'FROM older',
-      'FROM oldest',
-      'FROM deep',
-      'FROM mixed',
-      'FROM ../named/a.gguf',
-      'FROM .',
-      'FROM a.gguf/b',
-    ],
-    ...[
-      `FROM ${'n'.repeat(300)}`,
-      `FROM ./${'n'.repeat(300)}`,
-      'FROM a\\b',
-      'FROM ~/none.gguf',
-      'FROM /no/such/file',
-    ],
-  ];
-  const results: object[] = [];
-  for (const text of texts)
-    for (const from of [join(folder, 'named'), undefined]) {
-      const sources = await resolveSources(parseModelfile(text).commands, from);
-      const written = JSON.stringify(sources).replaceAll(folder, 'HERE').replaceAll(homedir(), 'HOME');
-      results.push({ text, isSaved: from !== undefined, sources: JSON.parse(written) });
-    }
-  const { actual, accepted } = golden('modelSources.json', results);
-  t.equal(actual, accepted, 'test/fixtures/golden/modelSources.json (ACCEPT=1 takes what is)');
-
+  const found = async (text: string) => {
+    const from = join(folder, 'named');
+    const { problems, ...named } = await resolveSources(parseModelfile(text).commands, from);
+    const names = [...named.files, ...named.adapters, ...named.drafts].map(({ name }) => name);
+    return [named.from, ...names, ...problems.map(({ message }) => message)].join(' | ');
+  };
+  for (const [text, want] of [
+    ['FROM qwen3:4b', /^qwen3:4b$/],
+    ['FROM ./none', /There is no file or folder/],
+    ['FROM none.gguf', /is empty/],
+    ['FROM a\nFROM b', /^b/],
+    ['FROM a.gguf\nFROM b.gguf', /a\.gguf \| b\.gguf$/],
+    ['FROM a.gguf\nDRAFT a.gguf', /DRAFT names the same file as FROM/],
+    ['ADAPTER none', /There is no file or folder/],
+    ['FROM old', /no weights|pytorch|safetensors/],
+    ['FROM mixed', /consolidated\.safetensors.*tokenizer\.model/],
+    ['FROM ../named/a.gguf', /a\.gguf$/],
+    ['FROM a.gguf/b', /neither a model's name nor an existing file/],
+  ] as const)
+    t.match(await found(text), want, text);
   const many = (count: number) =>
     resolveSources(parseModelfile('FROM a\n'.repeat(count)).commands, undefined);
   t.strictSame(await many(64), { from: 'a', files: [], adapters: [], drafts: [], problems: [] });
@@ -1088,8 +791,8 @@ function openDocument(daemon: DaemonClient, document: { uri: string; languageId?
 
 t.test('a file that grows while it is read is not read without end', async (t) => {
   const path = write('growing.gguf', 'longer than it was');
-  const creation = { hasBlob: async () => true } as unknown as ModelCreation;
-  const uploads = createUploads(creation, [{ path, name: 'growing', bytes: 5 }], () => undefined);
+  const runner = { hasBlob: async () => true } as unknown as Required<Runner>;
+  const uploads = new Uploads(runner, [{ path, name: 'growing', bytes: 5 }], () => undefined);
   await t.rejects(uploads.send([{ path, name: 'growing', bytes: 5 }], new AbortController().signal), {
     kind: 'invalid-request',
     message: `${path} cannot be read: it grows while it is read. Check that the file exists and is readable.`,
@@ -1214,27 +917,6 @@ t.test('hover and completion', async (t) => {
   t.strictSame(await inserted(7, 19), ['true', 'false'], 'Enter behind a whole line begins the next one');
   t.strictSame(await labels(3, 1), [], 'between quotes nothing is a command');
   t.strictSame(await labels(1, 19), []);
-});
-
-t.test('wrong parameters of hover and completion are named by their path', async (t) => {
-  const { daemon } = await setUp(t);
-  const textDocument = { uri: 'untitled:m' };
-  const position = { line: 0, character: 0 };
-  await openDocument(daemon, { uri: textDocument.uri, text: 'FROM a\n' }).told(1);
-  for (const method of ['textDocument/hover', 'textDocument/completion'])
-    for (const [params, path] of [
-      [{ textDocument: null, position: null }, 'textDocument'],
-      [{ textDocument: { uri: null }, position }, 'textDocument.uri'],
-      [{ textDocument }, 'position'],
-      [{ textDocument, position: null }, 'position'],
-      [{ textDocument, position: { line: null, character: 0 } }, 'position.line'],
-      [{ textDocument, position: { line: 0, character: -1 } }, 'position.character'],
-    ] as const)
-      await t.rejects(
-        daemon.connection.sendRequest(method, params),
-        failsWith({ code: -32602, data: { path } }),
-        `${method}: ${path}`,
-      );
 });
 
 t.test('hover and completion have the format that the editor reads', async (t) => {

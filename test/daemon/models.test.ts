@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
 import type { Log } from '../../daemon/base/log.ts';
-import { createChatModelChoices, createChatModels } from '../../daemon/models/chatModel.ts';
+import { ChatModelChoices, ChatModels } from '../../daemon/models/chatModel.ts';
 import { parseParameters } from '../../daemon/models/model.ts';
 import { ModelCapabilities, modelId } from '../../daemon/models/modelCapabilities.ts';
 import { Models } from '../../daemon/models/models.ts';
@@ -16,7 +16,7 @@ import {
   parseModelName,
   THINKING_MODEL_PATTERN,
 } from '../../daemon/models/name.ts';
-import { createToolSupport } from '../../daemon/models/toolSupport.ts';
+import { ToolSupport } from '../../daemon/models/toolSupport.ts';
 import { opensThinking, type Turns, turnsOf } from '../../daemon/runner/chatTemplate.ts';
 import type { ListedModel, Runner } from '../../daemon/runner/runner.ts';
 import { chatModelRequest, chooseChatModelRequest } from '../../protocol/messages/models.ts';
@@ -47,10 +47,7 @@ t.test('a model name follows the grammar', async (t) => {
     { name: 'gpt-oss:120b-cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
     { name: 'gpt-oss:120b:cloud', want: { model: 'gpt-oss', tag: '120b-cloud' } },
     { name: 'gpt-oss:20b:local', want: { model: 'gpt-oss', tag: '20b' } },
-    { name: 'gpt-oss:20B:CLOUD', want: { model: 'gpt-oss', tag: '20B-cloud' } },
-    { name: 'gpt-oss:local', want: { model: 'gpt-oss' } },
     { name: 'gpt-oss:cloud', want: { model: 'gpt-oss', tag: 'cloud' } },
-    { name: 'gpt-oss:locale', want: { model: 'gpt-oss', tag: 'locale' } },
   ];
   for (const { name, want } of cases) t.strictSame(parseModelName(name), want, name);
   const bad = [
@@ -128,17 +125,12 @@ t.test('the family is the prefix of the model part', async (t) => {
     ['127.0.0.1:40711/tiny/plain:latest', 'plain'],
     ['some user/strange', 'strange'],
     ['x-large', 'x-large'],
-    ['x-large-v2:7b', 'x-large'],
-    ['X-Large', 'x-large'],
     ['3-mini', '3-mini'],
     ['r-1', 'r-1'],
     ['x--y', 'x--y'],
-    ['x-', 'x-'],
-    ['x7', 'x7'],
     ['x', 'x:latest'],
     ['x:7b', 'x:7b'],
     ['acme/x:7b', 'x:7b'],
-    ['3b-mini', '3b'],
     ['𝄞-large', '𝄞-large'],
   ];
   for (const [name, want] of cases) t.equal(familyOf(name), want, name);
@@ -271,41 +263,6 @@ t.test('a model thinks if the runner reports it, an answer showed it, or its nam
   t.notOk(thinks('m'), 'another digest is another model');
 });
 
-t.test('how a model writes is what its runner or an answer has shown', async (t) => {
-  const knowledge = new ModelCapabilities();
-  const state = () => [
-    knowledge.startsInThinking(server, 'm'),
-    knowledge.leavesCalls(server, 'm'),
-    knowledge.isShown(server, 'm'),
-    knowledge.isRemote(server, 'm'),
-    knowledge.turns(server, 'm'),
-    knowledge.visionByModelId.get(modelId(server, 'm')),
-  ];
-  t.strictSame(state(), [false, false, false, false, undefined, undefined]);
-  knowledge.learnShown(server, 'm', { isPartial: true });
-  t.strictSame(state(), [false, false, false, false, undefined, undefined]);
-  knowledge.learnShown(server, 'm', {
-    ...{ opensThinking: true, leavesCalls: true, turns: 'none', remoteHost: 'far' },
-  });
-  t.strictSame(state(), [true, true, true, true, 'none', undefined]);
-  knowledge.learnShown(server, 'm', {});
-  t.strictSame(state(), [false, false, true, true, 'none', undefined]);
-  for (const start of [true, undefined, true]) knowledge.noteStart(server, 'm', start);
-  t.notOk(knowledge.startsInThinking(server, 'm'), 'one stray tag may be a word about such tags');
-  knowledge.noteStart(server, 'm', true);
-  knowledge.noteStart(server, 'm', undefined);
-  knowledge.observe(server, 'm', { capability: 'vision', value: true });
-  knowledge.learnListed(server, [{ name: 'm' }]);
-  t.strictSame(state(), [true, false, true, false, 'none', true]);
-  knowledge.noteStart(server, 'm', false);
-  knowledge.observe(server, 'm', { capability: 'vision', value: false });
-  knowledge.learnListed(server, [{ name: 'm', remoteHost: 'far', lacks: ['tools'] }]);
-  t.strictSame(state(), [false, false, true, true, 'none', false]);
-  t.strictSame(knowledge.capability(server, 'm', 'tools'), { value: false, from: 'server' });
-  knowledge.learnListed(server, [{ name: 'm' }]);
-  t.strictSame(knowledge.capability(server, 'm', 'tools'), { value: 'unknown', from: 'server' });
-});
-
 t.test('a client chooses the model that answers, and asks which one that is', async (t) => {
   const folder = await temporaryFolder(t);
   const names = ['new:1b', 'old:1b'];
@@ -325,23 +282,6 @@ t.test('a client chooses the model that answers, and asks which one that is', as
   t.strictSame(await answering(), [other, { from: 'choice' }]);
   await daemon.request(chooseChatModelRequest, { model: '' });
   t.strictSame((await answering())[0], before, 'the choice is forgotten');
-});
-
-t.test('turns count as written where the runner does not say, and are asked for once', async (t) => {
-  const { client, state, take } = runnerWith([]);
-  const models = new Models(new ModelCapabilities(), Date.now);
-  const { signal } = new AbortController();
-  const turns = (model: string) => models.turns(client, model, signal);
-  state.turns = { bare: 'unknown', base: 'none' };
-  const said = [await turns('bare'), await turns('base'), await turns('other'), await turns('BARE:latest')];
-  t.strictSame(said, ['unknown', 'none', 'written', 'unknown']);
-  t.strictSame(take(), ['show bare', 'show base', 'show other']);
-  state.noShow = failure('not-supported');
-  t.strictSame([await turns('silent'), await turns('silent')], ['written', 'written']);
-  t.strictSame(take(), ['show silent', 'show silent'], 'a refusal is no answer');
-  await t.rejects(models.turns(client, 'silent', AbortSignal.abort()));
-  state.noShow = new TypeError('a mistake');
-  await t.rejects(turns('silent'), TypeError);
 });
 
 t.test('a window is forgotten when its model is unloaded, which is reported', async (t) => {
@@ -379,21 +319,6 @@ t.test('a window is forgotten when its model is unloaded, which is reported', as
   t.equal(loaded, 7, 'and again once it was unloaded');
 });
 
-t.test('a refusal names a window, and a prompt that is longer shows that it has grown', async (t) => {
-  const knowledge = new ModelCapabilities();
-  const allocated = () => knowledge.context(server, 'm');
-  knowledge.observeWindow(server, 'm', { accepted: 10 });
-  t.strictSame(allocated(), {}, 'nothing is known of it');
-  knowledge.observeWindow(server, 'm', { refusedAt: 100 });
-  t.strictSame(allocated(), { allocated: 100, from: 'observed' });
-  knowledge.observeWindow(server, 'm', { accepted: 100 });
-  t.strictSame(allocated(), { allocated: 100, from: 'observed' });
-  knowledge.learnShown(server, 'm', { maximumContext: 200 });
-  t.strictSame(allocated(), { allocated: 100, maximum: 200, from: 'observed' });
-  knowledge.observeWindow(server, 'm', { accepted: 101 });
-  t.strictSame(allocated(), { maximum: 200, from: 'server' });
-});
-
 t.test('only the newest models are kept of a runner that names other models each time', async (t) => {
   const knowledge = new ModelCapabilities();
   const server = { name: 'default', url: 'http://box' };
@@ -406,9 +331,8 @@ t.test('only the newest models are kept of a runner that names other models each
 });
 
 t.test('tool support is learnt once, by the first request', async (t) => {
-  const verdicts: boolean[] = [];
-  const support = createToolSupport();
-  support.onDidDecide(({ works }) => verdicts.push(works));
+  const { knowledge, verdicts, replace } = toolKnowledge();
+  const support = new ToolSupport(knowledge);
   const { signal } = new AbortController();
   const first = await support.admit(server, 'm', signal);
   t.ok(first.send);
@@ -425,12 +349,27 @@ t.test('tool support is learnt once, by the first request', async (t) => {
   await others;
   t.strictSame(order, ['verdict', 'admitted false', 'admitted false']);
   t.strictSame(verdicts, [false]);
-  support.forget(modelId(server, 'm'));
+  replace(modelId(server, 'm'));
   t.ok((await support.admit(server, 'm', signal)).send, 'another digest is tested anew');
 });
 
+/** Notes what is learnt of tools. */
+function toolKnowledge() {
+  const verdicts: unknown[] = [];
+  let replace = (_: string): void => undefined;
+  const knowledge = {
+    digest: () => undefined,
+    observe: (...[, , { value }]: Parameters<ModelCapabilities['observe']>) => void verdicts.push(value),
+    onDidReplace: (listener: typeof replace) => {
+      replace = listener;
+    },
+  } as unknown as ModelCapabilities;
+  return { knowledge, verdicts, replace: (id: string) => replace(id) };
+}
+
 t.test('a test that ends without a verdict passes to the next request', async (t) => {
-  const support = createToolSupport();
+  const { knowledge, verdicts: told } = toolKnowledge();
+  const support = new ToolSupport(knowledge);
   const { signal } = new AbortController();
   const first = await support.admit(server, 'm', signal);
   const second = support.admit(server, 'm', signal);
@@ -446,8 +385,6 @@ t.test('a test that ends without a verdict passes to the next request', async (t
   const fourth = support.admit(server, 'm', late.signal);
   late.abort();
   await t.rejects(fourth, { name: 'AbortError' }, 'a second report does not end the test of another');
-  const told: boolean[] = [];
-  support.onDidDecide(({ works }) => told.push(works));
   report('enabled');
   const later = await support.admit(server, 'm', signal);
   t.ok(later.send);
@@ -469,12 +406,6 @@ t.test('parameters are read from text', async (t) => {
       odd: 'word',
       half: 'a',
     },
-  );
-  t.strictSame(
-    parseParameters(
-      ' top_k\t1 \nalone\nnum-ctx 1\n a_1 "x\nb ""\nc 0x10\nd 1e3\ne -1\nf "a" b\ng truely\nstop a\nstop 1\nstop true',
-    ),
-    { top_k: 1, a_1: 'x', b: '', c: 16, d: 1_000, e: -1, f: 'a" b', g: 'truely', stop: ['a', 1, true] },
   );
   // Nothing is read twice: the time would grow with the square of it.
   const many = 100_000;
@@ -641,26 +572,6 @@ t.test('a server that lists no capabilities is asked about each model, once', as
   await t.rejects(afresh(new Error('a fault of ours')), { message: 'a fault of ours' });
 });
 
-t.test('on request, models that chat are examined for tools, if nothing is known of them', async (t) => {
-  const [chats, embeds] = [{ capabilities: ['completion'] }, { capabilities: ['embedding'] }];
-  const { client, take } = runnerWith([
-    { name: 'embeds:1b', ...embeds },
-    { name: 'has:1b', capabilities: ['completion', 'tools'] },
-    ...Array.from({ length: 101 }, (_, n) => ({ name: `m${n}:1b`, ...chats })),
-  ]);
-  const models = new Models(new ModelCapabilities(), () => 0);
-  const list = async (examine: boolean) => {
-    await models.list(client, { refresh: false, examine }, new AbortController().signal);
-    return take().filter((what) => what.startsWith('show'));
-  };
-  t.strictSame(await list(false), []);
-  const asked = await list(true);
-  t.equal(asked.length, 100, 'no more than that at a time');
-  t.notOk(asked.some((what) => /embeds|has/.test(what)));
-  t.equal((await list(true)).length, 1, 'the other one');
-  t.strictSame(await list(true), []);
-});
-
 t.test('which model answers if nobody names one', async (t) => {
   const chats = { capabilities: ['completion'] };
   const installed: readonly ListedModel[] = [
@@ -688,22 +599,10 @@ t.test('which model answers if nobody names one', async (t) => {
       want: { model: 'new:8b', from: 'newest' },
     },
     {
-      name: 'not the one that completes, loaded though it is',
-      settings: { completionModel },
-      running: ['coder:1b'],
-      want: { model: 'new:8b', from: 'newest' },
-    },
-    {
       name: 'one that is loaded',
       settings: { completionModel },
       running: ['coder:1b', 'old:8b'],
       want: { model: 'old:8b', from: 'loaded' },
-    },
-    {
-      name: 'no base model, loaded though it is',
-      settings: { completionModel },
-      running: ['base:1b'],
-      want: { model: 'new:8b', from: 'newest' },
     },
     {
       name: 'the last choice',
@@ -725,20 +624,10 @@ t.test('which model answers if nobody names one', async (t) => {
       want: { model: 'new:8b', from: 'setting' },
     },
     {
-      name: 'a setting may name what runs elsewhere',
-      settings: { chatModel: 'cloud:480b' },
-      want: { model: 'cloud:480b', from: 'setting' },
-    },
-    {
       name: 'a setting that names what is not there',
       settings: { chatModel: 'gone:1b' },
       chosen: 'old:8b',
       want: { model: 'old:8b', from: 'choice', missing: 'gone:1b' },
-    },
-    {
-      name: 'a setting that names what cannot chat',
-      settings: { chatModel: 'embeds:1b', completionModel },
-      want: { model: 'new:8b', from: 'newest', missing: 'embeds:1b' },
     },
     {
       name: 'the one that completes, where no other can chat',
@@ -765,9 +654,9 @@ t.test('which model answers if nobody names one', async (t) => {
       state.running = running.map((loaded) => ({ name: loaded }));
       state.turns = { 'base:1b': 'none', 'bare:1b': 'unknown' };
       const knowledge = new ModelCapabilities();
-      const choices = createChatModelChoices(undefined, quiet);
+      const choices = new ChatModelChoices(undefined, quiet);
       const models = new Models(knowledge, Date.now);
-      const chat = createChatModels({
+      const chat = new ChatModels({
         models,
         servers: { server: () => server } as never,
         places: { read: (named: object) => ({ ...named, server }) } as never,
@@ -792,10 +681,8 @@ t.test('a template says whether a model has turns', async (t) => {
   const hole = '{{ if .Suffix }}<PRE>{{ .Prompt }}<SUF>{{ .Suffix }}<MID>{{ else }}{{ .Prompt }}{{ end }}';
   const cases: readonly { name: string; show: object; want: Turns }[] = [
     { name: 'the prompt alone', show: { template: bare }, want: 'unknown' },
-    { name: 'the prompt alone, trimmed', show: { template: '{{- .Prompt -}}\n' }, want: 'unknown' },
     { name: 'a hole', show: { template: hole }, want: 'none' },
     { name: 'turns', show: { template: '{{ range .Messages }}{{ .Content }}{{ end }}' }, want: 'written' },
-    { name: 'turns and a hole', show: { template: `${hole}{{ .System }}` }, want: 'written' },
     { name: 'marks around the prompt', show: { template: '[INST] {{ .Prompt }} [/INST]' }, want: 'written' },
     { name: 'nothing said', show: {}, want: 'written' },
     {
@@ -803,20 +690,7 @@ t.test('a template says whether a model has turns', async (t) => {
       show: { template: bare, modelfile: 'FROM x\nRENDERER qwen3-coder\n' },
       want: 'written',
     },
-    {
-      name: "a template in the model's file",
-      show: { template: bare, model_info: { 'tokenizer.chat_template': 'x' } },
-      want: 'written',
-    },
     { name: 'tools', show: { template: bare, capabilities: ['completion', 'tools'] }, want: 'written' },
-    { name: 'thinking', show: { template: bare, capabilities: ['thinking'] }, want: 'written' },
-    {
-      name: 'abilities of no turns',
-      show: { template: bare, capabilities: ['completion'] },
-      want: 'unknown',
-    },
-    { name: 'no other host', show: { template: bare, remote_host: '' }, want: 'unknown' },
-    { name: 'a file without a template', show: { template: bare, model_info: {} }, want: 'unknown' },
     {
       name: 'the longest that is read',
       show: { template: `${hole}${' '.repeat(2_000 - hole.length)}` },
@@ -856,19 +730,8 @@ t.test('an open thinking tag at the end of a template', async (t) => {
       show: { template: '<|a|>{{ if .Think }}<think>{{ end }}' },
       want: false,
     },
-    {
-      name: 'an answer on a branch that is not taken',
-      show: { template: '{{ if .Prompt }}<think>{{ if .Tools }}{{ .Response }}{{ end }}more{{ end }}' },
-      want: false,
-    },
-    {
-      name: 'after a block without output',
-      show: { template: '{{ if .Prompt }}a<think>{{ end }}{{ break }}' },
-    },
     { name: 'what is written afterwards', show: { template: '<think>{{ .Prompt }}' }, want: false },
     { name: 'a block that is not closed', show: { template: '<think>{{ .Prompt' }, want: false },
-    { name: 'words that are no condition', show: { template: '{{ if .Prompt }}.Tools <think>{{ end }}' } },
-    { name: 'a variable', show: { template: '<think>{{ $x := .Prompt }}' } },
     ...[51, 52].map((depth) => ({
       name: `${depth} blocks`,
       show: { template: `${'{{ if .Prompt }}'.repeat(depth)}<think>` },
@@ -889,10 +752,6 @@ t.test('an open thinking tag at the end of a template', async (t) => {
       name: condition,
       show: { template: `{{ if ${condition} }}<think>{{ end }}` },
     })),
-    {
-      name: 'the first branch that is taken',
-      show: { template: '{{ if .Tools }}a{{ else if .Prompt }}<think>{{ else }}b{{ end }}' },
-    },
     { name: 'a closed tag', show: { template: '{{ .Prompt }}<|a|><think>\n\n</think>\n\n' }, want: false },
     {
       name: 'only for history',
@@ -903,10 +762,6 @@ t.test('an open thinking tag at the end of a template', async (t) => {
     { name: 'a runner that separates it', show: { template: qwq, capabilities: ['thinking'] }, want: false },
     { name: 'a renderer', show: { template: qwq, modelfile: 'FROM x\nRENDERER qwen3\n' }, want: false },
     { name: "in the model's file", show: inFile(generation) },
-    {
-      name: "in the model's file, over several lines",
-      show: inFile("\n{%- if add_generation_prompt -%}\n  {{- '<|a|>\n<think>\n' -}}\n{%- endif -%}\n"),
-    },
     {
       name: "in the model's file, on one branch",
       show: inFile(
@@ -940,7 +795,7 @@ t.test('an open thinking tag at the end of a template', async (t) => {
 t.test('the last choice is kept for every daemon, and a broken file counts as none', async (t) => {
   const folder = t.testdir({ broken: '{', other: '{"chosen":[{"url":1}]}', directory: {} });
   const path = join(folder, 'state', 'chatModel.json');
-  const [here, there] = [createChatModelChoices(path, quiet), createChatModelChoices(path, quiet)];
+  const [here, there] = [new ChatModelChoices(path, quiet), new ChatModelChoices(path, quiet)];
   t.equal(await here.last('http://one'), undefined);
   await here.keep('http://one', 'a:1b');
   await there.keep('http://two', 'b:1b');
@@ -951,9 +806,9 @@ t.test('the last choice is kept for every daemon, and a broken file counts as no
   t.equal(await here.last('http://one'), undefined, 'it made room');
   t.equal(await here.last('http://39'), 'c:1b');
   for (const name of ['broken', 'other'])
-    t.equal(await createChatModelChoices(join(folder, name), quiet).last('http://one'), undefined, name);
+    t.equal(await new ChatModelChoices(join(folder, name), quiet).last('http://one'), undefined, name);
   const warned: string[] = [];
-  const unwritable = createChatModelChoices(join(folder, 'directory'), {
+  const unwritable = new ChatModelChoices(join(folder, 'directory'), {
     ...quiet,
     warn: (text) => void warned.push(text),
   });

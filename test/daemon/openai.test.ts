@@ -3,16 +3,14 @@ import { createServer } from 'node:http';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { RunnerError } from '../../daemon/base/errors.ts';
-import { createTransport } from '../../daemon/runner/http/transport.ts';
+import { readEvents, type ServerSentEvent } from '../../daemon/runner/http/textStreams.ts';
+import { Transport } from '../../daemon/runner/http/transport.ts';
 import { ChatAnswer, createFillReader, nothing } from '../../daemon/runner/openai/chatAnswer.ts';
-import { failureOfEvent, openaiErrors, refuseFailure } from '../../daemon/runner/openai/errorTexts.ts';
-import { readEvents, type ServerSentEvent } from '../../daemon/runner/openai/eventStream.ts';
-import { isLoaded, parseEntries } from '../../daemon/runner/openai/modelList.ts';
-import { createOpenaiRunner } from '../../daemon/runner/openai/openaiRunner.ts';
-import { parseProps } from '../../daemon/runner/openai/props.ts';
+import { openaiErrors, refuseFailure } from '../../daemon/runner/openai/errorTexts.ts';
+import { isLoaded, parseEntries, parseProps } from '../../daemon/runner/openai/modelList.ts';
 import { chatBody } from '../../daemon/runner/openai/requests.ts';
-import { recognise } from '../../daemon/runner/recognise.ts';
-import type { ChatRequest, Server } from '../../daemon/runner/runner.ts';
+import type { ChatRequest, Runner, Server } from '../../daemon/runner/runner.ts';
+import { openaiRunner, recognise } from '../../daemon/runner/servers.ts';
 import { isRecord } from '../../protocol/base/json.ts';
 import type { ChatParams, Message } from '../../protocol/messages/chat.ts';
 import { startLogsRequest } from '../../protocol/messages/log.ts';
@@ -46,8 +44,12 @@ const facts = { product: 'other', can: ['chat', 'complete'], hasFreeNames: true 
 const empty: ChatRequest = { model: 'm', messages: [], tools: [] };
 const never = new AbortController().signal;
 
-function transportTo(url: string) {
-  return createTransport({ server: 'default', url, timeouts, headers: async () => ({}) });
+function transportTo(url: string, api?: Server['api']) {
+  return new Transport({
+    server: { name: 'default', url, ...(api ? { api } : {}) },
+    timeouts,
+    headersFor: async () => ({}),
+  });
 }
 
 t.test('every recorded exchange is read correctly', async (t) => {
@@ -121,7 +123,7 @@ async function replay(recording: Recording): Promise<unknown> {
 
 async function outcomeOf(url: string, { request, response }: Recording): Promise<unknown> {
   const transport = transportTo(url).speaking(openaiErrors);
-  const runner = createOpenaiRunner({ name: 'default', url }, transport, facts);
+  const runner = openaiRunner(transport, facts);
   const { method, path } = request;
   const body = request.body as { model?: string; stream?: boolean } | undefined;
   const about = body?.model === undefined ? {} : { model: body.model };
@@ -156,7 +158,7 @@ async function outcomeOf(url: string, { request, response }: Recording): Promise
 }
 
 /** What a chat gave; one that fails half way keeps what had come. */
-async function summaryOf(batches: ReturnType<ReturnType<typeof createOpenaiRunner>['chat']>) {
+async function summaryOf(batches: ReturnType<Runner['chat']>) {
   const summary = { content: '', thinking: '', calls: [] as unknown[], end: {} as object };
   try {
     for await (const parts of batches)
@@ -293,31 +295,11 @@ t.test('what answers at an address is recognised', async (t) => {
       headers: llamaHeaders,
       want: 'llama.cpp',
     },
-    {
-      name: 'llama.cpp whose properties want a key',
-      routes: { 'GET /props': locked },
-      headers: llamaHeaders,
-      want: 'llama.cpp',
-    },
-    {
-      name: 'llama.cpp, as the settings say',
-      routes: llamaRoutes('m'),
-      headers: llamaHeaders,
-      api: 'openai',
-      want: 'llama.cpp',
-    },
     { name: 'vLLM by its name alone', routes: list({ id: 'm', owned_by: 'vllm' }), want: 'vllm' },
-    { name: 'vLLM by its window alone', routes: list({ id: 'm', max_model_len: 0 }), want: 'vllm' },
     { name: 'SGLang', routes: list({ id: 'm', owned_by: 'sglang', max_model_len: 1 }), want: 'other' },
     {
       name: 'a new LM Studio',
       routes: { ...list({ id: 'm', owned_by: 'organization_owner' }), 'GET /api/v1/models': { models: [] } },
-      want: 'lmstudio',
-    },
-    {
-      name: 'LM Studio without a model',
-      routes: { 'GET /api/version': unexpected, 'GET /v1/models': { data: [] } },
-      headers: { 'x-powered-by': 'Express' },
       want: 'lmstudio',
     },
     {
@@ -326,28 +308,20 @@ t.test('what answers at an address is recognised', async (t) => {
       headers: { 'x-powered-by': 'Express' },
       want: 'lmstudio',
     },
-    { name: 'a list with nothing', routes: { 'GET /v1/models': { data: [null] } }, want: 'other' },
     { name: 'no list', routes: { 'GET /v1/models': { data: {} } }, want: 'ollama' },
     { name: "Ollama's list without its name", routes: { 'GET /api/tags': { models: [] } }, want: 'other' },
-    { name: 'a version that is none', routes: { 'GET /api/version': { version: 1 } }, want: 'ollama' },
     { name: 'as the settings say', routes: {}, api: 'openai', want: 'other' },
     { name: 'as the settings say, too', routes: llamaRoutes('m'), api: 'ollama', want: 'ollama' },
   ];
-  const recognised: object[] = [];
   for (const { name, routes, headers, api, want } of cases) {
     const standIn = await startOpenaiStandIn(routes, headers);
-    const transport = transportTo(standIn.url);
-    const server = { name: 'default', url: standIn.url, ...(api ? { api } : {}) };
-    const { runner, ...found } = await recognise(server, transport, never);
+    const transport = transportTo(standIn.url, api);
+    const { runner } = await recognise(transport, never);
     t.equal(runner.facts.product, want, name);
     t.ok(standIn.asked.length <= 3, `${name}: at most three questions`);
-    const asked = standIn.asked.map(({ method, path }) => `${method} ${path}`);
-    recognised.push({ name, asked, ...found, facts: runner.facts });
     await transport.close();
     await standIn.close();
   }
-  const { actual, accepted } = golden('recognised.json', recognised);
-  t.equal(actual, accepted, 'test/fixtures/golden/recognised.json (ACCEPT=1 takes what is)');
 });
 
 t.test('the only model of a server has what its properties say, and a mark of them', async (t) => {
@@ -358,7 +332,7 @@ t.test('the only model of a server has what its properties say, and a mark of th
     await transport.close();
     await standIn.close();
   });
-  const { runner } = await recognise({ name: 'default', url: standIn.url }, transport, never);
+  const { runner } = await recognise(transport, never);
   const list = async (routes: object = {}) => {
     Object.assign(standIn.routes, routes);
     const { models, leftOut } = await runner.list(never);
@@ -376,12 +350,6 @@ t.test('the only model of a server has what its properties say, and a mark of th
   t.strictSame(await list(llamaRoutes('m', { caps, template: 'a', slots: 2, window: 9 })), [
     { model: { ...said, slots: 2, allocatedContext: 9 }, mark },
   ]);
-  const sleeping = {
-    ...llamaRoutes('m'),
-    'GET /props': { ...Object(llamaRoutes('m')['GET /props']), is_sleeping: true },
-  };
-  Object.assign(standIn.routes, sleeping);
-  t.strictSame(await runner.running(never), [], 'a sleeping model is not running');
   standIn.routes['GET /props'] = (response) => sendJson(response, 401, { error: 'Invalid API Key' });
   await t.rejects(runner.identify(never), failsWith({ kind: 'unauthorized' }), 'it wants a token');
   const marks = new Set([mark]);
@@ -566,22 +534,9 @@ t.test('tool calls arrive in pieces', async (t) => {
     });
   const cases: readonly { name: string; events: readonly object[]; want: object }[] = [
     {
-      name: 'two calls',
-      events: [
-        piece(0, '{', { id: 'a' }),
-        piece(1, '', { id: 'b' }),
-        piece(0, '"city":"Bern"}'),
-        delta({}, 'tool_calls'),
-      ],
-      want: {
-        finishReason: 'toolCalls',
-        message: {
-          toolCalls: [
-            { id: 'a', name: 'get_weather', arguments: { city: 'Bern' } },
-            { id: 'b', name: 'get_weather', arguments: {} },
-          ],
-        },
-      },
+      name: 'a call',
+      events: [piece(0, '{', { id: 'a' }), piece(0, '"city":"Bern"}'), delta({}, 'tool_calls')],
+      want: { finishReason: 'toolCalls', message: { toolCalls: [{ id: 'a', arguments: { city: 'Bern' } }] } },
     },
     {
       name: 'arguments that cannot be read are a notice and no call',
@@ -615,28 +570,21 @@ t.test('a schema of which the server can make no grammar is sent once more, simp
   const schema = {
     type: 'object',
     properties: {
-      day: { type: 'string', pattern: '^\\d+$', format: 'date', maxLength: 10_000, description: 'd' },
+      day: { type: 'string', pattern: '^\\d+$', maxLength: 10_000, description: 'd' },
       list: { type: 'array', items: { anyOf: [{ type: 'integer', minimum: 1 }, true] }, maxItems: 9 },
       odd: { type: 'any', not: { type: 'string' } },
       far: { $ref: 'https://example.org/a' },
-      near: { $ref: '#/$defs/a', default: 1 },
     },
-    $defs: { a: { enum: [1, 2], const: 1 } },
     required: ['day'],
-    additionalProperties: false,
   };
   const simple = {
     type: 'object',
     properties: {
       day: { type: 'string', description: 'd' },
       list: { type: 'array', items: { anyOf: [{ type: 'integer' }, {}] } },
-      odd: {},
-      far: {},
-      near: { $ref: '#/$defs/a', default: 1 },
+      ...{ odd: {}, far: {} },
     },
-    $defs: { a: { enum: [1, 2], const: 1 } },
     required: ['day'],
-    additionalProperties: false,
   };
   const [plain] = tools;
   const given = [...tools, { name: 'plan', description: 'd', inputSchema: schema }];
@@ -827,10 +775,6 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
     { text: 'a', done: false },
     end('length', 'b'),
   ]);
-  t.strictSame(fill({ content: '', stop: true, stop_type: 'eos' }, { content: 'c', stop: 1 }), [
-    end('stop'),
-    { text: 'c', done: false },
-  ]);
   t.strictSame(
     fill(
       choice({ text: 'a' }),
@@ -841,7 +785,6 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
     [{ text: 'a', done: false }, undefined, { text: 'b', done: false }, end('length')],
     'the first reason counts',
   );
-  t.strictSame(fill(choice({ finish_reason: 'stop' }), '[DONE]').at(-1), end('stop'));
   t.strictSame(fill('7', {}, { choices: 7 }, { choices: [7] }), [undefined, undefined, undefined, undefined]);
   t.throws(() => fill(choice({ text: 'a' }), '[DONE]'), failsWith({ kind: 'bad-response' }));
 
@@ -879,14 +822,9 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
     ...['length', 'max_tokens', 'model_length', 'MAX_TOKENS', 'max_output_tokens'].map(
       (one) => [one, 'length'] as const,
     ),
-    ...['error', 'abort', 'content_filter', 'odd'].map((one) => [one, one] as const),
+    ...['abort', 'content_filter'].map((one) => [one, one] as const),
   ])
     t.match(chat(choice({ finish_reason: reason }), '[DONE]').at(-1), { doneReason }, reason);
-  t.match(
-    chat(choice({ finish_reason: '' }), choice({ finish_reason: 'length' }), '[DONE]').at(-1),
-    { doneReason: 'length' },
-    'an empty reason is none',
-  );
   const text = (words: unknown) => ({ type: 'text', text: words });
   t.strictSame(
     chat(
@@ -912,14 +850,6 @@ t.test('the events of an answer, of a chat and of a gap', async (t) => {
       }),
     ],
     'a whole answer in one object',
-  );
-  t.match(
-    chat(
-      choice({ finish_reason: 'stop' }),
-      { usage: { prompt_tokens: 0.5, completion_tokens: 4 } },
-      '[DONE]',
-    ).at(-1),
-    { doneReason: 'stop', promptTokens: 0, completionTokens: 4 },
   );
 });
 
@@ -967,7 +897,6 @@ t.test('what is sent to a server of OpenAI’s API', async (t) => {
   };
   const messages: readonly [name: string, given: Message, want: object][] = [
     ['text', { role: 'user', content: 'hi' }, { role: 'user', content: 'hi' }],
-    ['no images', { role: 'user', content: 'hi', images: [] }, { role: 'user', content: 'hi' }],
     [
       'thinking and a call, whose arguments are text',
       {
@@ -984,19 +913,9 @@ t.test('what is sent to a server of OpenAI’s API', async (t) => {
       },
     ],
     [
-      'neither of them',
-      { role: 'assistant', content: 'a', thinking: '', toolCalls: [] },
-      { role: 'assistant', content: 'a' },
-    ],
-    [
       'the result of a call, whose id is too long for templates of Mistral',
       { role: 'tool', content: 'b', toolCallId: 'chatcmpl-tool-0123456789abcdef', toolName: 'look' },
       { role: 'tool', tool_call_id: '789abcdef', content: 'b' },
-    ],
-    [
-      'a call that only a tool answers',
-      { role: 'user', content: 'c', toolCallId: '1' },
-      { role: 'user', content: 'c' },
     ],
   ];
   for (const [name, given, want] of messages) t.strictSame(sent(given), want, name);
@@ -1038,18 +957,14 @@ t.test('the models that a server lists', async (t) => {
       { lacks: ['completion'] },
     ],
     ['millions of parameters', { meta: { n_params: 134_515_008 } }, { parameterSize: '134.5M' }],
-    ['whole millions', { meta: { n_params: 7_000_000 } }, { parameterSize: '7M' }],
     ['nearly a billion', { meta: { n_params: 999_900_000 } }, { parameterSize: '999.9M' }],
     ['a billion', { meta: { n_params: 1_000_000_000 } }, { parameterSize: '1B' }],
-    ['billions', { meta: { n_params: 7_615_616_512 } }, { parameterSize: '7.6B' }],
     ['counts that are none', { meta: { n_params: 0, n_ctx: 1.5, size: -1, n_ctx_train: '8' } }, {}],
-    ['the smallest counts', { meta: { n_ctx: 1, size: 1 } }, { allocatedContext: 1, size: 1 }],
     [
       'windows of its own before that of the server',
       { meta: { n_ctx: 512, n_ctx_train: 1_024 }, max_model_len: 256 },
       { allocatedContext: 512, maximumContext: 1_024 },
     ],
-    ['a window of the server', { max_model_len: 256 }, { allocatedContext: 256, maximumContext: 256 }],
     ['aliases that are text', { aliases: ['a', 1, 'b'] }, { aliases: ['a', 'b'] }],
     [
       'a long quantization, which is cut',
@@ -1057,13 +972,10 @@ t.test('the models that a server lists', async (t) => {
       { quantization: 'q'.repeat(32) },
     ],
     ['a state that is known', { status: { value: 'sleeping' } }, { state: 'sleeping' }],
-    ['a state that is not known', { status: { value: 'odd' } }, {}],
     ['whether it may be deleted', { can_remove: false }, { isRemovable: false }],
   ];
   for (const [name, given, want] of cases) t.strictSame(entryOf(given), { name: 'm', ...want }, name);
   for (const [name, id, isListed] of [
-    ['no name', '', false],
-    ['a name of another type', 7, false],
     ['the longest name', 'n'.repeat(1_000), true],
     ['a longer one', 'n'.repeat(1_001), false],
   ] as const)
@@ -1093,18 +1005,8 @@ t.test('what a llama.cpp server says about its model', async (t) => {
   const longest = 256 * 1024;
   const cases: readonly [name: string, given: unknown, want: object][] = [
     ['nothing', 7, {}],
-    [
-      'the smallest window and slots',
-      { default_generation_settings: { n_ctx: 1 }, total_slots: 1 },
-      { window: 1, slots: 1 },
-    ],
     ['no window, and no slots', { default_generation_settings: { n_ctx: 0 }, total_slots: 0 }, {}],
     ['images', { modalities: { vision: true } }, { capabilities: ['completion', 'vision'] }],
-    [
-      'tools and images',
-      { chat_template_caps: { supports_tools: true }, modalities: { vision: true } },
-      { capabilities: ['completion', 'tools', 'vision'] },
-    ],
     ['neither', { chat_template_caps: { supports_tools: false }, modalities: { vision: 1 } }, {}],
     [
       'a template that thinks',
@@ -1113,7 +1015,6 @@ t.test('what a llama.cpp server says about its model', async (t) => {
     ],
     ['the longest template', { chat_template: 'a'.repeat(longest) }, { template: 'a'.repeat(longest) }],
     ['a longer one, which is left out', { chat_template: 'a'.repeat(longest + 1) }, {}],
-    ['a router', { role: 'router' }, { isRouter: true }],
     ['an engine that leaves calls in the text', { parses_tool_calls: false }, { leavesCalls: true }],
     ['a long version, which is cut', { build_info: 'b'.repeat(65) }, { version: 'b'.repeat(64) }],
   ];
@@ -1128,7 +1029,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
     capability,
   });
   const cases: readonly [message: string, want: Partial<RunnerError['data']> | undefined][] = [
-    ['the request exceeds the available context size', context()],
     [
       'request (901 tokens) exceeds the available context size (512 tokens), try again',
       context({ needed: 901, allocated: 512 }),
@@ -1137,8 +1037,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
       "This model's maximum context length is 512 tokens. However, you requested 900 tokens",
       context({ needed: 900, allocated: 512 }),
     ],
-    ["This model's maximum context length is 512 tokens.", context({ allocated: 512 })],
-    ['The prompt contains 900 tokens, greater than the context length', context({ needed: 900 })],
     [
       'Trying to keep the first 900 tokens when context the overflows. A context length of only 512 tokens',
       context({ needed: 900, allocated: 512 }),
@@ -1149,14 +1047,14 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
     ],
     ['"auto" tool choice requires --enable-auto-tool-choice', lacks('tools')],
     ['m does not support images', lacks('vision')],
+    ['The prompt contains 900 tokens, greater than the context length', context({ needed: 900 })],
     ['Extra inputs are not permitted: chat_template_kwargs', lacks('thinking')],
     ['Extra inputs are not permitted: reasoning_effort', lacks('levels of thinking')],
     ["Invalid value for reasoning_effort: 'max'", lacks('levels of thinking')],
+    ['The model `m` does not exist.', { kind: 'model-not-found' }],
     ['Infill is not supported by this model', lacks('insert')],
     ['This model does not support embeddings', lacks('embedding')],
-    ['File Not Found', { kind: 'not-supported' }],
     ["model 'm' not found", { kind: 'model-not-found' }],
-    ['The model `m` does not exist.', { kind: 'model-not-found' }],
     ['model failed to load.', { kind: 'runner-failed' }],
     ['something odd', undefined],
   ];
@@ -1191,7 +1089,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
   t.equal(openaiErrors.read('{"detail":[]}', subject), undefined);
 
   const failing: readonly [name: string, value: object, message: string | undefined][] = [
-    ['error', { message: 'it broke' }, 'The runner failed: it broke.'],
     ['error', { odd: 1 }, 'The runner failed: it gave no reason.'],
     ['message', { error: 'it broke' }, 'The runner failed: it broke.'],
     [
@@ -1200,7 +1097,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
       'The runner could not load the model: failed to load.',
     ],
     ['message', { error: null, message: 'fine' }, undefined],
-    ['message', { message: 'fine' }, undefined],
   ];
   for (const [name, value, message] of failing) {
     const refuse = () => refuseFailure(name, { ...value }, subject);
@@ -1210,11 +1106,6 @@ t.test('why a server of OpenAI’s API refused', async (t) => {
       t.throws(refuse, failsWith({ ...want, message: new RegExp(`^${message} `) }), JSON.stringify(value));
     }
   }
-  const unnamed = { url: 'http://host', server: 'default', redact: (text: string) => text };
-  t.equal(
-    failureOfEvent({ error: "model 'x' not found" }, unnamed).message,
-    'http://host does not serve this model. Choose one that it lists.',
-  );
 });
 
 t.test('a call in the text is news only where the server reads calls itself', async (t) => {
@@ -1332,7 +1223,7 @@ t.test('completions share the last slot, and a chat leaves it to them', async (t
       await transport.close();
       await standIn.close();
     });
-    const { runner } = await recognise({ name: 'default', url: standIn.url }, transport, never);
+    const { runner } = await recognise(transport, never);
     const said = streaming([delta({}, 'stop')]);
     standIn.routes['POST /v1/chat/completions'] = said;
     standIn.routes['POST /v1/completions'] = streaming([{ choices: [{ text: 'x', finish_reason: 'stop' }] }]);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { recognise } from '../../daemon/runner/recognise.ts';
+import { Transport } from '../../daemon/runner/http/transport.ts';
 import type { WorkStep } from '../../daemon/runner/runner.ts';
+import { recognise } from '../../daemon/runner/servers.ts';
 import type { ChatParams } from '../../protocol/messages/chat.ts';
 import {
   listModelsRequest,
@@ -14,13 +14,10 @@ import {
 import { statusRequest } from '../../protocol/messages/status.ts';
 import { startPair } from '../support/daemonPair.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { golden } from '../support/golden.ts';
 import { halfOllamas, startHalfOllama } from '../support/halfOllamas.ts';
 import {
   type Answer,
   delta,
-  llamaHeaders,
-  llamaRoutes,
   type OpenaiStandIn,
   sendJson,
   startOpenaiStandIn,
@@ -223,80 +220,6 @@ t.test('older versions of LM Studio say less, and load nothing on request', asyn
   t.equal(bare.length, 2, 'the oldest have only the list of OpenAI');
 });
 
-t.test('what a runner of each product says about its models is compared whole', async (t) => {
-  const header = { 'x-powered-by': 'Express' };
-  const odd = [
-    ...[null, { key: 7 }, { key: '' }],
-    {
-      ...{ key: 'odd', type: 'llm', quantization: 'q'.repeat(101), params_string: '', architecture: 7 },
-      ...{ size_bytes: -1, max_context_length: 0.5, capabilities: [], loaded_instances: {} },
-    },
-    {
-      key: 'twice',
-      capabilities: { vision: true, trained_for_tool_use: true },
-      loaded_instances: [{ id: 1 }, { id: 'a', config: 7 }, { id: 'b', config: { context_length: 2 } }],
-    },
-  ];
-  const old = [
-    { id: 'vl', type: 'vlm', arch: 'qwen', quantization: '4bit', state: 'loaded', loaded_context_length: 2 },
-    { id: 'llm', type: 'llm', state: 'not-loaded', max_context_length: 4, capabilities: ['tool_use'] },
-    { id: 'plain', type: 'llm', capabilities: [] },
-    { id: 'embeds', type: 'embeddings', capabilities: ['tool_use'] },
-    { id: 7 },
-  ];
-  const studio = { '*': unexpected, ...list({ id: 'm', owned_by: 'organization_owner' }) };
-  const template = '{{ .Prompt }}<think>';
-  const caps = { supports_tools: true };
-  const ours = { default_generation_settings: { n_ctx: 9 }, parses_tool_calls: false };
-  const infill = { 'POST /infill': { content: '' } };
-  const cases: readonly [name: string, routes: Record<string, Answer>, headers?: Record<string, string>][] = [
-    ['LM Studio', { ...studioRoutes(), 'POST /api/v1/models/load': unexpected }, header],
-    ['LM Studio, with odd entries', { ...studio, 'GET /api/v1/models': { models: odd } }, header],
-    ['an old LM Studio', { ...studio, 'GET /api/v0/models': { data: old } }, header],
-    ['the oldest LM Studio', studio, header],
-    ['llama.cpp', { ...llamaRoutes('m', { caps, template }), ...infill }, llamaHeaders],
-    ['llama.cpp that fills no gaps', llamaRoutes('m', { template: 'a<think>b' }), llamaHeaders],
-    [
-      'llama.cpp whose answers begin in thinking',
-      { ...llamaRoutes('m', { template: 'a<thought>' }) },
-      llamaHeaders,
-    ],
-    ['an engine of ours', { ...list({ id: 'm' }), 'GET /props': ours }, llamaHeaders],
-    ['llama.cpp with two models', { ...llamaRoutes('m'), ...list({ id: 'm' }, { id: 'n' }) }, llamaHeaders],
-    ['llama.cpp without properties', list({ id: 'm', meta: { n_ctx: 512 } }), llamaHeaders],
-    ['a router without models', { 'GET /props': { role: 'router' }, ...list() }, llamaHeaders],
-    ['vLLM', list({ id: 'm', aliases: ['Other'], owned_by: 'vllm', max_model_len: 512 })],
-    ['any other', list({ id: 'm', owned_by: 'x' })],
-  ];
-  const said: object[] = [];
-  for (const [name, routes, headers] of cases) {
-    const standIn = await startOpenaiStandIn(routes, headers);
-    const { signal } = new AbortController();
-    const { runner, close } = await runnerAt(standIn.url);
-    const asked = standIn.asked.length;
-    const listed = await runner.list(signal);
-    const shown: Record<string, unknown> = {};
-    for (const { name: model } of listed.models) shown[model] = await runner.show(model, signal);
-    const optional = (['load', 'unload', 'remove', 'pull', 'ready', 'count', 'creation'] as const).filter(
-      (member) => runner[member] !== undefined,
-    );
-    said.push({
-      ...{ name, facts: runner.facts, identity: await runner.identify(signal), optional },
-      ...{ listed, running: await runner.running(signal), shown },
-      // Some are asked at the same time.
-      asked: standIn.asked
-        .slice(asked)
-        .map(({ method, path, body }) => `${method} ${path} ${JSON.stringify(body)}`)
-        .sort(),
-    });
-    await t.rejects(runner.show('nope', signal), failsWith({ kind: 'model-not-found' }), name);
-    await close();
-    await standIn.close();
-  }
-  const { actual, accepted } = golden('modelsOfProducts.json', said);
-  t.equal(actual, accepted, 'test/fixtures/golden/modelsOfProducts.json (ACCEPT=1 takes what is)');
-});
-
 t.test('what a server does not say is tried, and its refusal counts', async (t) => {
   const entry = { id: 'org/model', owned_by: 'vllm', max_model_len: 8_192 };
   const vllm = await startOpenaiStandIn({
@@ -340,63 +263,6 @@ t.test('what a server does not say is tried, and its refusal counts', async (t) 
   });
 });
 
-t.test(
-  'servers of OpenAI’s API are told apart by what they say, and what is missing names them',
-  async (t) => {
-    const locked: Answer = (response) => sendJson(response, 401, { error: 'Unauthorized' });
-    const cases: readonly {
-      name: string;
-      routes: Record<string, Answer>;
-      headers?: Readonly<Record<string, string>>;
-      product: string;
-      sentence: RegExp;
-    }[] = [
-      {
-        name: 'SGLang',
-        routes: list({ id: 'm', owned_by: 'sglang', max_model_len: 4_096 }),
-        product: 'other',
-        sentence: /^This server at /,
-      },
-      {
-        name: 'llama-swap',
-        routes: list({ id: 'm', object: 'model', owned_by: 'llama-swap' }),
-        product: 'other',
-        sentence: /^This server at /,
-      },
-      {
-        name: 'LiteLLM',
-        routes: list({ id: 'm', object: 'model', owned_by: 'openai' }),
-        headers: { server: 'uvicorn' },
-        product: 'other',
-        sentence: /^This server at /,
-      },
-      {
-        name: 'vLLM behind a key',
-        routes: { 'GET /v1/models': locked, 'GET /version': { version: '0.11.0' } },
-        product: 'vllm',
-        sentence: /^vLLM at /,
-      },
-      {
-        name: 'LM Studio behind a key',
-        routes: { '*': locked },
-        headers: { 'x-powered-by': 'Express' },
-        product: 'lmstudio',
-        sentence: /^LM Studio at /,
-      },
-    ];
-    for (const { name, routes, headers, product, sentence } of cases) {
-      const standIn = await startOpenaiStandIn(routes, headers);
-      const { daemon } = await setUp(t, standIn);
-      t.match(await daemon.request(statusRequest, {}), { product }, name);
-      await t.rejects(
-        daemon.request(pullModelRequest, { model: 'm' }),
-        failsWith({ data: { kind: 'not-supported', capability: 'pull' }, message: sentence }),
-        name,
-      );
-    }
-  },
-);
-
 t.test('Jan wants a key even on this machine, and is known once it has one', async (t) => {
   const origin = { secret: 'jan-key' };
   const routes: Record<string, Answer> = {
@@ -437,8 +303,12 @@ t.test('Jan wants a key even on this machine, and is known once it has one', asy
 /** What answers at an address, without a daemon. */
 async function runnerAt(url: string) {
   const timeouts = { connect: 9_000, list: 9_000, firstByte: 9_000, idle: 9_000 };
-  const transport = createTransport({ server: 'default', url, timeouts, headers: async () => ({}) });
-  const { runner } = await recognise({ name: 'default', url }, transport, new AbortController().signal);
+  const transport = new Transport({
+    server: { name: 'default', url },
+    timeouts,
+    headersFor: async () => ({}),
+  });
+  const { runner } = await recognise(transport, new AbortController().signal);
   return { runner, close: () => runner.close() };
 }
 

@@ -17,8 +17,8 @@ import { toOutgoing } from '../../daemon/rpc/frameConnection.ts';
 import { failureOfAnswer } from '../../daemon/runner/http/answerFailure.ts';
 import { failureOfErrorLine, ollamaErrors } from '../../daemon/runner/ollama/errorTexts.ts';
 import { createRedaction } from '../../protocol/base/redaction.ts';
+import type { SecretLine } from '../../protocol/messages/initialize.ts';
 import { listModelsRequest, probeCatalogRequest } from '../../protocol/messages/models.ts';
-import type { SecretLine } from '../../protocol/messages/secrets.ts';
 import { probeRequest, type Status, statusDidChange, statusRequest } from '../../protocol/messages/status.ts';
 import { createCertificate } from '../support/certificates.ts';
 import { startPair } from '../support/daemonPair.ts';
@@ -66,7 +66,7 @@ t.test('no form of a planted token leaves, under any key', (t) => {
       );
       t.notOk(JSON.stringify(sent).includes(JSON.stringify(planted).slice(1, -1)), 'in a message');
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
   t.end();
 });
@@ -121,7 +121,7 @@ t.test('a token in a stream is withheld until it is complete, however the stream
         t.equal(redaction.redactKnown(out, 16), out, 'also if something else is said in between');
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
   t.end();
 });
@@ -312,7 +312,10 @@ function openSecrets() {
   const lines: SecretLine[] = [];
   const said: string[] = [];
   const store = createSecretStore();
-  const log = createLog({ level: () => 'debug', redact: (text) => text });
+  const log = createLog(
+    () => 'debug',
+    (text) => text,
+  );
   log.onDidWrite(({ level, message }) => said.push(`${level} ${message}`));
   const set = (line: SecretLine) => {
     lines.push(line);
@@ -417,7 +420,7 @@ t.test('secrets come from a descriptor alone, if there is one', async (t) => {
     };
   });
   const auth: UserAuth = { command: ['printf', 'unread'] };
-  await Promise.all([readSecrets({ ...options, auth: [auth], fd: openSync(path, 'r') }), isRead]);
+  await Promise.all([readSecrets({ ...options, auth: [auth] }, openSync(path, 'r')), isRead]);
   t.strictSame(
     [lines, said],
     [
@@ -430,7 +433,7 @@ t.test('secrets come from a descriptor alone, if there is one', async (t) => {
   const told = new Promise<string>((resolve) =>
     broken.options.log.onDidWrite(({ message }) => resolve(message)),
   );
-  await readSecrets({ ...broken.options, fd });
+  await readSecrets(broken.options, fd);
   t.match(await told, new RegExp(`^The secrets descriptor ${fd} cannot be read: EISDIR`));
 });
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverAnswers.ts';
+import { completionsIn, promptsIn, readPromptResult } from '../../daemon/prompts/serverPrompts.ts';
 import { serverLists } from '../../daemon/tools/serverLists.ts';
 import { trustDidChange } from '../../protocol/messages/initialize.ts';
 import {
@@ -204,26 +204,12 @@ t.test('what a prompt of a server says', (t) => {
   const words = (text: string) => ({ type: 'text', text });
   const cases: readonly [name: string, content: unknown, text: string, images?: readonly string[]][] = [
     ['words', words('a'), 'a'],
-    ['a link', { type: 'resource_link', uri: 'file:///a' }, 'file:///a'],
     ['a link with a name', { type: 'resource_link', uri: 'file:///a', name: 'A' }, 'A: file:///a'],
     ['a text', resource({ text: 'b' }), 'file:///a:\n\nb'],
     ['a picture in a resource', resource({ mimeType: 'image/png', blob: 'AAAA' }), '', ['AAAA']],
     ['other data', resource({ mimeType: 'audio/wav', blob: 'AAAA' }), '[the data of file:///a is left out]'],
-    ['data of no type', resource({ blob: 'AAAA' }), '[the data of file:///a is left out]'],
     ['something else', { type: 'audio', data: 5 }, '[audio is left out]'],
-    ['an empty picture', image(''), '[image is left out]'],
     ['a broken picture', image('A A'), '[image is left out]'],
-    [
-      'an empty picture in a resource',
-      resource({ mimeType: 'image/png', blob: '' }),
-      '[resource is left out]',
-    ],
-    [
-      'a type like a picture',
-      resource({ mimeType: 'x/image/', blob: 'AAAA' }),
-      '[the data of file:///a is left out]',
-    ],
-    ['a link with an empty name', { type: 'resource_link', uri: 'file:///a', name: '' }, 'file:///a'],
     ['a long type, which is cut', { type: 'x'.repeat(65) }, `[${'x'.repeat(64)} is left out]`],
   ];
   for (const [name, content, text, images = []] of cases)
@@ -272,26 +258,10 @@ t.test('whatever a server sends, a list and a prompt keep their bounds', (t) => 
   t.equal(listed({ name: 'x'.repeat(256) }, { name: 'x'.repeat(257) }).length, 1);
   for (const name of ['', 'a=b', 'a\tb', 'x'.repeat(65)])
     t.strictSame(listed(prompt({ arguments: [{ name }] })), [], `${name} could not be typed`);
-  t.strictSame(
-    promptsIn({
-      prompts: [
-        { name: 'a', title: 'T', description: ' D\u001b\nE ' },
-        { name: 'b', title: 'T' },
-        { name: 'c', arguments: [{ name: 'x'.repeat(64), description: '', required: true }] },
-        { name: 'd', arguments: [{ name: 'é', description: ' D ' }] },
-      ],
-      nextCursor: 'more',
-    }),
-    {
-      items: [
-        { ownName: 'a', description: 'D\u241b E', arguments: [] },
-        { ownName: 'b', description: 'T', arguments: [] },
-        { ownName: 'c', description: '', arguments: [{ name: 'x'.repeat(64), required: true }] },
-        { ownName: 'd', description: '', arguments: [{ name: 'é', description: 'D' }] },
-      ],
-      nextCursor: 'more',
-    },
-  );
+  t.match(promptsIn({ prompts: [prompt({ description: ' D\u001b\nE ' })], nextCursor: 'more' }), {
+    items: [{ ownName: 'p', description: 'D\u241b E' }],
+    nextCursor: 'more',
+  });
   t.strictSame(promptsIn('no'), { items: [], nextCursor: undefined });
   t.strictSame(completionsIn({ completion: { values: ['a', 5, 'b\nc', 'x'.repeat(2_000)] } }), ['a']);
   const image = { role: 'user', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } };

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { findNamedFiles } from '../../daemon/files/namedFiles.ts';
-import { createResourceWords, resourcesIn } from '../../daemon/files/resourceWords.ts';
-import { contentsIn } from '../../daemon/files/serverResources.ts';
+import { contentsIn, createResourceWords, resourcesIn } from '../../daemon/files/serverResources.ts';
 import { completeResourceRequest, findFilesRequest } from '../../protocol/messages/files.ts';
 import { startPair } from '../support/daemonPair.ts';
 import type { Teardown } from '../support/daemonWithRunner.ts';
@@ -247,31 +246,15 @@ t.test('the parts of a resource come with what they are, each once, within the b
 t.test('whatever a server sends, it is read within bounds', (t) => {
   t.strictSame(resourcesIn(5), { items: [], nextCursor: undefined });
   const listed = (uri: unknown) => resourcesIn({ resources: [{ uri }] }).items;
-  t.strictSame(
-    resourcesIn({
-      resources: [
-        { uri: 'a', title: 'T', description: 'D', name: 'N' },
-        { uri: 'b', description: ' D\nE ', name: 'N' },
-        { uri: 'c', name: 'N' },
-        { uri: 'd' },
-        { uri: 'e', title: 'x'.repeat(201) },
-        { uri: 'f', title: 5 },
-        { uri: 'x'.repeat(4_000), title: '\u001b\ud83d' },
-      ],
-      nextCursor: 'more',
-    }),
-    {
-      items: [
-        { uri: 'a', description: 'T' },
-        { uri: 'b', description: 'D E' },
-        { uri: 'c', description: 'N' },
-        { uri: 'd', description: '' },
-        { uri: 'e', description: 'x'.repeat(200) },
-        { uri: 'x'.repeat(4_000), description: '\u241b\ufffd' },
-      ],
-      nextCursor: 'more',
-    },
-  );
+  const odd = [
+    { uri: 'a', title: 'x'.repeat(201) },
+    { uri: 'b', title: 5 },
+    { uri: 'x'.repeat(4_000), title: '\u001b\ud83d' },
+  ];
+  t.match(resourcesIn({ resources: odd, nextCursor: 'more' }), {
+    items: [{ description: 'x'.repeat(200) }, { uri: 'x'.repeat(4_000), description: '\u241b\ufffd' }],
+    nextCursor: 'more',
+  });
   for (const uri of [5, '', 'x'.repeat(4_001), 'x'.repeat(5_000), 'a\nb', 'a"b', '\u001b[2J'])
     t.strictSame(listed(uri), []);
   const from = { name: 'a b' };

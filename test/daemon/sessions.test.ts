@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
-  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -19,13 +18,12 @@ import { mock } from 'node:test';
 import * as fc from 'fast-check';
 import type { Test } from 'tap';
 import t from 'tap';
-import { createExclusiveWork } from '../../daemon/base/exclusiveWork.ts';
-import { createProcessLocks, identityOf, identityToName } from '../../daemon/base/processLocks.ts';
+import { ExclusiveWork, identityOf, identityToName, ProcessLocks } from '../../daemon/base/processLocks.ts';
 import { ConversationMemory, withHistory } from '../../daemon/sessions/conversationMemory.ts';
 import { titleOf, tryRecord } from '../../daemon/sessions/records.ts';
 import { AnswerSoFar } from '../../daemon/sessions/runningTurn.ts';
 import { divideByAge, newestFirst } from '../../daemon/sessions/sessionFolder.ts';
-import { messageToLine, replyToAddition, toKept } from '../../daemon/sessions/turnRecords.ts';
+import { messageToLine, toKept } from '../../daemon/sessions/turnRecords.ts';
 import {
   type ChatDelta,
   type ChatParams,
@@ -838,47 +836,6 @@ t.test(
 );
 
 t.test(
-  'a mark of a process that has gone counts for nothing, also where its number lives again',
-  where('sh'),
-  async (t) => {
-    const here = await place(t);
-    const one = await startProcess(t, here);
-    const { id } = await one.create();
-    await one.chat(id, [user('?')]);
-    const locks = join(here.folder, 'locks');
-    const [mark = ''] = readdirSync(locks);
-    await one.daemon.close();
-    t.same(readdirSync(locks), [], 'it goes with its process');
-    const [, , start_ = '', boot = '', where = ''] = /^(.*\.\d+)-(\d+)-(\w+)-(\w+)$/.exec(mark) ?? [];
-    const sleeper = spawnSleeper();
-    t.teardown(() => sleeper.kill());
-    const old = new Date(Date.now() - 120_000);
-    for (const name of [
-      // Another process had this number before.
-      `${id}.${sleeper.pid}-${BigInt(start_) - 1n}-${boot}-${where}`,
-      // Before the machine was started anew.
-      `${id}.1-${start_}-00000000-${where}`,
-      // On another machine, and it was not renewed.
-      `${id}.1-${start_}-${boot}-00000000`,
-    ]) {
-      writeFileSync(join(locks, name), '');
-      utimesSync(join(locks, name), old, old);
-      const two = await start(t, here);
-      await two.chat(id, [user('?')]);
-      t.notOk(existsSync(join(locks, name)), name);
-      await two.daemon.close();
-    }
-    writeFileSync(join(locks, `${id}.1-${start_}-${boot}-00000000`), '');
-    const three = await start(t, here);
-    await t.rejects(
-      three.chat(id, [user('?')]),
-      failsWith({ data: { kind: 'busy' } }),
-      'another machine has it',
-    );
-  },
-);
-
-t.test(
   'a mark counts while its process lives, or where nobody can know, as long as it is fresh',
   where('sh'),
   async (t) => {
@@ -929,7 +886,7 @@ t.test(
       },
     ]) {
       const folder = await temporaryFolder(t);
-      const locks = createProcessLocks(folder, { ownIdentity: async () => own });
+      const locks = new ProcessLocks(folder, undefined, async () => own);
       t.teardown(() => locks.close());
       const mark = `mine.${identityToName(other)}`;
       // What is no mark, or one of something else.
@@ -957,7 +914,7 @@ t.test('a mark is renewed while it is held, and goes with its holder', async (t)
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
   const folder = join(await temporaryFolder(t), 'locks');
-  const locks = createProcessLocks(folder);
+  const locks = new ProcessLocks(folder);
   t.equal(await locks.isOpen('one'), false);
   const taken = await Promise.all([locks.take('one'), locks.take('one'), locks.take('two')]);
   t.strictSame(taken, [undefined, undefined, undefined]);
@@ -991,8 +948,7 @@ t.test('a mark is renewed while it is held, and goes with its holder', async (t)
 
 t.test('work on the same thing is done by one after another, here and in other processes', async (t) => {
   const folder = await temporaryFolder(t);
-  const workIn = (longest: number) =>
-    createExclusiveWork({ folder, longest, busy: () => new Error('It is busy.') });
+  const workIn = (longest: number) => new ExclusiveWork(folder, longest, () => new Error('It is busy.'));
   const works = workIn(60_000);
   const done: string[] = [];
   const [opening, leaving] = [new EventEmitter(), new AbortController()];
@@ -1304,37 +1260,6 @@ t.test('conversations stay up to an age, a size and a count, of which each is re
   ];
   const sorted = entries.toSorted(newestFirst).map(({ id, updatedAt }) => `${id}${updatedAt}`);
   t.same(sorted, ['a2', 'c1', 'b1', 'a1'], 'of one time in an order of their own');
-});
-
-t.test('of an answer, what says nothing is not kept, and its last part is marked', async (t) => {
-  const options = {
-    state: { type: 'state' as const, title: 'Look', turns: 1, answered: ['c0'], unanswered: ['mark'] },
-    at: '2026-11-22T00:00:00Z',
-    redact: <T extends object>(value: T) => value,
-  };
-  const call = { id: 'c1', name: 'look', arguments: {} };
-  const answer: readonly Message[] = [
-    { role: 'assistant', content: '', toolCalls: [call] },
-    { role: 'tool', content: '', toolCallId: 'c1', toolName: 'look' },
-    { role: 'assistant', content: '', thinking: 'Hm.' },
-    { role: 'assistant', content: '', thinking: '', toolCalls: [] },
-  ];
-  const { lines, state } = replyToAddition(model, { answer, partial: 'failed' }, options);
-  const kept = lines
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  t.same(
-    kept.map(({ role, model, partial }) => ({ role, model, partial })),
-    [
-      { role: 'assistant', model, partial: undefined },
-      { role: 'tool', model: undefined, partial: undefined },
-      { role: 'assistant', model, partial: 'failed' },
-    ],
-  );
-  t.same(state, { type: 'state', title: 'Look', turns: 1, model }, 'it answers all that was asked');
-  const cut = replyToAddition(model, { answer: answer.slice(0, 2) }, options);
-  t.same(cut.state.answered, ['c1'], 'a result that no answer follows yet');
 });
 
 t.test('large images are replaced by a note, and small ones are kept', async (t) => {

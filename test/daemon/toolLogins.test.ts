@@ -377,123 +377,87 @@ const honest = (origin: string): Readonly<Record<string, unknown>> => ({
   '/token': { access_token: 'an-access-token', token_type: 'Bearer' },
 });
 
+/** What a hostile server answers at its paths, and what the user learns. */
+type HostileCase = readonly [name: string, paths: (origin: string) => Record<string, unknown>, want: RegExp];
+
+const metadataPath = '/.well-known/oauth-authorization-server';
+const resourcePath = '/.well-known/oauth-protected-resource/mcp';
+
 t.test('what a hostile server says before the browser is opened', async (t) => {
   const elsewhere = await startHostile(t, () => ({}));
   const registrations: unknown[] = [];
   const other = new URL(elsewhere.url).origin;
-  const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
-    {
-      name: 'metadata of the resource at another origin',
-      paths: () => ({
-        '/mcp': challenge(`resource_metadata="${other}/.well-known/oauth-protected-resource/mcp"`),
+  const described = (more: object) => (origin: string) => ({
+    [metadataPath]: { ...serverMetadata(origin), ...more },
+  });
+  const resource = (more: object) => (origin: string) => ({
+    [resourcePath]: { resource: `${origin}/mcp`, authorization_servers: [origin], ...more },
+  });
+  const endless: Answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const more = () => void response.write('x'.repeat(65_536), more);
+    more();
+  };
+  const moved: Answer = (_, response) =>
+    response.writeHead(302, { location: `${other}${metadataPath}` }).end();
+  const register: Answer = async (request, response) => {
+    registrations.push(JSON.parse(await text(request)));
+    response.writeHead(403).end('no');
+  };
+  const cases: readonly HostileCase[] = [
+    [
+      'metadata of the resource at another origin',
+      () => ({ '/mcp': challenge(`resource_metadata="${other}${resourcePath}"`) }),
+      /described at an origin other than its server/,
+    ],
+    [
+      'metadata that is redirected to another origin',
+      () => ({ '/mcp': challenge(''), [metadataPath]: moved }),
+      /^http:\/\/127\.0\.0\.1:\d+ offers no login\. If you have a token for it, enter it under "auth"/,
+    ],
+    [
+      'a resource of somebody else',
+      resource({ resource: 'https://bank.example/mcp' }),
+      /is for "https:\/\/bank\.example\/mcp" and not for/,
+    ],
+    [
+      'an issuer that is another',
+      described({ issuer: 'https://bank.example' }),
+      /did not come from .*, where the login was started/,
+    ],
+    ['no PKCE', described({ code_challenge_methods_supported: ['plain'] }), /PKCE/],
+    [
+      'an authorization server that is not https',
+      resource({ authorization_servers: ['http://bank.example'] }),
+      /not https/,
+    ],
+    [
+      'a page of the machine itself instead of a login',
+      described({ authorization_endpoint: 'file:///etc/passwd' }),
+      /not https/,
+    ],
+    ['metadata without end', () => ({ [metadataPath]: endless }), /larger than 256 KB/],
+    [
+      'scopes without end',
+      () => ({ '/mcp': challenge(`scope="${'a '.repeat(600)}"`) }),
+      /more scopes than a person can review/,
+    ],
+    ['metadata that is none', () => ({ [metadataPath]: { issuer: 5 } }), /an answer that is not a login/],
+    [
+      'no login at all',
+      () => ({ '/mcp': {}, [resourcePath]: undefined, [metadataPath]: undefined }),
+      /offers no login\. It does not ask for one\./,
+    ],
+    [
+      'a registration that is refused',
+      (origin) => ({
+        ...described({ registration_endpoint: `${origin}/register` })(origin),
+        '/register': register,
       }),
-      want: /described at an origin other than its server/,
-    },
-    {
-      name: 'metadata that is redirected to another origin',
-      paths: () => ({
-        '/mcp': challenge(''),
-        '/.well-known/oauth-authorization-server': (_: unknown, response: ServerResponse) =>
-          response.writeHead(302, { location: `${other}/.well-known/oauth-authorization-server` }).end(),
-      }),
-      want: /^http:\/\/127\.0\.0\.1:\d+ offers no login\. If you have a token for it, enter it under "auth"/,
-    },
-    {
-      name: 'a resource of somebody else',
-      paths: (origin) => ({
-        '/.well-known/oauth-protected-resource/mcp': {
-          resource: 'https://bank.example/mcp',
-          authorization_servers: [origin],
-        },
-      }),
-      want: /is for "https:\/\/bank\.example\/mcp" and not for/,
-    },
-    {
-      name: 'an issuer that is another',
-      paths: (origin) => ({
-        '/.well-known/oauth-authorization-server': {
-          ...serverMetadata(origin),
-          issuer: 'https://bank.example',
-        },
-      }),
-      want: /did not come from .*, where the login was started/,
-    },
-    {
-      name: 'no PKCE',
-      paths: (origin) => ({
-        '/.well-known/oauth-authorization-server': {
-          ...serverMetadata(origin),
-          code_challenge_methods_supported: ['plain'],
-        },
-      }),
-      want: /PKCE/,
-    },
-    {
-      name: 'an authorization server that is not https',
-      paths: (origin) => ({
-        '/.well-known/oauth-protected-resource/mcp': {
-          resource: `${origin}/mcp`,
-          authorization_servers: ['http://bank.example'],
-        },
-      }),
-      want: /not https/,
-    },
-    {
-      name: 'a page of the machine itself instead of a login',
-      paths: (origin) => ({
-        '/.well-known/oauth-authorization-server': {
-          ...serverMetadata(origin),
-          authorization_endpoint: 'file:///etc/passwd',
-        },
-      }),
-      want: /not https/,
-    },
-    {
-      name: 'metadata without end',
-      paths: () => ({
-        '/.well-known/oauth-authorization-server': (_: unknown, response: ServerResponse) => {
-          response.writeHead(200, { 'content-type': 'application/json' });
-          const more = () => void response.write('x'.repeat(65_536), more);
-          more();
-        },
-      }),
-      want: /larger than 256 KB/,
-    },
-    {
-      name: 'scopes without end',
-      paths: () => ({ '/mcp': challenge(`scope="${'a '.repeat(600)}"`) }),
-      want: /more scopes than a person can review/,
-    },
-    {
-      name: 'metadata that is none',
-      paths: () => ({ '/.well-known/oauth-authorization-server': { issuer: 5 } }),
-      want: /an answer that is not a login/,
-    },
-    {
-      name: 'no login at all',
-      paths: () => ({
-        '/mcp': {},
-        '/.well-known/oauth-protected-resource/mcp': undefined,
-        '/.well-known/oauth-authorization-server': undefined,
-      }),
-      want: /offers no login\. It does not ask for one\./,
-    },
-    {
-      name: 'a registration that is refused',
-      paths: (origin) => ({
-        '/.well-known/oauth-authorization-server': {
-          ...serverMetadata(origin),
-          registration_endpoint: `${origin}/register`,
-        },
-        '/register': async (request: IncomingMessage, response: ServerResponse) => {
-          registrations.push(JSON.parse(await text(request)));
-          response.writeHead(403).end('no');
-        },
-      }),
-      want: /does not register programs by themselves \(403\)\. .*"clientId"/,
-    },
+      /does not register programs by themselves \(403\)\. .*"clientId"/,
+    ],
   ];
-  for (const { name, paths, want } of cases)
+  for (const [name, paths, want] of cases)
     await t.test(name, async (t) => {
       const hostile = await startHostile(t, paths);
       const one = await startFor(t, await temporaryFolder(t), { url: hostile.url });
@@ -541,8 +505,6 @@ t.test('what a login asks for', async (t) => {
     place?: string;
     want: object | RegExp;
   }[] = [
-    { name: 'no scope', paths: offline, want: { scope: null } },
-    { name: 'a scope once', paths: () => challenged('a b a'), want: { scope: 'a b' } },
     {
       name: 'a login that lasts, where there is one',
       paths: (origin) => ({ ...challenged('a'), ...offline(origin) }),
@@ -798,49 +760,35 @@ t.test('a renewal that was begun is finished, whoever leaves meanwhile', async (
 });
 
 t.test('what a hostile server says after it', async (t) => {
-  const cases: { name: string; paths: (origin: string) => Record<string, unknown>; want: RegExp }[] = [
-    {
-      name: 'another issuer',
-      paths: () => ({ '/authorize': sendBack({ code: 'x', iss: 'https://bank.example' }) }),
-      want: /did not come from .*, where the login was started/,
-    },
-    {
-      name: 'a denial',
-      paths: () => ({
-        '/authorize': sendBack({ error: 'access_denied', error_description: 'No\u001b[31m.' }),
-      }),
-      want: /refused the login: access_denied: No/,
-    },
-    {
-      name: 'a token of another kind',
-      paths: () => ({ '/token': { access_token: 'secret-of-theirs', token_type: 'DPoP' } }),
-      want: /a token of a type that Runner cannot use/,
-    },
-    {
-      name: 'a token that would be two headers',
-      paths: () => ({ '/token': { access_token: 'secret-of-theirs\r\nx: y', token_type: 'Bearer' } }),
-      want: /a token of a type that Runner cannot use/,
-    },
-    {
-      name: 'an error',
-      paths: () => ({
-        '/token': (_: unknown, response: ServerResponse) =>
-          response
-            .writeHead(400)
-            .end(JSON.stringify({ error: 'invalid_grant', error_description: 'Too late.' })),
-      }),
-      want: /refused the login: invalid_grant: Too late/,
-    },
-    {
-      name: 'a page',
-      paths: () => ({
-        '/token': (_: unknown, response: ServerResponse) =>
-          response.writeHead(500).end('<p>secret-of-theirs'),
-      }),
-      want: /refused the login: server_error\.$/,
-    },
+  const refuse =
+    (status: number, body: string): Answer =>
+    (_, response) =>
+      response.writeHead(status).end(body);
+  const sentBack = (query: Parameters<typeof sendBack>[0]) => () => ({ '/authorize': sendBack(query) });
+  const issued = (answer: unknown) => () => ({ '/token': answer });
+  const unusable = /a token of a type that Runner cannot use/;
+  const tooLate = JSON.stringify({ error: 'invalid_grant', error_description: 'Too late.' });
+  const cases: readonly HostileCase[] = [
+    [
+      'another issuer',
+      sentBack({ code: 'x', iss: 'https://bank.example' }),
+      /did not come from .*, where the login was started/,
+    ],
+    [
+      'a denial',
+      sentBack({ error: 'access_denied', error_description: 'No\u001b[31m.' }),
+      /refused the login: access_denied: No/,
+    ],
+    ['a token of another kind', issued({ access_token: 'secret-of-theirs', token_type: 'DPoP' }), unusable],
+    [
+      'a token that would be two headers',
+      issued({ access_token: 'secret-of-theirs\r\nx: y', token_type: 'Bearer' }),
+      unusable,
+    ],
+    ['an error', issued(refuse(400, tooLate)), /refused the login: invalid_grant: Too late/],
+    ['a page', issued(refuse(500, '<p>secret-of-theirs')), /refused the login: server_error\.$/],
   ];
-  for (const { name, paths, want } of cases)
+  for (const [name, paths, want] of cases)
     await t.test(name, async (t) => {
       const hostile = await startHostile(t, paths);
       const home = await temporaryFolder(t);

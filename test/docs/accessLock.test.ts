@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { AccessUnavailableError } from '../../docs-service/auth/accessDatabase.ts';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createToken } from '../../docs-service/auth/accessToken.ts';
+import { createToken } from '../../docs-service/auth/accessTokens.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { openAccess } from '../../docs-service/stores.ts';

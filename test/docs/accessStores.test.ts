@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createToken } from '../../docs-service/auth/accessToken.ts';
+import { createToken, TokenVerifier } from '../../docs-service/auth/accessTokens.ts';
 import { hashPassword, isPassword } from '../../docs-service/auth/passwords.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
-import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { accessStoresContract, firstTables } from '../support/accessStoresContract.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';

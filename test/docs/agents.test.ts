@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { parse as parseYaml } from 'yaml';
 import { agentEntry, agents } from '../../docs-service/commands/connect.ts';
 import { callDocs } from '../support/docsCommand.ts';
 import { runnerDocsPath } from '../support/docsProcess.ts';
@@ -84,13 +83,6 @@ t.test('the commands in AGENTS.md run', where('sh'), async (t) => {
   t.match(stdout, /^rdocs_[\w-]+$/m, 'a token');
   t.match(stdout, /claude-code-client-metadata +added +Claude Code +http:\/\/localhost\/callback/);
   t.match(stdout, /codex\/client\.json/);
-});
-
-t.test('AGENTS.md is found from the other pages', async (t) => {
-  const { docs } = parseYaml(readFileSync('docs/collections/handbook.yaml', 'utf8'));
-  t.ok(docs.includes('agents'), 'the page is in the handbook');
-  for (const other of ['docs/DOCUMENTS.md', 'README.md', 'docs/VSCODE.md'])
-    t.match(readFileSync(other, 'utf8'), 'AGENTS.md)', `${other} leads to it`);
 });
 
 t.test('connect --stdio prints absolute paths', where('sh'), async (t) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/redirectUri.ts';
+import { isRedirectAllowed, redirectUriProblem } from '../../docs-service/auth/clientStore.ts';
 
 type Client = Parameters<typeof isRedirectAllowed>[0];
 

@@ -3,7 +3,7 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import t from 'tap';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { createHtml } from '../../docs-service/formats/markdown/htmlFormat.ts';
-import { createReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
+import { ReferencedFiles } from '../../docs-service/formats/referencedFiles.ts';
 import { documentsIn, readFolders } from '../../docs-service/library/folders.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
 import { createPublicLibrary } from '../../docs-service/library/publicLibrary.ts';
@@ -139,9 +139,9 @@ for (const { name, files, flags = [], read, expect, now } of cases)
     if (found === undefined) throw new Error(`${read} is no document`);
     const document = await index.read(found.slug);
     if (document === undefined) throw new Error(`${read} is gone`);
-    const { filesOf } = createReferencedFiles(index, folder, () => undefined);
+    const referenced = new ReferencedFiles(index, folder, () => undefined);
     const addressOf = (slug: string) => `/docs/${encodeURIComponent(slug)}`;
-    const { targets } = await filesOf({ document, format: 'html', addressOf, pictures: [] });
+    const { targets } = await referenced.filesOf({ document, format: 'html', addressOf, pictures: [] });
     const job = {
       kind: 'html',
       document,

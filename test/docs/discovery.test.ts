@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
-import { followDiscovery } from '../../docs-service/commands/discovery.ts';
-import { ask, tryBearerChallenge } from '../../docs-service/commands/discoveryRequest.ts';
+import { ask, followDiscovery, tryBearerChallenge } from '../../docs-service/commands/discovery.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 const address = 'https://docs.example.org';
@@ -68,19 +67,15 @@ const serverWith = (change: object) => ({ server: () => Response.json({ ...serve
 /** What is said of a site; `ok` where it is no problem. */
 const cases: readonly (readonly [want: RegExp, site: Partial<Site>, state?: 'ok'])[] = [
   [/No service answers/, { mcp: fails('ECONNREFUSED') }, 'ok'],
-  [/No service answers/, { mcp: fails('ENOTFOUND') }, 'ok'],
   [/cannot be asked: it says DEPTH_ZERO/, { mcp: fails('DEPTH_ZERO_SELF_SIGNED_CERT') }],
   [
     /redirects to https:\/\/www\.example\.org\/mcp/,
     answers(301, { location: 'https://www.example.org/mcp' }),
   ],
-  [/redirects to \/x\./, answers(300, { location: '/x' })],
   [/--base-url https:\/\/docs\.example\.org, and make the proxy pass the header Host on/, answers(403)],
   [/answers with 502/, answers(502)],
-  [/answers with 500: the service behind it is not running/, answers(500)],
   [/another program/, answers(404)],
   [/answers with 200, but/, answers(200)],
-  [/answers with 400, but/, answers(400)],
   [/must pass the header WWW-Authenticate on/, challenges({})],
   [
     /WWW-Authenticate/,
@@ -97,16 +92,12 @@ const cases: readonly (readonly [want: RegExp, site: Partial<Site>, state?: 'ok'
   [/names no authorization server/, resourceWith({ authorization_servers: [] })],
   [/must have an https address/, resourceWith({ authorization_servers: ['http://auth.example'] })],
   [/has no metadata of an authorization server/, { server: () => new Response('<!doctype html>') }],
-  [/has no metadata of an authorization server/, { server: () => Response.json(server, { status: 201 }) }],
   [/including the final slash/, serverWith({ issuer: `${address}/` })],
   [/calls itself x\?\[2J\?,/, serverWith({ issuer: 'x\u001b[2J\n' })],
-  [/calls itself x{200}, but/, serverWith({ issuer: 'x'.repeat(201) })],
   [/calls itself nothing, but the resource metadata calls it https:/, serverWith({ issuer: undefined })],
   [/PKCE with S256/, serverWith({ code_challenge_methods_supported: ['plain'] })],
   [/token_endpoint http:\S+ must be https/, serverWith({ token_endpoint: 'http://docs.example.org/token' })],
-  [/token_endpoint ftp:\S+ must be https/, serverWith({ token_endpoint: 'ftp://localhost/token' })],
   [/names no authorization_endpoint, so/, serverWith({ authorization_endpoint: undefined })],
-  [/names no token_endpoint, so/, serverWith({ token_endpoint: 'token' })],
   [
     /supports neither registration nor client metadata documents/,
     serverWith({ registration_endpoint: undefined, client_id_metadata_document_supported: 'yes' }),
@@ -126,28 +117,6 @@ t.test('each problem of a service is named, and nothing else is', async (t) => {
     t.equal(one?.isFine, state === 'ok', `${want}: ${JSON.stringify(found)}`);
     t.equal(found.filter((any) => !any.isFine).length, state === 'ok' ? 0 : 1, `${want}: nothing else`);
   }
-});
-
-t.test('clocks that are half a minute apart are good enough', async (t) => {
-  for (const drift of [-30_000, 30_000]) {
-    const date = new Date(now + drift).toUTCString();
-    const found = await follow({ mcp: () => refusal({ ...challenge, date }) });
-    t.strictSame(
-      found.map(({ isFine }) => isFine),
-      [true],
-      String(drift),
-    );
-  }
-});
-
-t.test('an endpoint on this machine needs no https', async (t) => {
-  const found = await follow({
-    server: () => Response.json({ ...server, token_endpoint: 'http://localhost:5/token' }),
-  });
-  t.strictSame(
-    found.filter(({ text }) => text.includes('must be https')),
-    [],
-  );
 });
 
 t.test('another program at the default address is not a problem', async (t) => {

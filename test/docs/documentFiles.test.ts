@@ -14,8 +14,7 @@ import {
   type MarkdownDocument,
   parseMarkdown,
 } from '../../docs-service/formats/markdown/markdown.ts';
-import { ContentError } from '../../protocol/base/contentError.ts';
-import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
+import { ContentError, parseFrontMatter } from '../../protocol/base/yaml.ts';
 import { anyText } from '../support/anyText.ts';
 import { where } from '../support/systems.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -45,16 +44,13 @@ t.test('a document is what its front matter says', async (t) => {
       'Words.\n\n## Not this\n\n# The *first* heading\n\n# Another',
       { slug: 'first-note', title: 'The first heading', type: null, tags: [], date: null, draft: false },
     ],
-    ['<div>\n<h1><img src="x.png" alt="The name"></h1>\n</div>\n\n# Other', { title: 'The name' }],
     ['Words.\n\n<h1>Later</h1>\n\n# Server', { title: 'Later' }],
     [`${'word '.repeat(20_000)}\n\n# Far`, { title: 'First note' }],
-    ['\ufeffB', { body: 'B' }],
     [
       '---\ntitle: "The **`run`** command <Badge new /> {#run}"\ndescription: ""\n---\n',
       { title: 'The run command', description: null },
     ],
     ['---\ntitle: __init__ of Map<T>\n---\n', { title: '__init__ of Map<T>' }],
-    ['---\ntitle: "A\\n  B"\n---\n', { title: 'A B' }],
     ['---\r\ntitle: A\r\n---\r\nB', { title: 'A', body: 'B' }],
     [
       '---\ntitle: 1.10\nslug: 007\ntype: 0x1F\ntags: [1_000, 2.0]\nauthors: 1e3\n---\n',
@@ -68,11 +64,8 @@ t.test('a document is what its front matter says', async (t) => {
     ],
     ['---\ntags: [News, news]\nauthors: Ada\n---\n', { tags: [{ slug: 'news' }], authors: ['Ada'] }],
     ['---\ndate: 2026-11-21 09:30\n---\n', { date: '2026-11-21T09:30Z' }],
-    ['---\ntitle:\ntags:\ndate:\n---\n# A', { title: 'A', tags: [], date: null }],
-    ['---\n---\n# A', { title: 'A', body: '# A' }],
     ['A\n\n---\n\nB', { body: 'A\n\n---\n\nB' }],
     ['---json\n{ "title": "A", "draft": true }\n---\nB', { title: 'A', draft: true, body: 'B' }],
-    ['---toml\ntitle = "A"\n---\nB', { title: 'A', body: 'B' }],
     ['{"__proto__": {"title": "A"}, "constructor": 1}\nB', { title: 'First note', body: 'B' }],
     ['Title: what it is\nis not clear.', { body: 'Title: what it is\nis not clear.', draft: false }],
   ];
@@ -87,25 +80,15 @@ t.test('a document is what its front matter says', async (t) => {
 t.test('dates in other usual forms are read, with a warning', async (t) => {
   const cases: Readonly<Record<string, string>> = {
     '2026/01/05': '2026-01-05',
-    '2026.1.5': '2026-01-05',
-    '2026-1-5': '2026-01-05',
     20260105: '2026-01-05',
-    '20260105T0930': '2026-01-05T09:30:00Z',
     '20260105T093015Z': '2026-01-05T09:30:15Z',
     '5 January 2026': '2026-01-05',
-    '5. January 2026': '2026-01-05',
-    '5th of January, 2026': '2026-01-05',
     'Jan 5, 2026': '2026-01-05',
-    'january 5 2026': '2026-01-05',
     '05-Sept-2026': '2026-09-05',
-    '2026 Dec 31': '2026-12-31',
     'Mon, 05 Jan 2026 09:30:15 +0100': '2026-01-05T09:30:15+01:00',
     'Monday, January 5, 2026 at 9:30 p.m. UTC': '2026-01-05T21:30Z',
-    '2026/01/05 12:05 AM': '2026-01-05T00:05Z',
     '25/12/2026': '2026-12-25',
     '12/25/2026': '2026-12-25',
-    '25.12.2026': '2026-12-25',
-    '05/05/2026': '2026-05-05',
   };
   for (const [written, want] of Object.entries(cases)) {
     const { document, warnings } = parse(`---\ntitle: A\ndate: ${written}\n---\n`, 'a.md', true);
@@ -124,23 +107,14 @@ t.test('dates in other usual forms are read, with a warning', async (t) => {
 t.test('a document is a draft if any program would hold it back', async (t) => {
   const cases: readonly (readonly [written: string, draft: boolean, warning?: RegExp])[] = [
     ['date: 2026-02-30', false, /"date" was left out: it must be a date that exists, such as 2026-11-21/],
-    ['date: 2026-02-03T25:00Z', false, /"date" .* must be a date that exists/],
-    ['date: never', false, /"date"/],
-    ['date: 2026', false, /"date"/],
-    ['date: 1/2/26', false, /"date"/],
-    ['date: [2026-01-01]', false, /"date"/],
     ['date: 05/06/2026', false, /must be 2026-05-06 or 2026-06-05: "05\/06\/2026" may mean either/],
-    ['date: 05/12/2026', true, /must be 2026-05-12 or 2026-12-05/],
     ['date: Spring 2027', true, /"date" is in the future/],
     ['updated: 05.06.2027', false, /"updated" was left out: it must be 2027-05-06 or 2027-06-05/],
     ['draft: maybe', true, /"draft" must be true or false\. Until then the document is a draft\./],
-    ['draft: []', true, /"draft" must be true or false/],
-    ['draft: ""', true, /"draft" must be true or false/],
     ...Object.entries({ yes: true, On: true, '"true"': true, 1: true, no: false, off: false, 0: false }).map(
       ([written, want]) => [`draft: ${written}`, want, RegExp(`^"draft" was read as ${want}`)] as const,
     ),
     ['draft:', false],
-    ['Draft: true', true],
     ['params: { draft: true }', true],
     ['draft: false\nDRAFT: true', true],
     ['published: false', true],
@@ -148,22 +122,17 @@ t.test('a document is a draft if any program would hold it back', async (t) => {
     ['published: true', false],
     ['published: 2026-01-01', false],
     ['published: 2027-01-01\ndraft: false', true, /"published" is in the future/],
-    ['published: soon', true, /"published" must be true or false/],
     ['build: { render: never }', true],
-    ['_build: { render: false }', true],
     ['build: { list: never }', false],
     ['headless: true', true],
     ['date: 2020-01-01\npublishDate: 2027-02-01', true, /"publishDate" is in the future/],
-    ['date: 2026-11-29', false],
     ['date: 2026-11-30', true, /"date" is in the future/],
     ['date: 2026-11-28T12:00:01Z', true, /"date" is in the future/],
     ['date: 2026-11-28 17:30 +0530', false],
     ['expiryDate: 2026-11-28', true, /"expiryDate" is over/],
-    ['expiryDate: 2026-11-30', false],
     ['unpublishdate: soon', true, /"unpublishDate" is over, or is not clear/],
     ['title: [\ndraft: true', true, /not valid YAML/],
     ['title: [\nparams:\n  draft: true', true, /not valid YAML/],
-    ['title: [\n"publish_date": 2027-01-01', true, /not valid YAML/],
     ['title: [\n  publish_date: 2026-01-01 # past', false, /not valid YAML/],
     ['title: [\n  draft: false', false, /not valid YAML/],
     ['draft: true\ndraft: false', true, /the key "draft" occurs twice\. Each key was read by itself\./],
@@ -230,7 +199,6 @@ t.test('a value that cannot be used never hides its file', async (t) => {
   const cases: Readonly<Record<string, RegExp>> = {
     '---\ntitle: "A\ntype: b\nslug: c\n---\n': /not valid YAML: the " in line 2 has no closing "\./,
     "---\ntype: a\ntitle: 'it's'\n---\n": /not valid YAML: Unexpected .*in line 3\./,
-    '---\ntitle: [A,,]\n---\n': /not valid YAML: Unexpected , .*in line 2\./,
     '---\na: b\n--- c\n---\n': /second document/,
     [`---\na: ${'['.repeat(16_000)}\n---\n`]: /more than 50 levels/,
     [`---\na: ${'['.repeat(30)}${']'.repeat(30)}\n---\n`]: /more than 20 levels/,
@@ -240,10 +208,7 @@ t.test('a value that cannot be used never hides its file', async (t) => {
       /too long\. Remove unused keys/,
     '---\n- title\n---\n': /"key: value"/,
     '---\nslug: ../etc\n---\n': /"slug" is no slug.* "etc"/,
-    '---\nslug: guide.pdf\n---\n': /"guide-pdf"/,
     '---\nslug: "?"\n---\n': /"slug" was left out/,
-    '---\ntags: [[1]]\n---\n': /"tags" was read without \["1"\]/,
-    '---\nauthors: [{}]\n---\n': /"authors" was left out/,
     '---\ntitle: []\ntype: [A]\n---\n': /"title".*\n.*"type"/,
     [`---\na: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefghi'[at]}`)}]\n`).join('')}---\n`]:
       /cannot be read/,
@@ -297,10 +262,7 @@ t.test('a collection is what its file says', async (t) => {
     [Array.from({ length: 4_000 }, (_, at) => `key${at}: a`).join('\n'), /too long/],
     ['name: book', /"docs" must be a list/],
     ['docs: [a]\nquery: { tag: b }', /"docs" must be a list/],
-    ['query: {}', /must have "type" or "tag"/],
     ['docs: [a]\norder: random', /"order" must be one of/],
-    ['docs: [../a]', /"docs/],
-    ['[a]', /"key: value"/],
   ];
   for (const [text, want] of cases) {
     const run = () => parseCollectionFile('collections/The book.yaml', bytes(text)).collection;

@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes';
 import t from 'tap';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { type LlmsList, llmsText } from '../../docs-service/http/open/llmsRoute.ts';
-import { openSearch, sitemapFiles } from '../../docs-service/http/open/publicRoutes.ts';
+import { sitemapFiles } from '../../docs-service/http/open/publicRoutes.ts';
 import { openTestApp } from '../support/docsApp.ts';
 import { documentOf } from '../support/documents.ts';
 import { hostileMarks } from '../support/hostileMarks.ts';
@@ -116,17 +116,6 @@ t.test('titles and descriptions in /llms.txt are text, whatever they contain', a
     'nothing else is active',
   );
   t.notMatch(text, /[\u202a-\u202e\u2028]/);
-});
-
-t.test('a description is cut, and a document stands once', async (t) => {
-  const long = documentOf('long', '', { description: `${'w'.repeat(299)}\u{1f642} and more` });
-  const text = await textOf({ documents: [long, long] });
-  t.match(text, `${'w'.repeat(299)}…\n`);
-  const twice = (async function* () {
-    yield { title: 'A', documents: pieces([long]) };
-    yield { title: 'B', documents: pieces([long]) };
-  })();
-  t.notMatch(await textOf({ documents: [], sections: twice }), '## B');
 });
 
 t.test('a list is made while it is sent', async (t) => {
@@ -308,24 +297,6 @@ t.test('the sitemap, the search description and robots.txt', async (t) => {
     );
     t.match(list.body, `- [First steps](${href}/read/start): How to begin.\n`);
     t.match(list.body, '\n## The handbook\n\n- [Undated]');
-  }
-});
-
-t.test('a name is cut where the search description has no room, and never ends in a blank', async (t) => {
-  const longest = `${'name of '.repeat(6)}${'x'.repeat(2_000)}`;
-  const { href } = base;
-  const cases = [
-    { title: longest, short: 'name of name of', long: 'name of '.repeat(6).trim() },
-    { title: '0123456789abcdef', short: '0123456789abcdef', long: '0123456789abcdef' },
-    { title: '0123456789abcdefg', short: '0123456789abcdef', long: '0123456789abcdefg' },
-    { title: ' \u0007 ', short: 'runner-docs', long: 'runner-docs' },
-  ];
-  for (const { title, short, long } of cases) {
-    const parsed = parseXml(openSearch(title, href));
-    t.same(textIn(parsed, 'ShortName'), [short]);
-    t.same(textIn(parsed, 'LongName'), [long]);
-    t.equal(textIn(parsed, 'Description')[0]?.startsWith(`Search ${long.slice(0, 40)}`), true);
-    t.ok((textIn(parsed, 'Description')[0]?.length ?? 0) <= 1_024);
   }
 });
 

@@ -158,36 +158,6 @@ t.test('the cover is the picture of the collection, or is drawn from its title',
   t.match(bad.notes, [/covers\/bad\.png is not a picture/]);
 });
 
-t.test('a drawn cover has as much as there is room for', async (t) => {
-  const word = (at: number) => `${String(at).padStart(2, '0')}${'x'.repeat(23)}`;
-  const words = (count: number) => Array.from({ length: count }, (_, at) => word(at)).join(' ');
-  const coverOf = async (title: string, authors: readonly string[] = []) => {
-    const { files } = await bookOf(epubJob(t.testdir({}), [documentOf('a', 'b', { authors })], { title }));
-    const lines = [
-      ...(files.get('OEBPS/cover.svg') ?? '').matchAll(
-        /<text [^>]*y="(\d+)" font-size="(\d+)"[^>]*>(.*)<\/text>/g,
-      ),
-    ];
-    return lines.map(([, y, size, text]) => ({ y: Number(y), size: Number(size), text }));
-  };
-  const sizes: readonly (readonly [title: string, size: number, lines: number])[] = [
-    ['One', 190, 1],
-    [Array(6).fill('x'.repeat(11)).join(' '), 190, 6],
-    [Array(6).fill('x'.repeat(16)).join(' '), 130, 6],
-    [Array(7).fill('x'.repeat(20)).join(' '), 84, 7],
-    [words(12), 84, 12],
-    [words(13), 84, 12],
-  ];
-  for (const [title, size, lines] of sizes) {
-    const found = await coverOf(title);
-    t.strictSame([found.length, ...new Set(found.map((line) => line.size))], [lines, size], title);
-  }
-  t.equal((await coverOf(words(12))).at(-1)?.text, word(11));
-  t.equal((await coverOf(words(13))).at(-1)?.text, `${word(11)}…`);
-  t.match(await coverOf('A', ['B', 'C', 'D']), [{}, { text: 'B, C, D', y: 2_130, size: 58 }]);
-  t.match(await coverOf('A', ['B', 'C', 'D', 'E']), [{}, { text: 'B, C, D and others' }]);
-});
-
 function withoutChapters(content: string): EpubJob {
   return epubJob(content, [], {
     title: 'Über 漢字 <&> '.repeat(20),

@@ -434,27 +434,6 @@ t.test('while links are checked, other work has its turn, and the check can be e
   await t.rejects(checkLinks(library, AbortSignal.abort()), { name: 'AbortError' });
 });
 
-t.test('an existing index is updated', async (t) => {
-  const file = join(await temporaryFolder(t), 'index.db');
-  const named = (title: string) => `---\nslug: same\n---\n# ${title}`;
-  const files = { 'a/one.md': named('First'), 'b/one.md': named('Second'), 'bad.md': '---\nslug: No\n---\n' };
-  const before = await openTestLibrary(t, files, { file });
-  await before.indexer.sync();
-  await before.index.close();
-  const after = await openTestLibrary(t, {}, { file, content: before.content });
-  t.strictSame(await after.slugs(), ['no', 'same', 'b-one'], 'it can be read before anything was looked at');
-  t.match((await after.index.summary()).warnings, [
-    { path: 'b/one.md', line: 2, message: '"slug" is not "same" but "b-one": a/one.md names the same one.' },
-    { path: 'bad.md', line: 2, message: /"slug" is no slug/ },
-  ]);
-  t.equal((await after.indexer.sync()).changed, 0);
-  await rm(join(before.content, 'a/one.md'));
-  await after.indexer.sync();
-  t.match(await after.index.read('same'), { title: 'Second' });
-  t.strictSame(await after.slugs(), ['no', 'same']);
-  t.match((await after.index.summary()).warnings, [{ path: 'bad.md' }], 'its warning is gone');
-});
-
 /** The slug of each document, by its path. */
 async function slugsByPath({ index }: TestLibrary): Promise<Readonly<Record<string, string>>> {
   const { items } = await index.list({ limit: 100, offset: 0, drafts: true });
@@ -821,29 +800,6 @@ t.test('an index that is deleted while it is used is filled again', where('unlin
   t.strictSame(errors, []);
 });
 
-t.test('hundreds of files become visible in one step', async (t) => {
-  const library = await openTestLibrary(t, { 'one.md': '# One' }, { now: Date.now });
-  const { content, index } = library;
-  const { until } = await followTestLibrary(t, library);
-  const staging = await mkdtemp(join(tmpdir(), 'runner-docs-test-'));
-  t.teardown(() => rm(staging, { recursive: true, force: true }));
-  await mkdir(join(staging, 'many'));
-  await Promise.all(
-    Array.from({ length: 200 }, (_, at) => writeFile(join(staging, 'many', `n${at}.md`), `# ${at}`)),
-  );
-  const seen = new Set<number>();
-  await rename(join(staging, 'many'), join(content, 'many'));
-  await until(async () => {
-    const { total } = await index.list({ limit: 1, offset: 0, drafts: true });
-    seen.add(total);
-    return total === 201;
-  });
-  t.strictSame(
-    [...seen].sort((a, b) => a - b),
-    [1, 201],
-  );
-});
-
 t.test('a file that is being written stays as it was until the writing ends', async (t) => {
   let now = Date.now();
   const library = await openTestLibrary(t, { 'one.md': '---\ntitle: Whole\n---\nText' }, { now: () => now });
@@ -873,22 +829,6 @@ t.test('a content folder that is missing for a while does not empty the library'
   t.strictSame(await library.slugs(), ['one']);
 });
 
-t.test('a library knows whether its last scan failed', async (t) => {
-  const library = await openTestLibrary(t, { 'one.md': '# One' });
-  const { following, errors } = await followTestLibrary(t, library);
-  t.equal(following.hasFailed, false);
-  const { apply } = library.index;
-  Object.assign(library.index, { apply: () => Promise.reject(new Error('database or disk is full')) });
-  await writeFiles(library.content, { 'two.md': '# Two' });
-  await following.lookAtAll();
-  t.equal(following.hasFailed, true);
-  t.match(errors[0], { message: /disk is full/ });
-  Object.assign(library.index, { apply });
-  await following.lookAtAll();
-  t.equal(following.hasFailed, false);
-  t.strictSame((await library.slugs()).toSorted(), ['one', 'two']);
-});
-
 t.test(
   'a content folder that is suddenly empty is scanned again before the library is emptied',
   async (t) => {
@@ -911,35 +851,6 @@ t.test(
     await indexer.sync();
   },
 );
-
-t.test('a file that vanishes before it is read is gone, without a problem', async (t) => {
-  const library = await openTestLibrary(t, { 'one.md': '# One', 'two.md': '# Two' });
-  await rm(join(library.content, 'one.md'));
-  await t.rejects(library.folder.read('one.md'), { code: 'ENOENT' });
-  const { list } = library.folder;
-  const found = [{ path: 'one.md', size: 5, modified: 1, changed: 1, look: 'one' }];
-  Object.assign(library.folder, {
-    list: async (path: string) => ({ ...(await list(path)), files: found }),
-  });
-  await library.indexer.sync();
-  t.strictSame((await library.index.summary()).problems, []);
-});
-
-t.test('each problem is logged once, and again if it comes back', async (t) => {
-  const collection = { 'collections/all.yaml': 'docs: [one, draft, gone]' };
-  const library = await openTestLibrary(t, { 'draft.md': '---\ndraft: true\n---\n', ...collection });
-  const { content, indexer, problems } = library;
-  await indexer.sync();
-  t.equal(problems.length, 2, 'of one file');
-  await writeFiles(content, { 'two.md': '# Two', 'collections/b.yaml': 'docs: 1' });
-  await indexer.sync();
-  t.equal(problems.length, 3);
-  await rm(join(content, 'collections/all.yaml'));
-  await indexer.sync();
-  await writeFiles(content, collection);
-  await indexer.sync();
-  t.equal(problems.length, 5);
-});
 
 t.test('a folder that replaces another is watched', where('watching'), async (t) => {
   const files = { 'guide/deep/one.md': '# One', 'guide/two.md': '# Two' };
@@ -1106,7 +1017,7 @@ t.test(
     for (const isForPeople of [true, false]) {
       written = '';
       const sentence = 'a\u001b[2J\u009b\u202e\r\nb.md: bad';
-      createLogger({ level: 'info', write, isForPeople }).warn(sentence);
+      createLogger('info', write, isForPeople).warn(sentence);
       t.notMatch(written.slice(0, -1), unsafe);
       t.equal(written.split('\n').length, 2);
       if (!isForPeople) t.equal(JSON.parse(written).msg, sentence, 'a program reads what it was');

@@ -250,12 +250,6 @@ t.test('an agent learns how a search came by its answer', async (t) => {
       undefined,
     ],
     [{ query: 'zebra' }, {}, { total: 0 }, nothing],
-    [
-      { query: 'the' },
-      { items: [hit([])], total: 9, allWords: 9, approximate: true },
-      { approximate: true },
-      undefined,
-    ],
   ];
   for (const [query, found, want, notice] of cases) {
     Object.assign(index, { search: async () => page(found) });
@@ -368,32 +362,19 @@ t.test('wrong arguments are explained in sentences, and other forms of right one
   const cases: readonly (readonly [tool: string, args: Record<string, unknown>, want: RegExp])[] = [
     ['search_docs', {}, /"query" is missing/],
     ['search_docs', { query: 'x', mode: 'meaning' }, /cannot be searched by meaning/],
-    ['search_docs', { query: '' }, /"query" must not be empty/],
     ['search_docs', { query: 'x'.repeat(1_001) }, /at most 1000 char/],
     ['search_docs', { query: Array.from({ length: 70 }, (_, at) => `w${at}`).join(' ') }, /Leave some/],
     ['search_docs', { query: 'x', limit: 0 }, /at least 1/],
-    ['search_docs', { query: 'x', limit: 'all' }, /whole number/],
-    ['search_docs', { query: 'x', mode: 'y' }, /one of "text", "/],
-    ['search_docs', { query: 'x', limit: 1.5 }, /whole number/],
     ['search_docs', { query: 'x', offset: -1 }, /at least 0/],
-    ['search_docs', { query: ['x'] }, /"query" must be a text/],
     ['search_docs', { query: 'x', max: 1 }, /no argument "max".*limit/],
-    ['list_collections', { a: 1 }, /It takes none/],
     ['list_collections', { constructor: 1 }, /no argument "constructor"/],
     ['get_doc_markdown', { slug: 'frist' }, /Did you mean "first"/],
     ['get_doc_markdown', { slug: 'zzzz' }, /search_docs finds/],
-    ['get_doc_markdown', { slug: '../first' }, /There is no document/],
     ['get_doc_markdown', { slug: '\0\ud800' }, /no document/],
     ['get_doc_markdown', { slug: 'secret' }, /There is no document/],
     ['get_doc_markdown', { slug: 'first', section: 'Prat 7' }, /no section "Prat 7"\. There is "Part 7"/],
-    ['get_doc_markdown', { slug: 'second', section: 'x' }, /leave "section" out/],
     ['get_doc_markdown', { slug: 'second', offset: 99 }, /there are 12 characters/],
     ['get_doc_markdown', { slug: 'first', section: 'The end', offset: 18 }, /middle of a character/],
-    ['get_doc_markdown', { slug: 'docs://doc/frist#x' }, /Did you mean "first"/],
-    ['get_doc_markdown', { slug: 'docs://collection/first' }, /no doc/],
-    ['search_docs', { query: 'x', limit: '0' }, /"limit" must be at least 1\./],
-    ['search_docs', { query: 'x', limit: true }, /"limit" must be a whole number\./],
-    ['search_docs', { query: null }, /"query" must be a text\./],
     ['search_docs', { query: 'x', [long]: 1 }, /There is no argument "x{50}"\. There is query, /],
     ['search_docs', { query: 'x', ...unknown }, /^(?:[^"]*no argument "a\d"[^"]*){5}$/],
   ];
@@ -675,22 +656,14 @@ t.test('parameters of a wrong type are explained in sentences, in both revisions
   const token = await createToken();
   const cases: readonly (readonly [method: string, params: Record<string, unknown>, want: RegExp])[] = [
     ['resources/read', { uri: 5 }, /^The parameter "uri" must be a text\.$/],
-    ['resources/read', {}, /^The parameter "uri" is missing\.$/],
     ['resources/list', { cursor: 5 }, /"cursor" must be a text/],
-    ['resources/templates/list', { cursor: [] }, /"cursor" must be a text/],
-    ['tools/list', { cursor: {} }, /"cursor" must be a text/],
     ['tools/call', {}, /"name" is missing/],
-    ['tools/call', { name: 5 }, /"name" must be a text/],
-    ['tools/call', { name: 'search_docs', arguments: 5 }, /"arguments" must be an obj/],
-    ['prompts/list', { cursor: 1 }, /"cursor" must be a text/],
-    ['prompts/get', { name: [] }, /"name" must be a text/],
     [
       'prompts/get',
       { name: 'answer_from_docs', arguments: { question: 5 } },
       /"arguments\.question" must be a text/,
     ],
     ['completion/complete', { ref: 5, argument: 1 }, /"ref" is not valid.*"argument" must be/],
-    ['completion/complete', {}, /"argument" is missing/],
     ['tools/call', { name: null, arguments: null }, /^The parameter "name" is missing\.$/],
   ];
   const older = ['initialize', { protocolVersion: 5 }, /"protocolVersion" must be a text/] as const;
@@ -793,11 +766,9 @@ t.test('invalid messages are refused', async (t) => {
     },
     { name: 'no message', body: { a: 1 }, want: /^400 .*-32\d+/s },
     { name: 'a text', body: '"x"', want: /^400 / },
-    { name: 'null', body: 'null', want: /^400 / },
     { name: 'an unknown method', body: { ...list, method: 'nothing/here' }, want: /-32601/ },
     { name: 'deep arguments', body: call(`{"query":${deep}}`), want: /must be a text/ },
     { name: 'deep beside', body: call(`{"query":"x","y":${deep}}`), want: /no argument/ },
-    { name: 'arguments that are none', body: call('[1]'), want: /-32602|must be an object/ },
     { name: 'many arguments', body: call(manyArguments()), want: /is missing/ },
   ];
   for (const { name, body, headers = {}, want } of cases) {
@@ -908,17 +879,6 @@ t.test('failures are explained, and internal errors go only to the log', async (
       error.message,
     );
   }
-});
-
-t.test('100 simultaneous clients are served', async (t) => {
-  const { url, createToken } = shared;
-  const token = await createToken();
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, (_, at) =>
-      post(url, token, call(`{"query":"words","limit":${(at % 50) + 1}}`)).then((one) => one.text()),
-    ),
-  );
-  t.ok(answers.every((one) => /total..:2/.test(one)));
 });
 
 t.test('at most 512 requests are in progress, also while the first one loads the SDK', async (t) => {

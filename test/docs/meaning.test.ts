@@ -4,12 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
-import {
-  createEmbeddings,
-  type Embeddings,
-  prefixesFor,
-  tooLate,
-} from '../../docs-service/meaning/embeddings.ts';
+import { Embeddings, prefixesFor, tooLate } from '../../docs-service/meaning/embeddings.ts';
 import { MeaningIndex } from '../../docs-service/meaning/meaningIndex.ts';
 import { openPostgresVectors } from '../../docs-service/meaning/postgresVectors.ts';
 import { openSqliteVectors } from '../../docs-service/meaning/sqliteVectors.ts';
@@ -84,27 +79,13 @@ t.test('the nearest sections are found, exactly or by signs', async (t) => {
   t.ok(same >= 198, `${same} of 200`);
 });
 
-t.test('equally near sections stand by slug and place', async (t) => {
-  const table = new VectorTable(2);
-  const [near, far] = [Int8Array.of(100, 0), Int8Array.of(0, 100)];
-  for (const slug of ['b', 'c', 'a']) table.put(slug, false, [far, near, undefined, near]);
-  const order = ['a 1', 'a 3', 'b 1', 'b 3', 'c 1', 'c 3', 'a 0', 'b 0', 'c 0'];
-  for (const count of [1, 5, 9, 20]) {
-    const found = table.nearest(near, { drafts: false, count });
-    t.strictSame(
-      found.map(({ slug, place }) => `${slug} ${place}`),
-      order.slice(0, count),
-    );
-  }
-});
-
 t.test('a runner of either API embeds, and what is wrong is said', async (t) => {
   const signal = AbortSignal.timeout(60_000);
   for (const api of ['ollama', 'openai'] as const) {
     const runner = await startEmbeddings({ api, maxLength: 40 });
     t.teardown(() => runner.close());
     const folder = await temporaryFolder(t, { token: 'top/secret\n' });
-    const embeddings = createEmbeddings({
+    const embeddings = new Embeddings({
       url: runner.url,
       model: 'nomic-embed-text',
       tokenFile: join(folder, 'token'),
@@ -136,7 +117,6 @@ t.test('a runner of either API embeds, and what is wrong is said', async (t) => 
         /no vector/,
       ],
       ['zero', () => ({ embeddings: [[0, 0]], data: [{ index: 0, embedding: [0, 0] }] }), /no direction/],
-      ['text', () => 'hello', /did not answer with/],
       ['endless', () => `[${'1,'.repeat(2_000_000)}1]`, /too large/],
     ];
     for (const [name, answer, message] of cases) {
@@ -192,7 +172,7 @@ t.test('vectors of different lengths are refused, and a text is cut where its mo
   const signal = AbortSignal.timeout(60_000);
   const runner = await startEmbeddings({ api: 'openai' });
   t.teardown(() => runner.close());
-  const embeddings = createEmbeddings({ url: runner.url, model: 'm' });
+  const embeddings = new Embeddings({ url: runner.url, model: 'm' });
   t.teardown(() => embeddings.close());
   await embeddings.embed(['x'], { kind: 'text', signal });
   const entries = (vectors: readonly (readonly number[])[]) => ({
@@ -203,7 +183,6 @@ t.test('vectors of different lengths are refused, and a text is cut where its mo
     { answer: entries([[1], [1, 2]]), message: /different lengths/ },
     { answer: entries([[1], []]), message: /no vector/ },
     { answer: entries([[1], Array<number>(16_385).fill(1)]), message: /no vector/ },
-    { answer: { data: [1, 2] }, message: /did not answer with 2 vectors/ },
     { answer: { error: { message: 'Out of\nmemory' } }, message: /did not answer with 2 vectors/ },
   ];
   for (const { answer, message } of cases) {
@@ -257,18 +236,21 @@ t.test('each family of models is asked as its card says', async (t) => {
     ['nomic-embed-text:v1.5', 'search_query: ', 'search_document: '],
     ['Embeddinggemma:300m', 'task: search result | query: ', 'title: none | text: '],
     ['multilingual-e5-large', 'query: ', 'passage: '],
-    ['hf.co/x/e5-small', 'query: ', 'passage: '],
-    ['some5-model', '', ''],
     ['bge-large', search, ''],
-    ['bge-m3', '', ''],
-    ['mxbai-embed-large', search, ''],
-    ['snowflake-arctic-embed:110m', search, ''],
     ['snowflake-arctic-embed2', '', ''],
-    ['all-minilm', '', ''],
   ];
   for (const [model, question, text] of cases) t.strictSame(prefixesFor(model), { question, text }, model);
   t.match(prefixesFor('qwen3-embedding:0.6b'), { question: /^Instruct: .*\nQuery:$/s, text: '' });
 });
+
+let server: ReturnType<typeof startPostgres> | undefined;
+t.teardown(async () => (await server)?.remove());
+
+/** One server has the databases of all tests. */
+async function newDatabase(): Promise<string> {
+  server ??= startPostgres(tryFindPostgres() ?? '');
+  return (await server).database();
+}
 
 const stores: readonly {
   readonly name: string;
@@ -286,10 +268,8 @@ const stores: readonly {
   {
     name: 'PostgreSQL',
     options: needs('postgres'),
-    open: async (t) => {
-      const server = await startPostgres(tryFindPostgres() ?? '');
-      t.teardown(() => server.remove());
-      const url = await server.database();
+    open: async () => {
+      const url = await newDatabase();
       return () => openPostgresVectors(url, () => undefined);
     },
   },
@@ -300,7 +280,7 @@ for (const { name, options, open } of stores)
     t.teardown(() => runner.close());
     const openStore = await open(t);
     const start = async (model = 'first', { url } = runner) => {
-      const embeddings = createEmbeddings({ url, model });
+      const embeddings = new Embeddings({ url, model });
       const index = new MeaningIndex({
         store: await openStore(),
         embeddings,
@@ -379,29 +359,6 @@ for (const { name, options, open } of stores)
     await store.putVectors('second', new Map([['gone', Int8Array.of(1)]]));
     await store.serve('second');
     t.strictSame([await kept('second', ['gone']), await kept('second', hashes)], [0, 3], 'of no other text');
-
-    const otherLength = { name: 'Error', message: /another length/ };
-    const another = async (dimensions: number) => {
-      const build = await startEmbeddings({ dimensions });
-      t.teardown(() => build.close());
-      return start('second', build);
-    };
-    const asked = await another(40);
-    t.strictSame(await asked.sync(now), []);
-    for (const time of ['first', 'second']) await t.rejects(near(asked, 'waves'), otherLength, time);
-    t.strictSame(await asked.sync(now), ['cars'], 'a question shows it, and everything is embedded anew');
-    await asked.put([changed]);
-    await asked.finish();
-    t.strictSame((await near(asked, 'loaf')).slice(0, 1), ['cars 2']);
-    const put = await another(24);
-    const [, sea] = documents;
-    if (!sea) return;
-    const both = [...now, { slug: 'sea', contentHash: 'b', isDraft: false }];
-    t.strictSame(await put.sync(both), ['sea']);
-    await t.rejects(put.put([sea]), otherLength);
-    t.strictSame(await put.sync(both), ['cars', 'sea'], 'a text shows it, too');
-    await put.put([changed, sea]);
-    t.strictSame((await near(put, 'waves')).slice(0, 1), ['sea 0']);
   });
 
 t.test('a file of vectors that is damaged, or of another version, is made anew', async (t) => {
@@ -433,7 +390,7 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
   const sizes: number[] = [];
   const questions: { readonly signal: AbortSignal; answer(): void }[] = [];
   const vector = Float32Array.of(1, 0);
-  const slow: Embeddings = {
+  const slow: Pick<Embeddings, 'embed' | 'close'> = {
     embed: (texts, { kind, signal }) => {
       if (kind === 'question')
         return new Promise((resolve) => questions.push({ signal, answer: () => resolve([vector]) }));
@@ -442,15 +399,9 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
     },
     close: async () => undefined,
   };
-  let reading: Promise<void> | undefined;
-  const start = async (model: string, embeddings: Embeddings) => {
+  const start = async (model: string, embeddings: Pick<Embeddings, 'embed' | 'close'>) => {
     const store = await openSqliteVectors(join(folder, 'vectors.db'));
-    const documents = async () => {
-      await reading;
-      return store.documents();
-    };
-    const held = { ...store, documents };
-    const index = new MeaningIndex({ store: held, embeddings, model, onChange: () => undefined });
+    const index = new MeaningIndex({ store, embeddings, model, onChange: () => undefined });
     t.teardown(() => index.close());
     await index.refresh();
     return index;
@@ -472,29 +423,6 @@ t.test('a slow runner gets fewer texts at once, and goes on with a question', as
   await setImmediate();
   t.strictSame(await index.nearest('Where?', asked), [{ slug: 'one', place: 0 }]);
   t.equal(questions.length, 2, 'its answer is kept');
-
-  const longer = { ...slow, embed: async (texts: readonly string[]) => texts.map(() => vector.map(() => 1)) };
-  const other = await start('n', longer);
-  await other.put([documentOf('two', 'Text.')]);
-  await other.finish();
-  const pending = index.nearest('Pending?', asked);
-  let goOn: () => void = () => undefined;
-  reading = new Promise((resolve) => (goOn = resolve));
-  const refreshed = index.refresh();
-  await setImmediate();
-  t.strictSame(
-    await index.nearest('Where?', asked),
-    [{ slug: 'one', place: 0 }],
-    'while the vectors of another model are read',
-  );
-  goOn();
-  await refreshed;
-  questions.at(-1)?.answer();
-  t.strictSame(await pending, [{ slug: 'one', place: 0 }], 'an answer counts for the model that was asked');
-  const anew = index.nearest('Where?', asked);
-  t.equal(questions.length, 4, 'the other model has not answered this yet');
-  questions.at(-1)?.answer();
-  t.strictSame(await anew, [{ slug: 'two', place: 0 }]);
 });
 
 const content = {
@@ -630,11 +558,9 @@ t.test('after a slow or a wrong answer of the runner, meaning is soon back', asy
 });
 
 t.test('several instances on PostgreSQL search the same vectors', needs('postgres'), async (t) => {
-  const server = await startPostgres(tryFindPostgres() ?? '');
-  t.teardown(() => server.remove());
   const runner = await startEmbeddings();
   t.teardown(() => runner.close());
-  const database = ['--database', await server.database()];
+  const database = ['--database', await newDatabase()];
   const one = await serveWith(t, runner, database);
   await poll(one.ready, ({ toEmbed, embedded }) => toEmbed === 0 && embedded === 4);
   const embedded = runner.embedded();
@@ -665,18 +591,9 @@ t.test('without a runner nothing changes, and wrong flags are named', async (t) 
   t.equal(refused.status, 400);
   t.match(await refused.json(), { detail: /does not embed documents/ });
   const at = (address: string, model = 'm') => ['--embeddings', address, '--embeddings-model', model];
-  const wrong = [
-    'host',
-    'ftp://host',
-    'http://h/v1',
-    'http://h?a',
-    'http://h#a',
-    'http://a@h',
-    'http://:b@h',
-  ];
+  const wrong = ['host', 'ftp://host', 'http://h/v1', 'http://h?a', 'http://a@h'];
   const cases: readonly (readonly [flags: readonly string[], stderr: RegExp])[] = [
     [['--embeddings', 'http://127.0.0.1:1'], /--embeddings needs --embeddings-model/],
-    [at('http://127.0.0.1:1', ' '), /--embeddings needs --embeddings-model/],
     [['--embeddings-model', 'm'], /--embeddings-model needs --embeddings URL/],
     [['--embeddings-token-file', 'x'], /--embeddings-token-file needs/],
     ...wrong.map((address) => [at(address), /without a path/] as const),

@@ -444,7 +444,7 @@ function documentsOf(
     asked.push(address.href);
     return { content: answers[address.href], cacheControl };
   };
-  const documents = createClientDocuments({ fetch: { owner: fetch, stranger: fetch }, now, isLoopback });
+  const documents = createClientDocuments({ owner: fetch, stranger: fetch }, now, isLoopback);
   const find = (id: string, requester: Requester = 'stranger') => documents.find(id, requester);
   return { find, asked };
 }

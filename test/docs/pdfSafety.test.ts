@@ -9,7 +9,7 @@ import { PNG } from 'pngjs';
 import t from 'tap';
 import { fontsFingerprint, usualFontFolders } from '../../docs-service/formats/pdf/fontFiles.ts';
 import { createPdf } from '../../docs-service/formats/pdf/pdf.ts';
-import { tryDrawableSvg } from '../../docs-service/formats/pdf/svgPictures.ts';
+import { tryDrawableSvg } from '../../docs-service/formats/pdf/pictures.ts';
 import { UnrenderableError } from '../../docs-service/formats/renderJob.ts';
 import { markdownText } from '../support/markdownTexts.ts';
 import { needs } from '../support/parts.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createAccessStores, createPostgresAccess } from '../../docs-service/auth/accessStores.ts';
-import { createToken } from '../../docs-service/auth/accessToken.ts';
+import { createToken } from '../../docs-service/auth/accessTokens.ts';
 import { openContentFolder } from '../../docs-service/content/contentFolder.ts';
 import { Library } from '../../docs-service/library/library.ts';
 import { LibraryIndexer } from '../../docs-service/library/libraryIndexer.ts';
@@ -44,7 +44,7 @@ t.test('PostgreSQL', needs('postgres'), async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'runner-index-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     const worker = resolve('dist/docs-service/indexWorker.cjs');
-    const sqlite = createSqliteIndex({ file: join(folder, 'index.db'), worker, log: ignore });
+    const sqlite = createSqliteIndex(join(folder, 'index.db'), worker, ignore);
     const word = fc.constantFrom('apple', 'pear', 'plum', 'Äpfel', 'ap', '検索', '索検', '検', 'pearl');
     const separator = fc.constantFrom(' ', ' ', '-', '\n\n', '\n# ', ', ');
     const text = fc.array(fc.tuple(word, separator), { maxLength: 16 }).map((words) => words.flat().join(''));

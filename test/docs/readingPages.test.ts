@@ -195,12 +195,6 @@ t.test('the library and the search', async (t) => {
       ],
     },
     {
-      name: 'an empty search is the library',
-      path: '/read?q=&type=&tag=',
-      want: ['37 documents', 'Collections'],
-    },
-    { name: 'the next page', path: '/read?page=2', want: ['Page 2 of 2', 'Untitled'], not: /Collections/ },
-    {
       name: 'a type',
       path: '/read?type=guide',
       want: ['1 document with this filter', 'type: guide'],
@@ -212,21 +206,7 @@ t.test('the library and the search', async (t) => {
       path: '/read?q=memory',
       want: [/documents for “memory”/, 'Notes on memory', /fits into memory, as/],
     },
-    { name: 'a tag of nothing that is shown', path: '/read?q=zebra&tag=models', want: ['tag: models'] },
     { name: 'a search in a tag', path: '/read?q=memory&tag=start', want: ['1 document for'], not: /Notes/ },
-    {
-      name: 'nothing found',
-      path: '/read?q=zebra',
-      want: ['0 documents', 'documents that have any of its words'],
-    },
-    {
-      name: 'descriptions in a list',
-      path: '/read?tag=start',
-      want: ['What fits into your memory, and what to do when nothing does.'],
-      not: /undefined|null/,
-    },
-    { name: 'no word', path: '/read?q=%3F%3F', want: ['0 documents for “??”'] },
-    { name: 'a draft', path: '/read?q=plan', want: ['A plan for models Draft'] },
   ];
   for (const { name, path, want, not } of cases) {
     const text = await textOf(path);
@@ -235,8 +215,6 @@ t.test('the library and the search', async (t) => {
   }
   const [, address = ''] = /rel="prev" href="([^"]*)"/.exec((await browse('/read?page=2')).body) ?? [];
   t.match(await textOf(address.replaceAll('&#38;', '&')), 'Page 1 of 2');
-  t.notMatch((await browse('/read')).body, 'rel="prev"', 'nothing is before the first page');
-  t.notMatch((await browse('/read?page=2')).body, 'rel="next"', 'nothing is after the last page');
   t.equal((await browse('/read?page=99')).headers.location, '/read?page=2', 'a page beyond the last');
   const { body } = await browse('/read?q=memory&tag=models');
   t.match(body, '<h2><a href="/read/long" dir="auto">Notes on <mark>memory</mark></a></h2>');
@@ -265,16 +243,11 @@ t.test('a page of results says what was found by which words', async (t) => {
   const cases: readonly [text: string, page: object, want: string | RegExp, not?: RegExp][] = [
     ['a b', {}, '12 documents for “a b”', /with all|Without|Showing|commonest/],
     ['a b', { total: 2_352 }, '12 documents with all words, 2,340 with some, for “a b”'],
-    ['a b', { total: 2, allWords: 1 }, '1 document with all words, 1 with some, for “a b”'],
-    ['a b', { total: 340, allWords: 0 }, 'No document with all words, 340 with some, for “a b”'],
     ['a b', { ...both, total: 13 }, '12 documents with all words, 1 other, for'],
-    ['a b', { ...both, total: 14 }, '12 documents with all words, 2 others, for'],
-    ['a', { ...both, total: 13 }, '13 documents for “a”'],
     ['a', { items: [], total: 0, allWords: 0 }, /0 documents for “a” A search finds documents that have any/],
     ['a b', { approximate: true }, 'More than 12 documents for “a b” The commonest words were left out'],
     ['a b', { items: [hit(['b', 'c'])] }, /Without: b, c ?It was/],
     ['a b', { items: [hit([...'bcdefgh'])] }, 'Without: b, c, d, e, f and 2 more'],
-    ['a b', { items: [hit(['b'], setup)] }, 'In Setup · Without: b'],
     [
       'a b',
       { items: [hit(['b'], { ...setup, matched: 'meaning' })] },
@@ -292,8 +265,6 @@ t.test('a page of results says what was found by which words', async (t) => {
   const asWritten: readonly (readonly [text: string, want: string, words?: readonly string[]])[] = [
     ['Instaled on linux', '"Instaled" on linux'],
     ['"as instaled" instaled*', '"as instaled" "instaled*"'],
-    ['pre-instaled, b', '"pre-instaled," b'],
-    ['instaled lnux', '"instaled" "lnux"', ['instaled', 'lnux']],
   ];
   for (const [text, want, words = ['instaled']] of asWritten) {
     const body = await pageOf(text, { corrected: words.map((written) => ({ written, meant: 'x' })) });
@@ -399,9 +370,7 @@ t.test('a list that has several pages has each document once, and links to the p
       { name: 'a search', start: '/read?q=needle', ask: browse, inOrder: false },
       { name: 'a folder', start: '/read?path=all%2F', ask: browse },
       { name: 'the library, for strangers', start: '/read', ask: stranger },
-      { name: 'a tag, for strangers', start: '/read?tag=blue', ask: stranger, has: 40 },
       { name: 'a search, for strangers', start: '/read?q=needle', ask: stranger, inOrder: false },
-      { name: 'exclusions alone, for strangers', start: '/read?q=-other', ask: stranger },
     ];
   const linkOf = (body: string, rel: string) =>
     new RegExp(`rel="${rel}" href="([^"]*)"`).exec(body)?.[1]?.replaceAll('&#38;', '&');
@@ -517,33 +486,14 @@ t.test('a document', async (t) => {
   t.match(body, /<img src="data:image\/svg\+xml;base64,[^"]+" alt="A chart of three bars"/);
   t.match(body, '<span class="missing-picture">gone</span>');
   t.match(body, '<li id="fn:1">');
-  t.equal(body.match(/<pre tabindex="0">/g)?.length, 2, 'code can be scrolled without a mouse');
-  t.match(body, '<div class="table" tabindex="0" role="group" aria-label="Table">');
   t.match(body, '<a class="next" rel="next" href="/read/long?in=handbook">');
   t.match(body, '1 of 3');
   t.notMatch(body, 'rel="prev"', 'nothing comes before the first one');
   const middle = (await browse('/read/long?in=handbook')).body;
   t.match(middle, 'rel="prev" href="/read/guide?in=handbook"');
   t.match(middle, 'rel="next" href="/read/hebrew?in=handbook"');
-  const alike = await openReader(t, {
-    'a/setup.md': '# Setup',
-    'b/setup.md': '# Setup',
-    'collections/both.yaml': 'docs: [setup, b-setup]',
-  });
-  t.match(
-    (await alike.browse('/read/collections/both')).body,
-    />Setup · a\/setup<\/a>[\s\S]*>Setup · b\/setup<\/a>/,
-    'documents with the same title have their files behind it',
-  );
-  t.match((await alike.browse('/read/setup?in=both')).body, '<bdi>Setup · b/setup</bdi>');
   const others: readonly { name: string; path: string; want: string | RegExp; not?: RegExp }[] = [
     { name: 'no collection', path: '/read/guide', want: 'aria-label="Before and after"', not: /collection"/ },
-    {
-      name: 'a collection without it',
-      path: '/read/draft?in=handbook',
-      want: 'A plan',
-      not: /Within the collection/,
-    },
     {
       name: 'no such collection',
       path: '/read/guide?in=none',
@@ -551,8 +501,6 @@ t.test('a document', async (t) => {
       not: /Within the collection/,
     },
     { name: 'a draft says so', path: '/read/draft', want: '<span class="badge" lang="en">Draft</span>' },
-    { name: 'from right to left', path: '/read/hebrew', want: '<article lang="he" dir="rtl">' },
-    { name: 'no title', path: '/read/untitled', want: '<h1>Untitled</h1>', not: /class="contents"/ },
   ];
   for (const { name, path, want, not } of others) {
     const page = (await browse(path)).body;
@@ -566,7 +514,7 @@ t.test('a document', async (t) => {
   t.equal(first.headers['cache-control'], 'private, no-cache');
   t.equal(first.headers['vary'], 'Cookie, Origin');
   t.equal((await browse('/read/guide', { method: 'HEAD' })).body, '');
-  t.strictSame(rendered.slice(before), Array(5).fill('html'), 'each document is rendered once');
+  t.strictSame(rendered.slice(before), Array(3).fill('html'), 'each document is rendered once');
   const token = await createToken(['read']);
   const hidden = await browse('/api/v1/docs?q=%22plan%22', { headers: { authorization: `Bearer ${token}` } });
   t.equal(hidden.json().total, 0, 'a draft is in no total of others');
@@ -577,12 +525,9 @@ t.test('errors are a page for a browser, and a problem for a program', async (t)
   const cases: readonly { path: string; status: number; want: RegExp }[] = [
     { path: '/read/gudie', status: 404, want: /Did you mean one of these\?\s+guide/ },
     { path: '/read/%3Cscript%3E', status: 404, want: /There is no document “<script>”/ },
-    { path: '/read/a/b', status: 404, want: /There is no page at this address/ },
     { path: '/read/collections/none', status: 404, want: /There is no collection "none"/ },
     { path: '/read/collections/empty.epub', status: 422, want: /has no documents that are published/ },
     { path: '/read?page=0', status: 400, want: /page must be at least 1/ },
-    { path: '/read?page=x', status: 400, want: /page must be one whole number/ },
-    { path: '/read?q=a&q=b', status: 400, want: /q must be given once/ },
     { path: `/read?q=${'a'.repeat(1_001)}`, status: 400, want: /at most 1000 characters/ },
     {
       path: `/read?q=${Array.from({ length: 65 }, (_, at) => `w${at}`).join('+')}`,
@@ -648,8 +593,6 @@ t.test('HTML for programs is a self-contained page', async (t) => {
 t.test('found words are marked, and no text is lost or becomes HTML', async (t) => {
   const mark = (text: string, query: string) => markFound(text, parseQuery(query).some);
   const cases: readonly (readonly [text: string, query: string, want: string])[] = [
-    ['Local models', 'MODELS', 'Local <mark>models</mark>'],
-    ['models', 'mod*', '<mark>models</mark>'],
     ['a b a', '"a b"', '<mark>a b</mark> a'],
     ['a b c', '"a b" "b c" b', '<mark>a b c</mark>'],
     [
@@ -658,8 +601,6 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
       '<mark>one</mark> <mark>two three four</mark>',
     ],
     ['検索全文', '検索 全文', '<mark>検索全文</mark>'],
-    ['a b', 'a -b', '<mark>a</mark> b'],
-    ['Zürich', 'zurich', '<mark>Zürich</mark>'],
     ['<b>b</b>', 'b', '&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;'],
   ];
   for (const [text, query, want] of cases) t.equal(mark(text, query), want, text);
@@ -669,11 +610,8 @@ t.test('found words are marked, and no text is lost or becomes HTML', async (t) 
     '```js\na <\n b\n```': '<pre class="snippet" tabindex="0"><code><mark>a</mark> &#60;\n b</code></pre>',
     '## A **b**\n\n- [c](d.md)\n- `e`[^1]': '<mark>A</mark> b — c · e',
     '| a | b |\n|---|---|\n| c | d |': '<mark>a</mark> · b · c · d',
-    '… - b\n- c\n- d [e …': '… b · c · d e …',
     '… b](#c) and [d](e.md) or [`f(g)`](h …': '… b and d or f(g) …',
-    'b `c` and [`d(e …': 'b c and d(e …',
     '[b][c], [d][] and e[0][1]': 'b, d and e[0][1]',
-    '… 7. b': '… 7. b',
   };
   for (const [text, want] of Object.entries(snippets)) t.equal(asShown(text), want, text);
   fc.assert(
@@ -757,19 +695,11 @@ t.test('an excerpt for a program has its words, and at most 200 characters', asy
   const text = (length: number, letter = 'x') => letter.repeat(length);
   const deep = `${'>'.repeat(60)} a`;
   const cases: readonly (readonly [snippet: string, want: string])[] = [
-    [text(200), text(200)],
     [text(201), `${text(198)} …`],
     [`${text(150)} ${text(60, 'y')}`, `${text(150)} …`],
     [`${text(197)}𠮷yyy`, `${text(197)} …`],
     ['# A *b*\n\n---\n\n- c\n- d\n\n> e\n\n| f | g |\n|-|-|\n| h | i |', 'A b — c · d e f · g · h · i'],
-    ['---', '---'],
-    ['a\n\n## b', 'a b'],
-    ['# T\n\nwords', 'words'],
-    ['# T', 'T'],
-    ['… *a* b', '… a b'],
-    ['… - a', '… a'],
     ['a](b.md) and `c` [d](e …', 'a and c d …'],
-    ['a `b c …', 'a b c …'],
     ['a[^1] [b][c] d[e][f]', 'a b d[e][f]'],
     [deep, deep],
   ];
@@ -782,7 +712,7 @@ t.test('an excerpt for a program has its words, and at most 200 characters', asy
     matched: 'text',
   }));
   Object.assign(index, {
-    search: async () => ({ items, total: 15, allWords: 15, corrected: [], clauses: [] }),
+    search: async () => ({ items, total: cases.length, allWords: cases.length, corrected: [], clauses: [] }),
   });
   const found = (await get('/api/v1/docs?q=x')).json().items;
   for (const [at, [snippet, want]] of cases.entries()) t.equal(found[at].snippet, want, snippet);

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import {
   createRenderer,
@@ -10,8 +9,8 @@ import {
   type RendererOptions,
 } from '../../docs-service/formats/renderer.ts';
 import type { HtmlJob } from '../../docs-service/formats/renderJob.ts';
-import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
-import { createMarkdownRenditions } from '../../docs-service/formats/renditions.ts';
+import { RenditionCache, RenditionMaker } from '../../docs-service/formats/renditionMaker.ts';
+import { MarkdownRenditions } from '../../docs-service/formats/renditions.ts';
 import { documentOf } from '../support/documents.ts';
 import { failsWith } from '../support/failsWith.ts';
 import { temporaryFolder, writeFiles } from '../support/temporaryFolder.ts';
@@ -108,7 +107,7 @@ t.test('a job is limited by what it uses, and on the clock by ten times as much'
   ];
   for (const { name, program, isRemembered, want } of cases) {
     const renderer = rendererFor(t, { worker: await workerOf(t, program), time: 100 });
-    const renditions = createMarkdownRenditions({ renderer, now: () => 0 });
+    const renditions = new MarkdownRenditions(new RenditionMaker({ renderer, now: () => 0 }));
     const rendition = await renditions.source(documentOf('a', 'b'));
     const render = () => rendition.render(new AbortController().signal);
     const ask = () => (isRemembered ? unlessBusy(render) : render()).catch((error: unknown) => error);
@@ -129,32 +128,6 @@ t.test('a full queue refuses, and an abort makes room', async (t) => {
   t.ok((await queued).bytes.length > 0);
   await t.rejects(renderer.render(small(), AbortSignal.abort()), failsWith({ name: 'AbortError' }));
 });
-
-t.test(
-  'callers of the same rendition share one rendering, which ends when all of them have left',
-  async (t) => {
-    const renderer = rendererFor(t, { queueLength: 1, maxWait: 60_000 });
-    const renditions = createMarkdownRenditions({ renderer, now: Date.now });
-    const rendition = await renditions.parts(documentOf('long', '- a *b* `c` [d](e)\n'.repeat(300_000)));
-    const [first, second] = [new AbortController(), new AbortController()];
-    const outcomes = [
-      t.rejects(rendition.render(first.signal), failsWith({ name: 'AbortError' })),
-      t.rejects(rendition.render(second.signal), failsWith({ name: 'AbortError' })),
-    ];
-    await setImmediate();
-    const queued = renderer.render(small());
-    await t.rejects(renderer.render(small()), RendererBusyError);
-    first.abort();
-    await t.rejects(
-      renderer.render(small()),
-      failsWith({ name: 'RendererBusyError' }),
-      'one of two still waits',
-    );
-    second.abort();
-    await Promise.all(outcomes);
-    t.ok((await queued).bytes.length > 0);
-  },
-);
 
 t.test('closing ends what runs and what waits', async (t) => {
   const renderer = rendererFor(t);
@@ -246,8 +219,7 @@ t.test('what is no rendition is removed, and what cannot be written is reported'
     'folder/file': 'x',
   });
   const errors: Error[] = [];
-  const options = { folder, capacity: 10, onError: (error: Error) => errors.push(error) };
-  const cache = await openRenditionCache(options);
+  const cache = await RenditionCache.open(folder, 10, (error) => errors.push(error));
   t.strictSame(readdirSync(folder), [rendition]);
   await cache.put('more', Buffer.alloc(11));
   t.equal(cache.sizeOf('more'), undefined, 'more than all may have');
@@ -279,7 +251,7 @@ t.test('what is no rendition is removed, and what cannot be written is reported'
 t.test('the folder of renditions may be deleted while it is used', async (t) => {
   const folder = join(await temporaryFolder(t), 'renditions');
   const errors: Error[] = [];
-  const cache = await openRenditionCache({ folder, capacity: 100, onError: (error) => errors.push(error) });
+  const cache = await RenditionCache.open(folder, 100, (error) => errors.push(error));
   await cache.put('a', Buffer.from('one'));
   await rm(folder, { recursive: true });
   t.equal(await cache.get('a'), undefined);
@@ -290,16 +262,16 @@ t.test('the folder of renditions may be deleted while it is used', async (t) => 
 
 t.test('after a restart, the rendition that was used least recently makes room first', async (t) => {
   const texts = ['one', 'two', 'six'];
-  const options = { capacity: 9, onError: (error: Error) => t.fail(error.message) };
+  const open = (folder: string) => RenditionCache.open(folder, 9, (error) => t.fail(error.message));
   for (const oldest of texts) {
     const folder = join(await temporaryFolder(t), 'renditions');
-    const before = await openRenditionCache({ ...options, folder });
+    const before = await open(folder);
     for (const text of texts) await before.put(text, Buffer.from(text));
     for (const name of readdirSync(folder)) {
       const seconds = readFileSync(join(folder, name), 'utf8') === oldest ? 1 : 2;
       utimesSync(join(folder, name), seconds, seconds);
     }
-    const after = await openRenditionCache({ ...options, folder });
+    const after = await open(folder);
     await after.put('new', Buffer.from('new'));
     t.same(
       texts.filter((text) => after.sizeOf(text) === undefined),
@@ -311,7 +283,7 @@ t.test('after a restart, the rendition that was used least recently makes room f
 t.test('a rendition that is written or deleted at the same time', async (t) => {
   const folder = join(await temporaryFolder(t), 'renditions');
   const errors: Error[] = [];
-  const cache = await openRenditionCache({ folder, capacity: 10, onError: (error) => errors.push(error) });
+  const cache = await RenditionCache.open(folder, 10, (error) => errors.push(error));
   const both = [cache.put('a', Buffer.from('one')), cache.put('a', Buffer.from('one'))];
   await both[1];
   t.equal(String(await cache.get('a')), 'one', 'whoever has kept it finds it');

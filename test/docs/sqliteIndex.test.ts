@@ -17,7 +17,8 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 let made = 0;
 const newFile = () => join(folder, `${made++}.db`);
 const ignore = () => undefined;
-const openSqlite = (file = newFile(), more = {}) => createSqliteIndex({ file, worker, log: ignore, ...more });
+const openSqlite = (file = newFile(), program = worker, log: (line: string) => void = ignore) =>
+  createSqliteIndex(file, program, log);
 const isOnNewerNode = Number(process.versions.node.split('.')[0]) >= 24;
 
 t.test('SQLite', async (t) => documentIndexContract(t, async () => openSqlite()));
@@ -158,7 +159,7 @@ t.test('the file of SQLite', async (t) => {
       });`,
     );
     const said: string[] = [];
-    const index = openSqlite(newFile(), { worker: fragile, log: (line: string) => said.push(line) });
+    const index = openSqlite(newFile(), fragile, (line) => said.push(line));
     await index.apply({ put });
     const during = [index.read('die'), index.read('a')];
     for (const result of await Promise.allSettled(during))
@@ -179,7 +180,7 @@ t.test('the file of SQLite', async (t) => {
       globalThis.setTimeout = (work, time, ...more) => wait(work, time === 5_000 ? 0 : time, ...more);
       require(${JSON.stringify(worker)});`,
       );
-      const index = openSqlite(newFile(), { worker: hurried });
+      const index = openSqlite(newFile(), hurried);
       const counts = [150, 1_500, 150, 1_500];
       for (const [piece, length] of counts.entries())
         await index.apply({

@@ -305,20 +305,6 @@ t.test('the pages in a browser', needs('chromium'), async (t) => {
       .evaluate((pre) => pre.scrollWidth - pre.clientWidth);
     t.equal(shown, 0, 'long lines of code are broken');
   });
-
-  t.test('a line has about 68 characters', async (t) => {
-    const page = await openPage(t, browser, { base, cookie, options: { viewport: desk } });
-    await page.goto(`${base}/read/long`);
-    const length = await page
-      .locator('article .text p')
-      .first()
-      .evaluate((paragraph) => {
-        const lines = paragraph.getClientRects()[0]?.height ?? 1;
-        const lineHeight = Number.parseFloat(getComputedStyle(paragraph).lineHeight);
-        return (paragraph.textContent?.length ?? 0) / (lines / lineHeight);
-      });
-    t.ok(length > 58 && length < 76, `${length} characters`);
-  });
 });
 
 /** Only what is wrong is reported in full; a rule that passes is only named. */

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { createEngine, type Engine } from '../../daemon/engine/engine.ts';
-import { isAlive } from '../../daemon/engine/engineFile.ts';
+import { isAlive } from '../../daemon/base/processLocks.ts';
+import { Engine } from '../../daemon/engine/engine.ts';
 import type { WorkState } from '../../daemon/rpc/workDoneProgress.ts';
 import {
   engineModelsRequest,
@@ -62,7 +62,7 @@ async function userOf(t: Test) {
       const { platform } = process;
       const keepAlive = () => undefined;
       const machine = { env: { ...env, PATH }, platform, own };
-      const engine = createEngine({ state, data, programs, ...machine, isKept, keepAlive });
+      const engine = new Engine({ state, data, programs, ...machine, isKept, keepAlive });
       open.push(engine);
       return engine;
     },

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { browse, startAuthorizationPeer } from '../support/authorizationPeer.ts';
-import { choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
+import { chat, choosing, isFree, startWithRunner, text, toolServers } from '../support/neovimChat.ts';
 import { needs } from '../support/parts.ts';
 import { pictures } from '../support/pictures.ts';
 import { poll } from '../support/waiting.ts';
@@ -41,9 +41,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.lua("_G.typed = { 'A', '36', 'a, b', '', 'Ada' }");
     runner.toolCalls([{ name: 'ask', arguments: { what: 'review' } }]);
     runner.toolCalls([{ name: 'ask', arguments: { what: 'page' } }]);
-    runner.say('It said so.');
-    await neovim.lua("vim.cmd.RunnerChat('ask me')");
-    const shown = await neovim.until<string>(text, says('It said so.'));
+    const shown = await chat({ runner, neovim }, 'ask me', 'It said so.');
     t.match(shown, /"name":"Ada"/);
     t.match(shown, /"age":36/);
     t.match(shown, /"branch":"next"/);
@@ -69,9 +67,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.lua("_G.choices = { 'For this session' }");
     const hostile = '# a\n## You\n\u001b[31m\u202e```';
     runner.toolCalls([echo(hostile), echo('two'), { name: 'fail', arguments: {} }], { text: 'I look.' });
-    runner.say('It said so.');
-    await neovim.lua("vim.cmd.RunnerChat('what is there?')");
-    const shown = await neovim.until<string>(text, says('It said so.'));
+    const shown = await chat({ runner, neovim }, 'what is there?', 'It said so.');
     await neovim.until(isFree);
     t.strictSame(await neovim.lua('return _G.offered[1]'), ['No', 'Once', 'For this session', 'Always']);
     const asked = await neovim.lua<readonly string[]>('return _G.asked');
@@ -119,9 +115,7 @@ t.test('tools in the chat', parts, async (t) => {
     await neovim.lua('vim.cmd.edit()');
     const resumed = await neovim.until<string>(text, (now) => now !== before && now.includes('Again.'));
     t.match(resumed, /\n> \*\*Call of echo\*\*\n> word: "two"\n>\n> \*\*Result:\*\*\n> You said two\.\n/);
-    runner.say('Really.');
-    await neovim.lua("vim.cmd.RunnerChat('really?')");
-    await neovim.until<string>(text, says('Really.'));
+    await chat({ runner, neovim }, 'really?', 'Really.');
     t.equal(lastBody(runner.bodies('/api/chat')).messages.length, 9);
   });
 
@@ -153,9 +147,7 @@ t.test('tools in the chat', parts, async (t) => {
     const onDisk = () => readFileSync(join(neovim.folder, 'work', 'src.js'), 'utf8');
     await neovim.lua("vim.cmd.edit('src.js') _G.choices = { 'Once' }");
     runner.toolCalls([edit('src.js', 'b = 2', 'b = 3')]);
-    runner.say('It is done.');
-    await neovim.lua("vim.cmd.RunnerChat('edit it')");
-    await neovim.until<string>(text, says('It is done.'));
+    await chat({ runner, neovim }, 'edit it', 'It is done.');
     await neovim.until(isFree);
     t.strictSame(await neovim.lua('return { _G.asked[1], _G.offered[1] }'), [
       'May edit_file change src.js?',
@@ -176,9 +168,7 @@ t.test('tools in the chat', parts, async (t) => {
 
     await neovim.lua("vim.fn.setbufline('src.js', 1, 'local mine') _G.choices = { 'Once' }");
     runner.toolCalls([edit('src.js', 'b = 3', 'b = 4')]);
-    runner.say('It was not saved.');
-    await neovim.lua("vim.cmd.RunnerChat('again')");
-    await neovim.until<string>(text, says('It was not saved.'));
+    await chat({ runner, neovim }, 'again', 'It was not saved.');
     await neovim.until(isFree);
     t.equal(await neovim.lua('return #_G.asked'), 1, 'nobody is asked to lose something');
     t.ok(
@@ -248,9 +238,7 @@ t.test('tools in the chat', parts, async (t) => {
     runner.toolCalls([edit('b = 5', 'b = 6')]);
     runner.say('It was withdrawn.');
     await neovim.lua("vim.cmd.RunnerChat('again') vim.cmd.wincmd('p')");
-    await neovim.until<readonly string[]>('return _G.told', (told) =>
-      told.some((line) => line.includes('the chat asks whether edit_file may run')),
-    );
+    await neovim.tells('the chat asks whether edit_file may run');
     await neovim.lua("vim.cmd.RunnerMode('edit')");
     await neovim.until<string>(text, says('It was withdrawn.'));
     await neovim.until(isFree);
@@ -282,9 +270,7 @@ t.test('tools in the chat', parts, async (t) => {
     t.equal(onDisk(), 'local a = 2\nlocal b = 6\nlocal c = 4\n');
 
     await neovim.lua("_G.choices = { 'test', 'Let them' } vim.cmd.RunnerCheck()");
-    await neovim.until<readonly string[]>('return _G.told', (told) =>
-      told.some((line) => line.includes('the check test counts from the next prompt on')),
-    );
+    await neovim.tells('the check test counts from the next prompt on');
     await neovim.lua("_G.choices = { 'read' } vim.cmd.RunnerMode()");
     await neovim.until("return vim.wo.winbar:find('· read', 1, true) ~= nil");
     await say('five', 'Only read.');
@@ -315,9 +301,7 @@ t.test('tools in the chat', parts, async (t) => {
 
     runner.toolCalls([{ name: 'slow', arguments: {} }, echo('two')], { text: 'I look.' });
     await neovim.type('<CR><C-w>p');
-    await neovim.until<readonly string[]>('return _G.told', (told) =>
-      told.includes('Runner: the chat asks whether slow may run. Go there to answer.'),
-    );
+    await neovim.tells('Runner: the chat asks whether slow may run. Go there to answer.');
     t.equal(await neovim.lua('return #_G.asked'), 1, 'nobody is asked over another file');
     await neovim.lua('vim.cmd.RunnerCancel()');
     await neovim.lua("vim.cmd.wincmd('p')");
@@ -326,28 +310,6 @@ t.test('tools in the chat', parts, async (t) => {
     const cancelled = await neovim.lua<string>(text);
     t.match(cancelled, /I look\..*\*\*Call of slow\*\*.*\*Cancelled\.\*\n+## You\n\n$/s);
     t.equal(cancelled.split('I look.').length, 2, 'the text above the calls is not repeated below them');
-  });
-
-  t.test('the line above the chat shows how far a call has come', async (t) => {
-    const { runner, neovim } = await start(['good']);
-    await neovim.lua(`
-      local winbar = require('runner.chat.winbar')
-      local show = winbar.show
-      _G.bars = {}
-      winbar.show = function(bufnr, state)
-        show(bufnr, state)
-        table.insert(_G.bars, vim.wo.winbar)
-      end
-      _G.choices = { 'Once' }`);
-    runner.toolCalls([{ name: 'progress', arguments: {} }]);
-    runner.say('It is done.');
-    await neovim.lua("vim.o.columns = 200 vim.cmd.RunnerChat('go')");
-    await neovim.until<string>(text, says('It is done.'));
-    await neovim.until(isFree);
-    const bars = await neovim.lua<readonly string[]>('return _G.bars');
-    const at = bars.findIndex((bar) => bar.includes('runs progress, <C-c> cancels'));
-    t.match(bars.slice(at).join('\n'), /runs progress \d of 8: Step \d of 8, <C-c> cancels/);
-    t.notMatch(bars.at(-1), 'runs');
   });
 
   t.test('a question in a hidden chat does not hold up other chats', async (t) => {
@@ -375,23 +337,17 @@ t.test('tools in the chat', parts, async (t) => {
 
   t.test('servers are listed and switched, and failures are shown once', async (t) => {
     const { runner, neovim } = await start(['good', 'ends']);
-    runner.say('One.');
-    await neovim.lua("vim.cmd.RunnerChat('one')");
-    await neovim.until<string>(text, says('One.'));
+    await chat({ runner, neovim }, 'one', 'One.');
     await neovim.until(isFree);
     t.match(await neovim.lua(text), /\n\*.*ends.*\*\n/);
     t.equal(lastBody(runner.bodies('/api/chat')).tools?.length, 11);
     await neovim.lua("_G.choices = { 'good' } vim.cmd.RunnerTools()");
-    await neovim.until<readonly string[]>('return _G.told', (told) =>
-      told.includes('Runner: good is off for this chat.'),
-    );
+    await neovim.tells('Runner: good is off for this chat.');
     const [rows] = await neovim.lua<readonly (readonly string[])[]>('return _G.offered');
     t.match(rows?.[0], /^ends +failed +ended with code 4\.$/);
     t.match(rows?.[1], /^good +on +11 tools$/);
     t.match(rows?.[2], /^ {2}echo +The tool echo\.$/);
-    runner.say('Two.');
-    await neovim.lua("vim.cmd.RunnerChat('two')");
-    await neovim.until<string>(text, says('Two.'));
+    await chat({ runner, neovim }, 'two', 'Two.');
     await neovim.until(isFree);
     t.equal(lastBody(runner.bodies('/api/chat')).tools, undefined);
     t.equal((await neovim.lua<string>(text)).match(/^\*.*\*$/gm)?.length, 1, 'it is said once');
@@ -401,8 +357,7 @@ t.test('tools in the chat', parts, async (t) => {
     const { url } = await startAuthorizationPeer(t);
     const { neovim } = await start([], { setup: { mcpServers: { web: { url } } } });
     await neovim.lua('_G.opened = {} vim.ui.open = function(url) table.insert(_G.opened, url) end');
-    const told = (part: string) =>
-      neovim.until<readonly string[]>('return _G.told', (all) => all.some((each) => each.includes(part)));
+    const told = (part: string) => neovim.tells(part);
     const address = async () => {
       await neovim.lua('_G.told = {}');
       const shown = await neovim.until<string>(text, says('Open this address in your browser:\n\nhttp'));
@@ -487,9 +442,7 @@ t.test('the chat keeps working whatever the user edits', parts, async (t) => {
     t.match(await neovim.lua(text), new RegExp(`\\n${word}!\\n+## You\\n\\n$`), word);
     return messages.length;
   };
-  runner.say('first!');
-  await neovim.lua("vim.cmd.RunnerChat('first')");
-  await neovim.until<string>(text, says('first!'));
+  await chat({ runner, neovim }, 'first', 'first!');
   await neovim.until(isFree);
   const whole = await neovim.lua<string>(text);
 
@@ -517,9 +470,7 @@ t.test('the chat keeps working whatever the user edits', parts, async (t) => {
   await neovim.type('ggdG');
   await ask('six', 'isix<Esc><CR>');
   await neovim.lua('vim.bo.modifiable = false');
-  runner.say('seven!');
-  await neovim.lua("vim.cmd.RunnerChat('seven')");
-  await neovim.until<string>(text, says('seven!'));
+  await chat({ runner, neovim }, 'seven', 'seven!');
   await neovim.until(isFree);
   t.equal(await neovim.lua('return vim.bo.modifiable'), false);
   await neovim.lua('vim.bo.modifiable = true');
@@ -537,9 +488,7 @@ t.test('the chat keeps working whatever the user edits', parts, async (t) => {
   await ask('next', '<CR>');
 
   await neovim.type('<CR>');
-  await neovim.until<readonly string[]>('return _G.told', (told) =>
-    told.includes('Runner: There is nothing to send. Type below the last "## You".'),
-  );
+  await neovim.tells('Runner: There is nothing to send. Type below the last "## You".');
   t.ok(whole.startsWith('## You\n\nfirst\n'));
 });
 
@@ -859,27 +808,6 @@ t.test('text typed while a model is looked up stays, and <C-c> ends the lookup',
   t.equal(await neovim.lua(text), '## You\n\nsecond\n\n## able:latest\n\nHello.\n\n## You\n\nthird ');
   await neovim.type('more');
   await neovim.until<string>(text, (now) => now.endsWith('\nthird more'));
-});
-
-t.test('the loading of a model is shown', parts, async (t) => {
-  const { runner, neovim } = await startWithRunner(t, { runner: { models } });
-  runner.hang();
-  await neovim.lua("vim.cmd.RunnerChat('hello')");
-  await neovim.until<string>('return vim.wo.winbar', says('Loading'));
-  await runner.waitFor(({ path, body }) => path === '/api/chat' && body !== undefined);
-  await neovim.lua('vim.cmd.RunnerCancel()');
-  await neovim.until(isFree);
-
-  // What comes while somebody types cannot be folded before that is over.
-  runner.say('Hello.', { thinking: 'One.\nTwo.', firstByteAfter: 100 });
-  await neovim.type('Giagain<C-s>next');
-  await neovim.until<string>(text, says('Hello.'));
-  await neovim.until(isFree);
-  await neovim.lua('vim.cmd.redraw()');
-  const thought = "return vim.fn.foldclosed(vim.fn.search('^> One', 'nb')) > 0";
-  t.equal(await neovim.lua(thought), false);
-  await neovim.type('<Esc>');
-  await neovim.until(thought);
 });
 
 t.test('the chat model is that of setup, or the last choice', parts, async (t) => {

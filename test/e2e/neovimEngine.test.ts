@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { isAlive } from '../../daemon/engine/engineFile.ts';
+import { isAlive } from '../../daemon/base/processLocks.ts';
 import { sampleModel } from '../support/engineProcess.ts';
 import { type Neovim, startNeovim } from '../support/neovim.ts';
 import { choosing, startWithRunner, text } from '../support/neovimChat.ts';

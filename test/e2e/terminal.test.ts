@@ -126,28 +126,6 @@ t.test('a piped prompt gets the answer on standard output, and nothing else', as
   const both = await run(['chat', '--server', url, 'Explain', 'this:'], { input: 'some code' });
   t.equal(both.code, 0);
   t.match(asked[1] ?? '', /^Explain this:\n\nsome code$/);
-  const json = await run(['chat', '--json', '--server', url], { input: 'hello' });
-  t.equal(json.code, 0);
-  const events = json.events();
-  t.equal(
-    events
-      .filter(({ event }) => event === 'text')
-      .map(({ text }) => text)
-      .join(''),
-    '# Hi\na < b',
-  );
-  t.equal(
-    events
-      .filter(({ event }) => event === 'thinking')
-      .map(({ text }) => text)
-      .join(''),
-    'hm',
-  );
-  t.match(events.at(-1), {
-    event: 'done',
-    finishReason: 'stop',
-    message: { content: '# Hi\na < b', thinking: 'hm' },
-  });
 });
 
 t.test('an error is a sentence on standard error, an exit code and the last event', async (t) => {
@@ -159,19 +137,6 @@ t.test('an error is a sentence on standard error, an exit code and the last even
   t.equal(plain.code, 1);
   t.match(plain.stdout, /^half/);
   t.match(plain.stderr, /unexpectedly stopped/);
-  const json = await run(['chat', '--json', '--server', url], { input: 'hello' });
-  t.equal(json.code, 1);
-  t.match(json.events().at(-1), {
-    event: 'error',
-    kind: 'runner-failed',
-    retryable: true,
-    partial: { content: 'half' },
-  });
-  t.match(json.stderr, /unexpectedly stopped/);
-  const nobody = await run(['chat', '--server', 'http://127.0.0.1:9'], { input: 'hello' });
-  t.equal(nobody.code, 1);
-  t.match(nobody.stderr, /127\.0\.0\.1:9/);
-  t.notMatch(nobody.stderr, /practice/i, 'a server that was named is not replaced');
   const unread = spawn(process.execPath, [terminalPath, 'nonsense'], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -225,32 +190,6 @@ t.test('an interrupt cuts the answer, keeps it and ends with 130', where('sh'), 
   t.match(cut.stdout, /^begun and going/);
   await closed;
   t.pass('the runner saw it');
-});
-
-t.test('models and doctor', async (t) => {
-  const url = await startRunner((response) => response.end());
-  const table = await run(['models', '--server', url]);
-  t.equal(table.code, 0);
-  t.match(
-    table.stdout,
-    /hf\.co\/a-rather-long-owner\/an-even-longer-model-name-GGUF:Q4_K_M/,
-    'a name is never cut',
-  );
-  const rows = (await run(['models', '--server', url, '--json'])).events();
-  t.match(rows, [
-    {
-      name: 'm:latest',
-      capabilities: { thinking: { value: true } },
-      context: { allocated: 4096, maximum: 32768 },
-    },
-    { name: /^hf/ },
-  ]);
-  const well = await run(['doctor', '--server', url]);
-  t.equal(well.code, 0, well.stdout);
-  t.match(well.stdout, /1\.2\.3/);
-  const ill = await run(['doctor', '--server', 'http://127.0.0.1:9', '--json']);
-  t.equal(ill.code, 1);
-  t.ok(ill.events().length > 1);
 });
 
 t.test('a conversation in a real terminal', needs('tmux'), async (t) => {

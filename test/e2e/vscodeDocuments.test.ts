@@ -6,6 +6,7 @@ import {
   endEditors,
   type Host,
   offeredServers,
+  run,
   startEditor,
 } from '../support/editor.ts';
 import { startMcpStandIn } from '../support/mcpStandIn.ts';
@@ -195,12 +196,8 @@ function refusals({ seen, argument }: Host<string>): readonly string[] {
   return seen.notifications.filter((one) => one.includes(argument) && /does not accept the token/.test(one));
 }
 
-function run(editor: Editor, command: string): Promise<unknown> {
-  return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);
-}
-
 function startServers(editor: Editor): Promise<unknown> {
-  return editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.mcp.startServer', '*'));
+  return run(editor, 'workbench.mcp.startServer', '*');
 }
 
 async function restart(editor: Editor): Promise<void> {

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { isAlive } from '../../daemon/engine/engineFile.ts';
+import { isAlive } from '../../daemon/base/processLocks.ts';
 import {
   ask,
-  type Editor,
   editorParts,
   endEditors,
   type Host,
   modelIds,
+  run,
   startEditor,
   transcript,
 } from '../support/editor.ts';
@@ -101,8 +101,10 @@ t.test('a model here, for someone without a runner', needs(...editorParts, 'engi
     await page.locator('.pane .monaco-list-row', { hasText: small }).first().waitFor();
     await page.locator('.statusbar-item').getByText('Runner', { exact: true }).waitFor();
     await done.getByText('Ask @runner', { exact: true }).click();
-    await ask(editor, '@runner What is the capital of France? Answer in one word.');
-    t.match(await transcript(editor, new RegExp(small)), /Paris/);
+    const result = await ask(editor, '@runner What is the capital of France? Answer in one word.');
+    // So small a model need not know: what counts is that it answers.
+    t.match(result, { metadata: { model: small, usage: { completionTokens: Number } } });
+    await transcript(editor, new RegExp(small));
   });
 
   await t.test('what was started can be stopped, and what was fetched deleted', async (t) => {
@@ -148,14 +150,10 @@ t.test('a model here, for someone without a runner', needs(...editorParts, 'engi
     await editor.reload();
     await editor.until(modelIds, { fits: (ids) => ids.includes(small) });
     t.equal(running().pid, pid, 'the setting keeps it running while the window is loaded anew');
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.stopModelHere'));
+    await run(editor, 'runner.stopModelHere');
     await poll(
       async () => isAlive(pid),
       (alive) => !alive,
     );
   });
 });
-
-function run(editor: Editor, command: string): Promise<unknown> {
-  return editor.evaluate(({ vscode, argument }) => vscode.commands.executeCommand(argument), command);
-}

@@ -7,6 +7,7 @@ import {
   editorParts,
   endEditors,
   modelIds,
+  run,
   startEditor,
   transcript,
 } from '../support/editor.ts';
@@ -92,7 +93,7 @@ t.test('what a question to @runner takes along', parts, async (t) => {
   });
 
   await t.test('the prompts that are kept as files', async (t) => {
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await run(editor, 'workbench.action.chat.newChat');
     const prompts = join(editor.data, '..', 'home', '.config', 'runner', 'prompts');
     t.teardown(() => rmSync(prompts, { recursive: true, force: true }));
     const front = 'arguments: [{ name: topic, required: true }]\nmodel: other:1b';

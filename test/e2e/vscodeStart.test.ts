@@ -12,6 +12,7 @@ import {
   modelIds,
   offeredServers,
   pressEnter,
+  run,
   startEditor,
   stepsOf,
   transcript,
@@ -71,7 +72,7 @@ t.test('VS Code starts while the runner is down, with every feature switched on'
 
   await t.test('the views show the address, and its box tries what is typed', async (t) => {
     const { page } = editor;
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    await run(editor, 'runnerModelsLocalView.focus');
     const welcome = page.locator('.pane .welcome-view-content');
     await welcome.getByText('No runner answers at this address.').waitFor();
     await page.locator('.pane-header .description').getByText(gone.url).first().waitFor();
@@ -216,11 +217,6 @@ t.test('nothing is sent to a remote model before the user has allowed it', parts
   t.teardown(() => Promise.all([editor.close(), runner.close(), box.close()]));
   const dialog = editor.page.locator('.monaco-dialog-box');
   const question = dialog.getByText('cloudy:cloud does not run on this machine. Send to https://ollama.com?');
-  const run = (command: string, argument?: unknown) =>
-    editor.evaluate(
-      ({ vscode, argument }) => vscode.commands.executeCommand(argument.command, argument.argument),
-      { command, argument },
-    );
 
   await t.test('the picker and other extensions do not get it', async (t) => {
     t.strictSame(await editor.until(modelIds, { fits: (ids) => ids.length > 0 }), ['mine:1b']);
@@ -255,7 +251,7 @@ t.test('nothing is sent to a remote model before the user has allowed it', parts
 
   await t.test('choosing it asks at once, and consent puts it into the picker', async (t) => {
     await set(editor, 'chatModel', undefined);
-    const choosing = run('runner.chatWithModel', { model: 'cloudy:cloud' });
+    const choosing = run(editor, 'runner.chatWithModel', { model: 'cloudy:cloud' });
     await question.waitFor();
     await dialog.getByText('Send There', { exact: true }).click();
     await choosing;
@@ -266,7 +262,7 @@ t.test('nothing is sent to a remote model before the user has allowed it', parts
 
   await t.test('the same holds for a model of another server, which the picker then chooses', async (t) => {
     await set(editor, 'chatModel', undefined);
-    const choosing = run('runner.chatWithModel', { model: 'far:cloud', server: 'box' });
+    const choosing = run(editor, 'runner.chatWithModel', { model: 'far:cloud', server: 'box' });
     await dialog.getByText('far:cloud does not run on this machine.').waitFor();
     await dialog.getByText('Send There', { exact: true }).click();
     await choosing;
@@ -320,11 +316,11 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
     t.equal(shown.length, 1);
     t.match(shown[0], /^Starting the daemon: .*keepAlive/);
     await editor.page.locator('.statusbar-item').getByText('Runner: offline').waitFor();
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
+    await run(editor, 'runner.doctor');
     const page = await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html);
     t.match(page, /To fix:.* does not start\. .*keepAlive/);
     t.match(page, /command:runner\.openSetting[^>]*>Open the Setting</);
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    await run(editor, 'runnerModelsLocalView.focus');
     await editor.page.locator('.pane').getByText('does not start').first().waitFor();
   });
 
@@ -340,7 +336,7 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
     const origin = new URL(second.url).origin;
     await set(editor, 'host', second.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('second:1b') });
-    void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
+    void run(editor, 'runner.setAccessToken');
     await answerBox(editor.page, 'token-of-the-second');
     await second.waitFor(({ headers }) => headers.authorization === 'Bearer token-of-the-second');
     await set(editor, 'host', first.url);
@@ -376,12 +372,12 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
     const dialog = editor.page.locator('.monaco-dialog-box');
     const question = dialog.getByText(`Send the token to ${origin} over plain http?`);
     const setToken = async (token: string) => {
-      void editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.setAccessToken'));
+      void run(editor, 'runner.setAccessToken');
       await answerBox(editor.page, token);
       await question.waitFor();
     };
     const doctorSays = async (pattern: RegExp) => {
-      await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runner.doctor'));
+      await run(editor, 'runner.doctor');
       t.match(await editor.until(({ seen }) => seen.panels.get('runner.doctor')?.webview.html), pattern);
     };
     await setToken('the-first-token');
@@ -404,7 +400,7 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
   });
 
   await t.test('if the chosen model is gone, another one answers', async (t) => {
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('workbench.action.chat.newChat'));
+    await run(editor, 'workbench.action.chat.newChat');
     await set(editor, 'host', third.url);
     await editor.until(modelIds, { fits: (ids) => ids.includes('third:1b') });
     third.say('I am here in its place.');
@@ -418,7 +414,7 @@ t.test('wrong settings, and changed settings', parts, async (t) => {
     });
     const { url } = spare;
     await spare.close();
-    await editor.evaluate(({ vscode }) => vscode.commands.executeCommand('runnerModelsLocalView.focus'));
+    await run(editor, 'runnerModelsLocalView.focus');
     await set(editor, 'servers', [{ name: 'box', url }]);
     await editor.page
       .getByText(/no answer at http/)

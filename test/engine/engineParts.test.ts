@@ -306,19 +306,6 @@ t.test('what people write never becomes a control token', async (t) => {
   t.equal(count(found), 1, 'only the beginning of the text');
 });
 
-t.test('a text without control tokens is tokenized in one piece', async (t) => {
-  const seen: string[] = [];
-  const tokens = new PromptTokens({
-    ...tokenizer,
-    tokenize: (text, special) => {
-      seen.push(text);
-      return tokenizer.tokenize(text, special);
-    },
-  });
-  tokens.write(() => `<s>${tokens.protect('if (a < b) [x] = y')}<|im_end|>`);
-  t.same(seen, ['<s>if (a < b) [x] = y<|im_end|>']);
-});
-
 t.test('a body is refused with its first mistake', async (t) => {
   const { start, ask } = await libraryWith(t);
   await start();
@@ -382,15 +369,6 @@ t.test(
       { body: { n_predict: 0 }, want: { text: 0, batches: [] } },
       { body: { max_tokens: 1 }, prompt: ones(199), slides: true, want: { text: 1, checkpoints: 1 } },
       { body: { max_tokens: 1 }, prompt: ones(199), want: { text: 1, checkpoints: 0 } },
-      { body: { max_tokens: 1 }, prompt: ones(63), slides: true, want: { text: 1, checkpoints: 0 } },
-      { body: { max_tokens: 1 }, prompt: ones(64), slides: true, want: { text: 1, checkpoints: 1 } },
-      {
-        body: { max_tokens: 1 },
-        prompt: ones(199),
-        kept: ones(198),
-        slides: true,
-        want: { text: 1, checkpoints: 0 },
-      },
     ];
     const bos = firstControl + 2;
     for (const { body, prompt: given = prompt, kept, slides = false, want } of cases) {
@@ -436,65 +414,6 @@ t.test('what a request does not ask for is sampled as llama.cpp does', async (t)
     t.match(found, want);
     t.equal(punishTokens?.().length, last, `the last ${last} tokens are looked at`);
   }
-});
-
-t.test('each form of an answer has its text, its end and what it took', async (t) => {
-  const infill = { prefix: 1, suffix: 2, middle: 3 };
-  const tokens = { bos: null, bosString: '<s>', eosString: '</s>', shouldPrependBosToken: false, infill };
-  const { start, ask, stream, script } = await libraryWith(t, { model: { tokens } });
-  await start();
-  const cut = { max_tokens: 3 };
-  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
-  const timings = {
-    cache_n: Number,
-    prompt_n: Number,
-    prompt_ms: Number,
-    prompt_per_second: Number,
-    predicted_n: 3,
-  };
-  const messages = [{ role: 'user', content: 'hi' }];
-  const chunk = { object: 'chat.completion.chunk', model: 'small', id: /^chatcmpl-/ };
-  const delta = (content: string) => ({
-    ...chunk,
-    choices: [{ index: 0, delta: { content }, finish_reason: null }],
-  });
-  const ended = { ...chunk, choices: [{ delta: {}, finish_reason: 'length' }] };
-  const begun = { ...chunk, choices: [{ delta: { role: 'assistant' }, finish_reason: null }] };
-  const pieces = [begun, delta('a'), delta('a'), delta('a')];
-  const chat = '/v1/chat/completions';
-  const asked = { messages, ...cut };
-  t.match(await stream(chat, asked), [...pieces, { ...ended, timings }, 'data: [DONE]']);
-  const told = await stream(chat, { ...asked, stream_options: { include_usage: true } });
-  t.match(told, [...pieces, ended, { ...chunk, choices: [], usage, timings }, 'data: [DONE]']);
-  t.equal(told.length, 7);
-  script.says = Buffer.from('ok');
-  t.match((await ask(chat, { messages })).value, {
-    ...{ object: 'chat.completion', created: Number, model: 'small', id: /^chatcmpl-/ },
-    choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
-    usage: { ...usage, completion_tokens: 2, total_tokens: 11 },
-  });
-  script.says = undefined;
-  const { created, timings: took } = (await ask(chat, asked)).value;
-  t.ok(Math.abs(Date.now() / 1_000 - created) < 3_600, 'in seconds');
-  t.equal(Math.round(took.predicted_per_second), Math.round((3 / took.predicted_ms) * 1_000));
-  const part = { object: 'text_completion', model: 'small', id: /^cmpl-/ };
-  const text = { ...part, choices: [{ text: 'a', index: 0, finish_reason: null }] };
-  const last = {
-    ...part,
-    choices: [{ text: '', finish_reason: 'length' }],
-    usage: { completion_tokens: 3 },
-    timings,
-  };
-  const completion = { prompt: 'x', ...cut };
-  t.match(await stream('/v1/completions', completion), [text, text, text, last, 'data: [DONE]']);
-  const gap = { input_prefix: 'a', input_suffix: 'z', ...cut };
-  const piece = { index: 0, content: 'a', stop: false };
-  const figures = { tokens_predicted: 3, tokens_evaluated: 5, tokens_cached: 8, truncated: false, timings };
-  const filled = { index: 0, stop: true, stop_type: 'limit', model: 'small', ...figures };
-  const events = await stream('/infill', gap);
-  t.match(events, [piece, piece, piece, { ...filled, content: '' }]);
-  t.equal(events.length, 4, 'without a mark');
-  t.match((await ask('/infill', gap)).value, { ...filled, content: 'aaa' });
 });
 
 t.test('an answer is held to the format or the call that is asked for', async (t) => {
@@ -771,18 +690,6 @@ t.test('what a template can do is found out, and it gets a conversation in that 
     t.strictSame(prompts.abilities, abilities, name);
     t.equal(prompt({ messages: given }).text, want.join('\n'), name);
   }
-  const led = [
-    { role: 'user', content: 'hi' },
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: 'one' },
-    { role: 'user', content: 'two' },
-    { role: 'system', content: 'to nobody' },
-  ];
-  t.equal(
-    promptsOf(noSystem).prompt({ messages: led }).text,
-    'user: hi\nuser: Be brief.\n\none\nuser: two',
-    'only what the user says next has it',
-  );
   const { prompts, prompt } = promptsOf(all);
   const everything = { ...none, tools: true, calls: true, objectArguments: true };
   t.strictSame(prompts.abilities, everything);
@@ -814,12 +721,6 @@ t.test('what a template can do is found out, and it gets a conversation in that 
   const controlsIn = (found: readonly Token[]) => found.filter((token) => token >= firstControl).length;
   t.equal(controlsIn(written.tokens), 2, 'that of the template, and the beginning');
   const [user] = [{ role: 'user', content: 'hi' }];
-  for (const more of [{}, { tools: [] }, { tools, tool_choice: 'none' }])
-    t.strictSame(JSON.parse(prompt({ messages: [user], ...more }).text), {
-      ...marks,
-      messages: [user],
-      tools: null,
-    });
 
   for (const [end, opened] of [
     ['<think>', '<think>'],
@@ -830,11 +731,6 @@ t.test('what a template can do is found out, and it gets a conversation in that 
     ['<tool>', ''],
   ] as const)
     t.equal(promptsOf(() => end).prompt({ messages: [user] }).opened, opened, end);
-  for (const source of [null, ' ', 5, 'broken']) {
-    const { prompts: usual, made } = promptsOf(all, source);
-    t.match(usual.source, /^\{% for message in messages %\}/, String(source));
-    t.strictSame([usual.stops, made.at(-1)], [['<|im_end|>'], usual.source]);
-  }
   t.strictSame([prompts.source, prompts.stops], ['any', []]);
   const refusing = promptsOf(() => {
     throw new Error('Roles must alternate');
@@ -884,16 +780,6 @@ t.test('a model is loaded once, as it was asked for', async (t) => {
   ]);
   await start({ context: 300, threads: 2 });
   t.strictSame(asked.at(-1), { contextSize: { max: 300 }, batchSize: 64, threads: 2 });
-  const one = await libraryWith(t, { llama: { cpuMathCores: 1 }, model: { trainContextSize: 500 } });
-  await one.start();
-  t.equal(one.said.at(-1), 'ready PORT 500 500', 'never more than it was trained for');
-  t.strictSame(one.asked.at(-1), { contextSize: { max: 500 }, batchSize: 64, threads: 1 });
-  const large = await libraryWith(t, {
-    model: { trainContextSize: 100_000 },
-    context: { contextSize: 8_192 },
-  });
-  await large.start();
-  t.match(large.asked.at(-1), { contextSize: { max: 8_192 } });
   for (const wrong of [{ key: 'short' }, { context: 0 }, { threads: 0.5 }])
     await t.rejects(start(wrong), { message: new RegExp(Object.keys(wrong)[0] ?? '') });
 });
@@ -1064,23 +950,6 @@ t.test('the engine answers as the server of llama.cpp does', async (t) => {
     [{ content: 'a', add_special: true }, [firstControl + 2, 97]],
   ] as const)
     await same(ask('/tokenize', body), { value: { tokens } });
-  const whole = (await ask('/v1/chat/completions', { messages, max_tokens: 3 })).value;
-  t.match(whole, {
-    ...{ object: 'chat.completion', model: 'small' },
-    choices: [{ message: { role: 'assistant', content: 'aaa' }, finish_reason: 'length' }],
-    usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17 },
-  });
-  t.match((await ask('/v1/completions', { prompt: 'ab', max_tokens: 1 })).value, {
-    ...{ object: 'text_completion', model: 'small', choices: [{ text: 'a', finish_reason: 'length' }] },
-    usage: { prompt_tokens: 3 },
-  });
-  await same(
-    ask('/infill', { input_prefix: 'a', input_suffix: 'b' }),
-    failure(
-      ...([501, 'not_supported_error'] as const),
-      'Infill is not supported by this model: it lacks the tokens for it.',
-    ),
-  );
   const long = { prompt: 'x'.repeat(599) };
   await same(
     ask('/v1/completions', long),

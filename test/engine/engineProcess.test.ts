@@ -6,9 +6,9 @@ import t from 'tap';
 import { ChatPrompts } from '../../daemon/engine/process/chatPrompt.ts';
 import { type NativeModelHandle, openLibrary, type Token } from '../../daemon/engine/process/library.ts';
 import { PromptTokens } from '../../daemon/engine/process/promptTokens.ts';
-import { createTransport } from '../../daemon/runner/http/transport.ts';
-import { recognise } from '../../daemon/runner/recognise.ts';
+import { Transport } from '../../daemon/runner/http/transport.ts';
 import type { ChatRequest, Runner } from '../../daemon/runner/runner.ts';
+import { recognise } from '../../daemon/runner/servers.ts';
 import { type EngineProcess, sampleModel, startEngine } from '../support/engineProcess.ts';
 import { needs, places } from '../support/parts.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
@@ -483,8 +483,12 @@ const templates = [
 async function connect(engine: EngineProcess): Promise<Runner> {
   const headers = async () => ({ authorization: `Bearer ${engine.key}` });
   const timeouts = { connect: 5_000, list: 10_000, firstByte: 60_000, idle: 60_000 };
-  const transport = createTransport({ server: 'default', url: engine.url(), timeouts, headers });
-  return (await recognise({ name: 'default', url: engine.url() }, transport, never)).runner;
+  const transport = new Transport({
+    server: { name: 'default', url: engine.url() },
+    timeouts,
+    headersFor: headers,
+  });
+  return (await recognise(transport, never)).runner;
 }
 
 /** The events of a stream, without its mark. */

@@ -1,13 +1,11 @@
-import { EventEmitter } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { countTokens } from '../../daemon/practice/exchange.ts';
 import { startPracticeRunner } from '../../daemon/practice/practiceRunner.ts';
-import { countTokens } from '../../daemon/practice/speech.ts';
 import { failsWith } from '../support/failsWith.ts';
-import { createRequestLog } from '../support/runner/requestLog.ts';
 import type { Piece } from '../support/runner/scriptedSpeech.ts';
 import { type StandInOptions, startStandIn } from '../support/runnerStandIn.ts';
 import { settled } from '../support/waiting.ts';
@@ -120,26 +118,6 @@ t.test('what can be asked about are guides, not references', async (t) => {
   t.match(message.content, /Ask me about:\n\n- The guide$/);
 });
 
-t.test('an answer names up to two other sections that fit', async (t) => {
-  const more = (headings: string) => `There is more in ${headings}.`;
-  for (const { name, headings, want } of [
-    { name: 'no other', headings: ['Apples'], want: '> Apples are red.' },
-    { name: 'one other', headings: ['Apples', 'Pears'], want: more('`a.md`, “Pears”') },
-    {
-      name: 'three others',
-      headings: ['Apples', 'Pears', 'Plums', 'Cherries'],
-      want: more('`a.md`, “Pears” and `a.md`, “Plums”'),
-    },
-  ]) {
-    const docs = await emptyFolder(t);
-    const sections = headings.map((heading) => `# ${heading}\n\nApples are red.\n`);
-    await writeFile(join(docs, 'a.md'), sections.join('\n'));
-    const { chat } = await start(t, { docs });
-    const { message } = await chat({ messages: [{ role: 'user', content: 'apples' }] });
-    t.ok(message.content.endsWith(want), `${name}: ${message.content}`);
-  }
-});
-
 t.test('an internal error is answered as long as no answer has begun', async (t) => {
   const speak = async function* (): AsyncGenerator<Piece> {
     yield { kind: 'text', text: 'begun' };
@@ -216,16 +194,6 @@ t.test('a client that does not read pauses the answer', async (t) => {
   sent.destroy();
 });
 
-t.test('a script may split writes anywhere', async (t) => {
-  const { standIn } = await start(t);
-  const lines = [{ text: 'ä€😀' }, { done: true }];
-  standIn.rawLines(lines, { cut: 3 });
-  const sent = open(standIn.url, { model: 'practice', messages: [{ role: 'user', content: 'x' }] });
-  const chunks = await sent.chunks();
-  t.ok(chunks.length > 3, `${chunks.length} reads`);
-  t.equal(Buffer.concat(chunks).toString(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-});
-
 t.test('an unload is answered before it is complete', async (t) => {
   const clock = handClock();
   const { ask, running } = await start(t, { unloadTakes: 60, now: clock.now });
@@ -270,25 +238,6 @@ t.test('a pull continues where it was interrupted', async (t) => {
   t.match(lines.at(-1), { status: 'success' });
   const { models } = await ask('/api/tags');
   t.equal(models[0]?.name, 'practice-guest:latest');
-});
-
-t.test('the weights arrive in steps, and what fits in one step has no line without bytes', async (t) => {
-  const step = 262_144;
-  const catalog = [step, step + 1].map((size) => ({ name: `of-${size}`, size }));
-  const { standIn } = await start(t, { catalog });
-  const completed = async (model: string) => {
-    const response = await fetch(`${standIn.url}/api/pull`, {
-      method: 'POST',
-      body: JSON.stringify({ model }),
-    });
-    const lines = (await response.text()).trim().split('\n');
-    return lines
-      .map((line) => JSON.parse(line))
-      .filter(({ total }) => total >= step)
-      .map((line) => line.completed);
-  };
-  t.strictSame(await completed(`of-${step}`), [step]);
-  t.strictSame(await completed(`of-${step + 1}`), [undefined, step, step + 1]);
 });
 
 t.test('a prompt that does not fit is refused only on request', async (t) => {
@@ -448,131 +397,6 @@ async function emptyFolder(t: Tap): Promise<string> {
   t.teardown(() => rm(folder, { recursive: true }));
   return folder;
 }
-
-t.test('only the newest requests are remembered', async (t) => {
-  const log = createRequestLog(Date.now, () => undefined);
-  for (let n = 0; n < 12_000; n++) {
-    const incoming = { method: 'GET', url: `/${n}`, headers: {} } as IncomingMessage;
-    const { request } = log.watch(incoming, new EventEmitter() as ServerResponse);
-    request.body = 'text';
-  }
-  t.equal(log.requests.length, 10_000);
-  t.equal(log.requests.at(-1)?.path, '/11999');
-  t.equal(log.requests.filter(({ body }) => body !== undefined).length, 1_000);
-});
-
-/** The answers of the practice model about two pages, in JSON where that is asked for. */
-async function startWithPages(t: Tap) {
-  const docs = await emptyFolder(t);
-  await mkdir(join(docs, 'sub'));
-  await writeFile(join(docs, 'pets.md'), pets);
-  const birds = '---\r\ntype: reference\r\n---\r\n# Birds\r\n\r\nBirds sing. Cats hunt them.\r\n';
-  await writeFile(join(docs, 'sub', 'birds.md'), birds);
-  const { chat, ask } = await start(t, { docs });
-  const said = async (content: string, more: object = {}) => {
-    const { message } = await chat({ messages: [{ role: 'user', content }], ...more });
-    return message;
-  };
-  return { said, ask, chat };
-}
-
-t.test('a question calls the tool that it names, or the one that fits it best', async (t) => {
-  const { said } = await startWithPages(t);
-  const tool = (name: string, description = '') => ({
-    type: 'function',
-    function: { name, description, parameters: {} },
-  });
-  const tools = [
-    tool('list_tabs', 'Lists the open tabs.'),
-    tool('get_weather', 'The weather in a city today.'),
-    ...[tool('countLines', 'Counts.'), tool('_run'), tool('ping')],
-  ];
-  for (const [question, want] of [
-    ['What is the weather in the city today?', 'get_weather'],
-    ['Please fetch the open tabs.', 'list_tabs'],
-    ['Call get_weather in the list of cities.', 'get_weather'],
-    ['Can you count the lines?', 'countLines'],
-    ['count and list the tabs', 'list_tabs'],
-    ['Use any tool.', 'list_tabs'],
-    ['Use the abacus.', undefined],
-    ['Now _run it.', '_run'],
-    ['Ping', 'ping'],
-    ['Is it pinging?', undefined],
-    ['How is your city?', undefined],
-  ] as const) {
-    const { tool_calls: calls = [] } = await said(question, { tools });
-    t.match(calls, want === undefined ? [] : [{ function: { name: want } }], question);
-    t.equal(calls.length, want === undefined ? 0 : 1, question);
-  }
-});
-
-t.test('what must have a form is made of the question', async (t) => {
-  const { said } = await startWithPages(t);
-  const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) });
-  const text = (name: string) => object({ [name]: { type: 'string' } });
-  const { parameters } = weather.function;
-  for (const [format, question, want] of [
-    ['json', 'cats', { note: 'Practice runner, not a language model.' }],
-    [{ type: 'integer' }, 'How many?', 1],
-    [{ type: 'integer' }, 'Take 3', 3],
-    [{ type: 'number' }, 'About -2.5, please', -2.5],
-    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 3', 5],
-    [{ type: 'integer', minimum: 5, maximum: 9 }, 'Take 30', 9],
-    [{ type: 'boolean' }, 'Is it?', true],
-    [{ type: ['null', 'array'], items: { const: 'x' } }, 'A list', ['x']],
-    [{ anyOf: [{ type: 'boolean' }, { type: 'string' }] }, 'Any', true],
-    [{ oneOf: [{ default: 7 }] }, 'One', 7],
-    [{ enum: ['red', 'green'] }, 'Is it Green?', 'green'],
-    [{ enum: ['', 'red'] }, 'Is it blue?', ''],
-    [{ type: 'string' }, ' Say "well done" now ', 'well done'],
-    [{ type: 'string' }, 'x'.repeat(300), 'x'.repeat(200)],
-    [
-      { type: 'object', properties: { days: { type: 'integer' }, word: { type: 'string' } } },
-      'Take 3',
-      { days: 3 },
-    ],
-    [parameters, 'in Oslo, unit F', { city: 'Oslo', unit: 'F' }],
-    [parameters, 'Weather in Oslo, says Anna', { city: 'Oslo' }],
-    [text('url'), 'Read https://a.example/b now', { url: 'https://a.example/b' }],
-    [text('link'), 'Read it', { link: 'https://example.org/' }],
-    [text('path'), 'Open docs/USAGE.md', { path: 'docs/USAGE.md' }],
-    [text('folder'), 'List "all of it"', { folder: 'all of it' }],
-    [text('file'), 'Open it', { file: 'README.md' }],
-    [text('city'), 'How warm is it in San José?', { city: 'San José' }],
-    [text('town'), 'How warm is it?', { town: 'Cologne' }],
-    [text('town'), 'Which is warm, Rome or Oslo?', { town: 'Oslo' }],
-  ] as const)
-    t.strictSame(JSON.parse((await said(question, { format })).content), want, question);
-});
-
-const pets = `---
-title: x
----
-Before any heading.
-
-# Cats \`purr\`
-
-Cats sleep a lot:
-
-- at night
-- at noon
-  
-Cats eat fish.
-
-~~~sh
-# no heading
-\`\`\`
-
-feed cats
-~~~~
-
-## Dogs
-
-Dogs bark at cats.
-####### no heading
-
-### Empty
-`;
 t.test('a folder of pages is read once, within bounds', async (t) => {
   const docs = await emptyFolder(t);
   for (let at = 0; at <= 200; at += 1)
@@ -589,52 +413,6 @@ t.test('a folder of pages is read once, within bounds', async (t) => {
   t.match(await thought('zebra'), /Nothing fits/, 'the end of a long one is left out');
   await rm(join(docs, '199.md'));
   t.match(await thought('word199'), /Best match: `199\.md`/, 'once');
-});
-
-t.test('what a request may say of memory, and how a model is shown', async (t) => {
-  const { ask, running } = await start(t);
-  for (const [value, seconds] of [
-    [1.5, 1.5],
-    ['1h30m', 5_400],
-    ['1m2s3ms', 62.003],
-    ['5m', 300],
-    ['-1s', Number.POSITIVE_INFINITY],
-    [-1, Number.POSITIVE_INFINITY],
-    [0, 0],
-    ['0', 0],
-  ] as const) {
-    const reason = seconds === 0 ? 'unload' : 'load';
-    for (const body of [{}, { messages: [] }]) {
-      const path = 'messages' in body ? '/api/chat' : '/api/generate';
-      const said = await ask(path, { model: 'practice', keep_alive: value, ...body });
-      t.match(said, { done: true, done_reason: reason }, `${path} ${value}`);
-    }
-    const [model] = await running();
-    const left = model ? (Date.parse(model.expires_at) - Date.now()) / 1_000 : 0;
-    if (seconds === Number.POSITIVE_INFINITY) t.ok(left > 1e9, String(value));
-    else t.ok(Math.abs(left - seconds) < 5, `${value}: ${left}`);
-  }
-  for (const value of ['300', 'soon', true, ''])
-    t.type(
-      (await ask('/api/generate', { model: 'practice', keep_alive: value })).error,
-      'string',
-      String(value),
-    );
-  for (const [system, want] of [
-    ['two words', 'two words'],
-    ['with "quotes"', 'with "quotes"'],
-    ['two\nlines', '"two\nlines"'],
-    [' blanks ', '" blanks "'],
-    ['"two"\nlines', '""""two"\nlines"""'],
-  ] as const) {
-    await ask('/api/create', { model: 'mine', from: 'practice', system, stream: false });
-    t.match(
-      (await ask('/api/show', { model: 'Registry.ollama.ai/library/MINE:latest' })).modelfile,
-      `\nSYSTEM ${want}\n`,
-    );
-  }
-  for (const name of ['a/', ':x', 'm:', 'a b', 'a/b/c/d', 'm@sha256:1'])
-    t.match((await ask('/api/show', { model: name })).error, /invalid|not found/, name);
 });
 
 t.test(

@@ -127,14 +127,7 @@ export const serverReplies: Readonly<Record<string, readonly ServerReply[]>> = {
   ],
   'deepseek-v4, v4.1 (sglang deepseekv41_detector.py, vllm deepseek_v41.py)': [
     ...[
-      '｜DSML｜',
-      '｜DSML｜ ',
-      '|DSML|',
-      '|DSML| ',
-      ' | DSML | ',
-      ' ｜ DSML ｜ ',
-      '||DSML||',
-      'DSML',
+      ...['｜DSML｜', '｜DSML｜ ', '|DSML|', '|DSML| ', ' | DSML | ', ' ｜ DSML ｜ ', '||DSML||', 'DSML'],
       '｜GCML｜',
     ].flatMap((bars) => [
       ...['tool_calls', 'function_calls', 'calls'].map((name) => ({

@@ -1,17 +1,17 @@
 import t from 'tap';
 import { isBlank } from '../../daemon/stream/characters.ts';
 import { CodeTracker } from '../../daemon/stream/codeTracker.ts';
-import { TagEnd } from '../../daemon/stream/elementEnd.ts';
+import { TagEnd } from '../../daemon/stream/elements.ts';
 import { OpeningTable } from '../../daemon/stream/openingTable.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { profileForModel, type StreamProfile } from '../../daemon/stream/profile.ts';
 import { coerceArguments, missingArguments, RequestTools } from '../../daemon/stream/requestTools.ts';
 import {
   afterLeadingThinking,
-  createStreamParser,
-  createThinkingQuote,
   type StreamEvent,
+  StreamParser,
   stripThinkingQuotes,
+  ThinkingQuote,
   takeLeadingBlocks,
 } from '../../daemon/stream/stream.ts';
 
@@ -76,11 +76,6 @@ const dropped = { dropContextTags: true };
 /** What a model that thinks writes, and what is read of it; in all else it is like any other. */
 const thinkingCases: readonly Omit<Case, 'profile'>[] = [
   {
-    name: 'a mark of thinking at a line of the answer',
-    input: 'Yes.\n\n[THINK]hm[/THINK]\nNo.',
-    want: ['Yes.\n\n', { think: 'hm' }, 'No.'],
-  },
-  {
     name: 'a mark of thinking after blanks on its line',
     input: 'Yes.\n  [THINK]hm[/THINK]\nNo.',
     want: ['Yes.\n  ', { think: 'hm' }, '\nNo.'],
@@ -90,66 +85,12 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     input: 'Yes. [THINK]hm[/THINK]',
     want: ['Yes. [THINK]hm[/THINK]'],
   },
-  { name: 'a block after text', input: 'A\n<think>x</think>\nB', want: ['A\n', { think: 'x' }, 'B'] },
-  {
-    name: 'a block before text, and one after it',
-    input: '<think>x</think>\n\nA\n<think>y</think>\nB',
-    want: [{ think: 'x' }, 'A\n', { think: 'y' }, 'B'],
-  },
   {
     name: 'several blocks in a row, of several names, with attributes and in capitals',
     input: 'A\n<think>x</think>\n<THINKING a="b>c">y</THINKING> <reasoning>z</reasoning>\nB',
     want: ['A\n', { think: 'xyz' }, 'B'],
   },
-  {
-    name: 'a block that never closes',
-    input: 'A\n<think>x\ny',
-    want: ['A\n', { think: 'x\ny' }, { warn: 'unclosed-thinking' }],
-  },
-  { name: 'an open tag at the end', input: 'A\n<think>', want: ['A\n', { warn: 'unclosed-thinking' }] },
   { name: 'half an open tag at the end', input: 'A\n<think', want: ['A\n<think'] },
-  {
-    name: 'a tag in mid-line is a mention, and its close tag too',
-    input: 'The <think> tag and </think> end.\n<think>x</think>\nB',
-    want: ['The <think> tag and </think> end.\n', { think: 'x' }, 'B'],
-  },
-  {
-    name: 'a tag in a fence is code',
-    input: 'A\n```\n<think>x</think>\n```\nB',
-    want: ['A\n```\n<think>x</think>\n```\nB'],
-  },
-  { name: 'a tag in a line of inline code is code', input: 'A `b\n<think>` c', want: ['A `b\n<think>` c'] },
-  {
-    name: 'a tag in indented code is code',
-    input: 'A\n\n    <think>x</think>\nB',
-    want: ['A\n\n    <think>x</think>\nB'],
-  },
-  {
-    name: 'a tag that a quote or a list item begins with is text',
-    input: 'A\n> <think>x</think>\n- <think>y</think>\nB',
-    want: ['A\n> <think>x</think>\n- <think>y</think>\nB'],
-  },
-  {
-    name: 'an element whose name goes on is text',
-    input: 'A\n<thinker>x</thinker>\nB',
-    want: ['A\n<thinker>x</thinker>\nB'],
-  },
-  { name: 'paragraphs stay apart', input: 'A\n<think>x</think>\n\nB', want: ['A\n', { think: 'x' }, '\nB'] },
-  {
-    name: 'the indentation after it stays',
-    input: '1. A\n<think>x</think>\n   ```py\n   a\n   ```',
-    want: ['1. A\n', { think: 'x' }, '   ```py\n   a\n   ```'],
-  },
-  {
-    name: 'blanks before it indent nothing else',
-    input: 'A\n  <think>x</think>  \n  B',
-    want: ['A\n  ', { think: 'x' }, '  \n  B'],
-  },
-  {
-    name: 'text on the line of its close tag',
-    input: 'A\n<think>x</think>    B\n```\n<think>\n```',
-    want: ['A\n', { think: 'x' }, 'B\n```\n<think>\n```'],
-  },
   {
     name: 'a close tag that is quoted inside, and a fence inside',
     input: 'A\n<think>use `</think>`\n```\nx</think>\nB',
@@ -164,11 +105,6 @@ const thinkingCases: readonly Omit<Case, 'profile'>[] = [
     name: 'in the line of a tool call',
     input: `A\n<tool_call>${json}</tool_call> <think>x</think> B`,
     want: ['A\n', cologne, ' <think>x</think> B'],
-  },
-  {
-    name: 'lines that end with a carriage return',
-    input: 'A\r\n<think>x</think>\r\nB',
-    want: ['A\r\n', { think: 'x' }, 'B'],
   },
   { name: 'nothing between the tags', input: 'A\n<think></think>\n<think/>\nB', want: ['A\nB'] },
 ];
@@ -185,83 +121,14 @@ const cases: readonly Case[] = [
     profile: profileForModel('any', true),
   })),
   {
-    name: 'a block after text of a model that is not known to think is text',
-    input: 'A\n<think>x</think>\nB',
-    want: ['A\n<think>x</think>\nB'],
-  },
-  { name: 'prose', input: 'Hello there.\n\nMore.', want: ['Hello there.\n\nMore.'] },
-  {
     name: 'code without a fence',
     input: 'if (a < b) { return 1; }\nfor (; i < n; i++)',
     want: ['if (a < b) { return 1; }\nfor (; i < n; i++)'],
   },
   {
-    name: 'a placeholder',
-    input: 'git clone git@host:<user>/<repo>.git\nThen',
-    want: ['git clone git@host:<user>/<repo>.git\nThen'],
-  },
-  {
-    name: 'HTML',
-    input: '<!DOCTYPE html><div><br><p>hi</p></div> after',
-    want: ['<!DOCTYPE html><div><br><p>hi</p></div> after'],
-  },
-  {
-    name: 'tags are not rewritten',
-    input: '<a href="x"><br/> x <- c(1)',
-    want: ['<a href="x"><br/> x <- c(1)'],
-  },
-  { name: 'a < at the end', input: 'a <', want: ['a <'] },
-  { name: 'surrogate pairs and CRLF', input: 'é𝄞\r\n日本', want: ['é𝄞\r\n日本'] },
-
-  { name: 'thinking', input: '<think>abc</think>def', want: [{ think: 'abc' }, 'def'] },
-  { name: 'each thinking tag', input: '<reasoning>abc</reasoning>def', want: [{ think: 'abc' }, 'def'] },
-  {
-    name: 'white space around the tags goes with them',
-    input: ' \n<think>\n abc</think>\n\n def',
-    want: [{ think: 'abc' }, 'def'],
-  },
-  {
     name: 'Unicode white space goes with them too',
     input: '\u00a0<think>\u3000a</think>\u00a0b',
     want: [{ think: 'a' }, 'b'],
-  },
-  {
-    name: 'a tag with attributes, blanks and capitals',
-    input: '<THINK type="a>b" >x</Think >y',
-    want: [{ think: 'x' }, 'y'],
-  },
-  { name: 'a false end', input: '<think>a</thing>b</think>c', want: [{ think: 'a</thing>b' }, 'c'] },
-  {
-    name: 'content before the tag makes it prose',
-    input: '  abc <think>def</think>',
-    want: ['  abc <think>def</think>'],
-  },
-  { name: 'leading white space without a tag', input: '  abc', want: ['  abc'] },
-  { name: 'empty thinking', input: '<think></think>a', want: ['a'] },
-  {
-    name: 'a mention inside does not nest',
-    input: '<think>the <think> tag</think>answer',
-    want: [{ think: 'the <think> tag' }, 'answer'],
-  },
-  {
-    name: 'a quoted close tag inside is a mention',
-    input: '<think>use `</think>` last</think>answer',
-    want: [{ think: 'use `</think>` last' }, 'answer'],
-  },
-  {
-    name: 'a quoted tag in the answer is a mention',
-    input: 'Write `<think>` first.',
-    want: ['Write `<think>` first.'],
-  },
-  {
-    name: 'a second block before the answer',
-    input: '<think>a</think>\n<think>b</think>c',
-    want: [{ think: 'ab' }, 'c'],
-  },
-  {
-    name: 'a second block after the answer is text',
-    input: '<think>a</think>b\n<think>c</think>',
-    want: [{ think: 'a' }, 'b\n<think>c</think>'],
   },
   {
     name: 'a second block after the answer, interleaved',
@@ -270,36 +137,14 @@ const cases: readonly Case[] = [
     profile: profileForModel('qwen3-vl', false),
   },
   {
-    name: 'thinking that never closes',
-    input: '<think>abc',
-    want: [{ think: 'abc' }, { warn: 'unclosed-thinking' }],
-  },
-  {
     name: 'thinking that ends in half a tag',
     input: '<think>abc</thi',
     want: [{ think: 'abc</thi' }, { warn: 'unclosed-thinking' }],
   },
   {
-    name: 'a fence inside thinking hides nothing',
-    input: '<think>```\ncode</think>answer',
-    want: [{ think: '```\ncode' }, 'answer'],
-  },
-  {
-    name: 'a prefilled start',
-    input: 'abc</think>\n\ndef',
-    want: [{ think: 'abc' }, 'def'],
-    options: startsInThinking,
-  },
-  {
     name: 'a prefilled start that the model repeats',
     input: '<think>\nabc</think>\n\ndef',
     want: [{ think: 'abc' }, 'def'],
-    options: startsInThinking,
-  },
-  {
-    name: 'a prefilled start with nothing in it',
-    input: '\n\n</think>\n\ndef',
-    want: ['def'],
     options: startsInThinking,
   },
   {
@@ -313,11 +158,6 @@ const cases: readonly Case[] = [
     want: [{ think: 'a `<think>` b' }, 'c </think> d'],
   },
   {
-    name: 'only a close tag, which begins a line',
-    input: 'abc\n</think>\ndef',
-    want: ['abc\n', { warn: 'stray-thinking-close' }, 'def'],
-  },
-  {
     name: 'only a close tag, which ends the answer',
     input: 'abc </think>',
     want: ['abc ', { warn: 'stray-thinking-close' }],
@@ -327,29 +167,11 @@ const cases: readonly Case[] = [
     input: 'the </think> tag',
     want: ['the </think> tag'],
   },
-  { name: 'a tag in a table cell', input: '| `<think>` | <think> |\n', want: ['| `<think>` | <think> |\n'] },
-  { name: 'a tag that is none', input: '<thinker>x</thinker>', want: ['<thinker>x</thinker>'] },
   { name: 'a tag that never ends', input: '<think a="', want: ['<think a="'] },
-
-  {
-    name: 'an echoed context block',
-    input: '<context a="x>y">c</context>\nanswer',
-    want: [{ context: '<context a="x>y">c</context>' }, 'answer'],
-  },
-  {
-    name: 'a context block in the middle takes its line',
-    input: 'a\n<selection>s</selection>\nb',
-    want: ['a\n', { context: '<selection>s</selection>' }, 'b'],
-  },
   {
     name: 'a context block in a fence is code',
     input: '```xml\n<context>foo</context>\n```',
     want: ['```xml\n<context>foo</context>\n```'],
-  },
-  {
-    name: 'a context block in a tilde fence',
-    input: '~~~\n<context>foo</context>\n~~~\n',
-    want: ['~~~\n<context>foo</context>\n~~~\n'],
   },
   {
     name: 'a short fence does not end a long one',
@@ -362,11 +184,6 @@ const cases: readonly Case[] = [
     want: ['a\n\n    <context>a</context>\n'],
   },
   {
-    name: 'an echo in mid-line goes, and its line stays',
-    input: 'see <context>c</context>\nb',
-    want: ['see ', { context: '<context>c</context>' }, '\nb'],
-  },
-  {
     name: 'an unclosed context block is given back',
     input: '<context>let a',
     want: [{ warn: 'unclosed-context' }, '<context>let a'],
@@ -376,68 +193,13 @@ const cases: readonly Case[] = [
     input: '<context>a<context>b</context>c</context>d',
     want: [{ context: '<context>a<context>b</context>c</context>' }, 'd'],
   },
-  { name: 'an element of another name stays', input: '<beans>a</beans>', want: ['<beans>a</beans>'] },
-  {
-    name: 'an unclosed tick hides nothing beyond its paragraph',
-    input: 'a ` b\n\n<context>c</context>\nd',
-    want: ['a ` b\n\n', { context: '<context>c</context>' }, 'd'],
-  },
-  {
-    name: 'an echoed tool result is not shown',
-    input: '<tool_response>11 C</tool_response>\nIt is 11 C.',
-    want: [{ context: '<tool_response>11 C</tool_response>' }, 'It is 11 C.'],
-  },
   ...unchanged({
-    'a block that was not sent': 'Here:\n\n<context>\n(document)\n</context>\n\nDone.',
-    'the tool result that the model made up': '<tool_response>12 C</tool_response>\nIt is 12 C.',
-    'an empty block': 'a\n<context></context>\n<context> \n </context>\n<context/>\nb',
-    'a block that begins like what was sent': '<context>let a = 1; let c</context>d',
-    'a block that begins like all that was sent, and goes on': '<context>c!</context>d',
-    'a block that stands across two texts': '<context>cs</context>',
     'a block that is a part of what was sent': '<context>let a = 1;</context>',
-    'a block with another name': '<context>let b = 2;</context>',
-    'a block that is cut': '<context>the doc',
-    'a block in a block': '<context>\n<selection>\n(x)\n</selection>\n</context>\nb',
-    'a block with an odd close tag': '<context>let a = 1</contextual></context/>x</selection>',
   }),
   {
     name: 'an echo has other white space than what was sent, and begins at its second place',
     input: 'x\n<context kind="file">\n  let a = 1;\r\n  let b = 2;\u00a0\n</context>\nb',
     want: ['x\n', { context: '<context kind="file">\n  let a = 1;\r\n  let b = 2;\u00a0\n</context>' }, 'b'],
-  },
-  {
-    name: 'an echo within a block that is none',
-    input: '<context>My words.\n<selection>let b = 2;</selection>\nMore.</context>',
-    want: ['<context>My words.\n', { context: '<selection>let b = 2;</selection>' }, 'More.</context>'],
-  },
-  {
-    name: 'an echo that quotes a close tag',
-    input: '<context>a</contexts>b</context>\nc',
-    want: [{ context: '<context>a</contexts>b</context>' }, 'c'],
-  },
-  {
-    name: 'what is given back is read like all else: code, thinking and calls',
-    input: `<context>let a = \`<context>c</context>\`\n<think>x</think>\n<tool_call>${json}</tool_call></context>`,
-    want: ['<context>let a = `<context>c</context>`\n', { think: 'x' }, cologne, '</context>'],
-    profile: profileForModel('any', true),
-  },
-  {
-    name: 'a call in a block that never closes',
-    input: `<context>let a <tool_call>${json}</tool_call>`,
-    want: ['<context>let a ', cologne],
-  },
-  {
-    name: 'a block whose tags are dropped keeps its content',
-    input: 'Here:\n\n<context type="x">\n(document)\n</context>\n\nDone.',
-    want: ['Here:\n\n(document)\n\nDone.'],
-    options: dropped,
-  },
-  {
-    name: 'tags are dropped anywhere but in code, also alone, and others stay',
-    input:
-      'The <context> and </selection > of `<context>`, <tool_response>12</tool_response>\n\n    <context>\n',
-    want: ['The  and  of `<context>`, <tool_response>12</tool_response>\n\n    <context>\n'],
-    options: dropped,
   },
   {
     name: 'dropped tags around an echo, in a block, and without content',
@@ -446,42 +208,9 @@ const cases: readonly Case[] = [
     options: dropped,
   },
   {
-    name: 'after a dropped tag the reply may still begin with thinking',
-    input: '<context><think>x</think>a</context>',
-    want: [{ think: 'x' }, 'a'],
-    options: dropped,
-  },
-
-  { name: 'a tagged call', input: `<tool_call>\n${json}\n</tool_call>`, want: [cologne] },
-  {
-    name: 'text around a call',
-    input: `Let me see.\n<tool_call>${json}</tool_call>\nDone.`,
-    want: ['Let me see.\n', cologne, '\nDone.'],
-  },
-  {
-    name: 'two calls',
-    input: `<tool_call>${json}</tool_call>\n<tool_call>{"name":"get"}</tool_call>`,
-    want: [cologne, call('get', {})],
-  },
-  {
-    name: 'two calls in one tag',
-    input: `<tool_call>${json}\n{"name":"get"}</tool_call>`,
-    want: [cologne, call('get', {})],
-  },
-  {
-    name: 'thinking, then a call',
-    input: `<think>hm</think><tool_call>${json}</tool_call>`,
-    want: [{ think: 'hm' }, cologne],
-  },
-  {
     name: 'a call inside thinking is thinking',
     input: `<think><tool_call>${json}</tool_call></think>a`,
     want: [{ think: `<tool_call>${json}</tool_call>` }, 'a', { warn: 'call-in-thinking' }],
-  },
-  {
-    name: 'a tool that was not offered',
-    input: '<tool_call>{"name":"rm","arguments":{}}</tool_call>',
-    want: [{ warn: 'unknown-tool' }, '<tool_call>{"name":"rm","arguments":{}}</tool_call>'],
   },
   {
     name: 'no tools offered',
@@ -490,48 +219,15 @@ const cases: readonly Case[] = [
     withoutTools: true,
   },
   {
-    name: 'a call in a fence within prose',
-    input: `Like so:\n\`\`\`json\n${json}\n\`\`\`\n`,
-    want: [`Like so:\n\`\`\`json\n${json}\n\`\`\`\n`],
-  },
-  {
     name: 'a tagged call in inline code',
     input: `\`<tool_call>${json}</tool_call>\``,
     want: [`\`<tool_call>${json}</tool_call>\``],
   },
-  { name: 'a reply that is one fenced call', input: `\`\`\`json\n${json}\n\`\`\``, want: [cologne] },
-  { name: 'a bare call', input: json, want: [cologne] },
   { name: 'a bare list', input: `[${json}, {"name":"get"}]`, want: [cologne, call('get', {})] },
-  {
-    name: 'a bare call with text after it',
-    input: `${json} is what I would call.`,
-    want: [`${json} is what I would call.`],
-  },
-  {
-    name: 'an object that is no call',
-    input: '{"answer": 42, "name": "get"}',
-    want: ['{"answer": 42, "name": "get"}'],
-  },
-  {
-    name: 'a call of a tool whose name begins another',
-    input: '{"name": "get", "arguments": {"a": 1}}',
-    want: [call('get', { a: 1 })],
-  },
-  { name: 'a list after its mark', input: `[TOOL_CALLS][${json}]`, want: [cologne] },
   {
     name: 'Python calls',
     input: '[get_weather(city="Köln", days=2), get()]',
     want: [call('get_weather', { city: 'Köln', days: 2 }), call('get', {})],
-  },
-  {
-    name: 'arguments before the name',
-    input: '{"arguments": {"city": "Köln"}, "name": "get_weather"}',
-    want: [cologne],
-  },
-  {
-    name: 'parameters instead of arguments',
-    input: '{"name":"get_weather","parameters":{"city":"Köln"}}',
-    want: [cologne],
   },
   {
     name: 'arguments as a string',
@@ -549,30 +245,9 @@ const cases: readonly Case[] = [
     want: [call('get', { a: '}]"{\\ }' })],
   },
   {
-    name: 'a raw newline inside a string',
-    input: '{"name":"get","arguments":{"a":"x\ny"}}',
-    want: [call('get', { a: 'x\ny' })],
-  },
-  {
-    name: 'a Windows path',
-    input: '{"name":"get","arguments":{"a":"C:\\new\\table"}}',
-    want: [call('get', { a: 'C:\\new\\table' })],
-  },
-  {
     name: 'paths that end in a backslash, before all that may follow',
     input: '{"name":"get","arguments":{"a":"C:\\dir\\","b":["C:\\new\\"],"c":"D:\\table\\"}}',
     want: [call('get', { a: 'C:\\dir\\', b: ['C:\\new\\'], c: 'D:\\table\\' })],
-  },
-  {
-    name: 'truncated JSON',
-    input: '{"name":"get","arguments":{"a":',
-    want: ['{"name":"get","arguments":{"a":'],
-  },
-  { name: 'a tagged call without its end', input: `<tool_call>${json}`, want: [cologne] },
-  {
-    name: 'a tagged call that is cut',
-    input: '<tool_call>{"name":"get_weather","argum',
-    want: [{ warn: 'unclosed-tool-call' }, '<tool_call>{"name":"get_weather","argum'],
   },
   ...brokenElements().map(([name, elements, want]) => ({
     name: `a list of calls with ${name}`,
@@ -589,45 +264,11 @@ const cases: readonly Case[] = [
     input: `Action: \`\`\`json\n[${json}, {"name": "rm"}]\n\`\`\`\nDone.`,
     want: [{ warn: 'unknown-tool' }, '{"name": "rm"}', cologne, '\nDone.'],
   },
-  {
-    name: 'a list of calls that is cut in its second one',
-    input: `<|START_ACTION|>[${json}, {"name": "get", "arguments": {"a": "x`,
-    want: [{ warn: 'unclosed-tool-call' }, '{"name": "get", "arguments": {"a": "x', cologne],
-  },
   { name: 'a tag that is no call', input: '<tool_call>me</tool_call>', want: ['<tool_call>me</tool_call>'] },
-  {
-    name: 'an XML call with types',
-    input:
-      '<function=get_weather>\n<parameter=city>\nKöln & <b>\n</parameter>\n<parameter=days>\n-2\n</parameter>\n<parameter=hot>true</parameter>\n<parameter=tags>["a"]</parameter>\n<parameter=more>null</parameter>\n</function>',
-    want: [call('get_weather', { city: 'Köln & <b>', days: -2, hot: true, tags: ['a'], more: null })],
-  },
-  {
-    name: 'an XML call that the end of the reply closes',
-    input: '<function=get_weather><parameter=city>Köln</parameter>',
-    want: [cologne],
-  },
   {
     name: 'an XML call that ends before it has said anything',
     input: '<function=get_weather>',
     want: [{ warn: 'unclosed-tool-call' }, '<function=get_weather>'],
-  },
-  {
-    name: 'a close tag inside an XML value',
-    input:
-      '<function=write file><parameter=content>a</parameter>b</content></parameter><parameter=path>x</parameter></function>',
-    want: [call('write file', { content: 'a</parameter>b</content>', path: 'x' })],
-  },
-  {
-    name: 'a word that is not of its type stays text',
-    input:
-      '<function=get_weather><parameter=city>Köln</parameter><parameter=days>many</parameter></function>',
-    want: [call('get_weather', { city: 'Köln', days: 'many' })],
-  },
-  {
-    name: 'what is false stays false',
-    input:
-      '<function=get_weather><parameter=city>Köln</parameter><parameter=hot>False</parameter></function>',
-    want: [call('get_weather', { city: 'Köln', hot: false })],
   },
   {
     name: 'a required argument is missing',
@@ -635,35 +276,9 @@ const cases: readonly Case[] = [
     want: [call('get_weather', {}), { warn: 'missing-argument' }],
   },
   {
-    name: 'pairs',
-    input: '<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Köln</arg_value>\n</tool_call>',
-    want: [cologne],
-  },
-  {
-    name: 'a renamed tool',
-    input: '{"name":"functions.write_file","arguments":{"path":"x"}}',
-    want: [call('write file', { path: 'x' })],
-  },
-  {
-    name: 'a python tag',
-    input: '<|python_tag|>{"name":"get_weather","parameters":{"city":"Köln"}}',
-    want: [cologne],
-  },
-  {
     name: 'only a close tag, which ends a line',
     input: 'first this, then that.</think>\n\nanswer',
     want: ['first this, then that.', { warn: 'stray-thinking-close' }, '\n\nanswer'],
-  },
-  {
-    name: 'a close tag too many',
-    input: '<think>a<think>b</think>c</think>d',
-    want: [{ think: 'a<think>b' }, 'cd'],
-  },
-  { name: 'thinking that closes itself', input: '<think/>a', want: ['a'] },
-  {
-    name: 'a tag far into the answer',
-    input: `${'word '.repeat(4000)}\n<context>c</context>\nend`,
-    want: [`${'word '.repeat(4000)}\n`, { context: '<context>c</context>' }, 'end'],
   },
   {
     name: 'a fence with CRLF',
@@ -676,39 +291,9 @@ const cases: readonly Case[] = [
     want: [`1. do\n\n     \`\`\`xml\n\n     <tool_call>${json}</tool_call>\n     \`\`\`\n`],
   },
   {
-    name: 'a fence on the line of its list marker',
-    input: `- \`\`\`\n\n  <tool_call>${json}</tool_call>\n  \`\`\`\n<context>c</context>\nend`,
-    want: [
-      `- \`\`\`\n\n  <tool_call>${json}</tool_call>\n  \`\`\`\n`,
-      { context: '<context>c</context>' },
-      'end',
-    ],
-  },
-  {
-    name: 'a fence in a quote',
-    input: `> \`\`\`\n>\n> <tool_call>${json}</tool_call>\n> \`\`\`\n`,
-    want: [`> \`\`\`\n>\n> <tool_call>${json}</tool_call>\n> \`\`\`\n`],
-  },
-  {
-    name: 'four columns after a list has ended are no fence',
-    input: '- a\n\nb\n\n    ```\n\n<context>c</context>\nend',
-    want: ['- a\n\nb\n\n    ```\n\n', { context: '<context>c</context>' }, 'end'],
-  },
-  {
     name: 'a line that begins with a tilde ends a list too',
     input: '- a\n\n~b\n\n    ```\n\n<context>c</context>\nend',
     want: ['- a\n\n~b\n\n    ```\n\n', { context: '<context>c</context>' }, 'end'],
-  },
-  {
-    name: 'an escaped tick opens nothing',
-    input: 'a \\` b\n<context>c</context>\nend',
-    want: ['a \\` b\n', { context: '<context>c</context>' }, 'end'],
-  },
-  {
-    name: 'a context with a name of one letter',
-    input: 'a\n<s>s</s>\nb\n<sx>c</sx>',
-    want: ['a\n', { context: '<s>s</s>' }, 'b\n<sx>c</sx>'],
-    options: { contextTags: ['s'], sent: { blocks: ['<s>s</s>'], results: [] } },
   },
   {
     name: 'a context with the name of thinking, or with one that no element has',
@@ -716,71 +301,19 @@ const cases: readonly Case[] = [
     want: [{ think: 'c' }, '<a b>c</a b>'],
     options: { contextTags: ['THINK', 'a b', '<'] },
   },
-  { name: 'an empty object', input: '{}', want: ['{}'] },
-  {
-    name: 'an object that has only the name of a tool',
-    input: '{"name": "get", "age": 3}',
-    want: ['{"name": "get", "age": 3}'],
-  },
   { name: 'single quotes', input: "{'name': 'get'}", want: ["{'name': 'get'}"] },
   { name: 'comments', input: '{"name": "get" /* it */}', want: ['{"name": "get" /* it */}'] },
-  { name: 'a stray bracket after a call', input: `${json}]`, want: [cologne] },
   { name: 'a link at the start', input: '[get it](http://x)', want: ['[get it](http://x)'] },
-  {
-    name: 'quotes that nobody escaped',
-    input: '{"name":"get","arguments":{"a":"say "hi" now"}}',
-    want: [call('get', { a: 'say "hi" now' })],
-  },
-  { name: 'a name in escapes', input: '{"name":"g\\u0065t","arguments":{}}', want: [call('get', {})] },
-  {
-    name: 'a close tag inside a value',
-    input: '<tool_call>{"name":"get","arguments":{"a":"</tool_call>"}}</tool_call>b',
-    want: [call('get', { a: '</tool_call>' }), 'b'],
-  },
   {
     name: 'a brace too few',
     input: '<tool_call>{"name":"get","arguments":{"a":1}</tool_call>more',
     want: [call('get', { a: 1 }), 'more'],
-  },
-  { name: 'a brace too many', input: '<tool_call>{"name":"get"}}</tool_call>', want: [call('get', {})] },
-  {
-    name: 'Unicode white space around a call',
-    input: `ok.\u3000<tool_call>${json}</tool_call>\u00a0b`,
-    want: ['ok.\u3000', cologne, '\u00a0b'],
   },
   {
     name: 'a call in two wrappers',
     input:
       '<function_calls>\n<invoke name="get_weather"><parameter name="city">Köln</parameter></invoke>\n</function_calls>',
     want: [cologne],
-  },
-  {
-    name: 'XML parameters in a tool tag',
-    input:
-      '<tool_call>\n<function=get_weather>\n<parameter=city>\nKöln\n</parameter>\n</function>\n</tool_call>',
-    want: [cologne],
-  },
-  {
-    name: 'channels',
-    input:
-      '<|channel|>analysis<|message|>I look.<|end|><|start|>assistant<|channel|>final<|message|>It is 42.<|return|>',
-    want: [{ think: 'I look.' }, 'It is 42.'],
-  },
-  {
-    name: 'channels from an explicit start',
-    input: ' <|start|>assistant<|channel|>final<|message|>a < b',
-    want: ['a < b'],
-  },
-  {
-    name: 'a channel with a recipient is a call',
-    input:
-      '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Köln"}<|call|>',
-    want: [cologne],
-  },
-  {
-    name: 'a channel with a recipient, cut at its end',
-    input: '<|start|>assistant to=functions.get<|channel|>commentary<|message|>{}',
-    want: [call('get', {})],
   },
   {
     name: 'a channel to a tool that was not offered',
@@ -808,11 +341,6 @@ const cases: readonly Case[] = [
     want: [`<|channel|>${'x'.repeat(300)}`],
   },
   { name: 'a header that is cut', input: '<|channel|>fin', want: ['<|channel|>fin'] },
-  {
-    name: 'channel tags in prose are prose',
-    input: 'The tag <|channel|>final<|message|> is one.',
-    want: ['The tag <|channel|>final<|message|> is one.'],
-  },
 ];
 
 /** Elements that are no calls at each place of a list. */
@@ -857,7 +385,7 @@ function say(events: readonly StreamEvent[]): Said[] {
 }
 
 function parse({ input, profile, options, withoutTools }: Case, size: number): StreamEvent[] {
-  const parser = createStreamParser({
+  const parser = new StreamParser({
     contextTags,
     sent,
     ...options,
@@ -968,7 +496,7 @@ t.test('what is longer than any call needs is text', async (t) => {
     (name) => `<tool_call>function<｜tool▁sep｜>${name}\n{}</tool_call>`,
   ];
   const isCall = (text: string, name = 'get') => {
-    const parser = createStreamParser({ tools: [{ name, inputSchema: {} }] });
+    const parser = new StreamParser({ tools: [{ name, inputSchema: {} }] });
     const events: StreamEvent[] = [];
     for (let at = 0; at < text.length; at += 997) events.push(...parser.push(text.slice(at, at + 997)));
     const types = new Set([...events, ...parser.finish()].map(({ type }) => type));
@@ -992,7 +520,7 @@ t.test('what is longer than any call needs is text', async (t) => {
 
 t.test('a stream that ends for another reason gives back the same', async (t) => {
   for (const reason of ['cancelled', 'error', 'length']) {
-    const parser = createStreamParser({ tools, contextTags });
+    const parser = new StreamParser({ tools, contextTags });
     const events = [...parser.push('<tool_c'), ...parser.finish(reason)];
     t.strictSame(say(events), ['<tool_c'], reason);
   }
@@ -1000,7 +528,7 @@ t.test('a stream that ends for another reason gives back the same', async (t) =>
     { reason: 'stop', said: 'The reply ended while' },
     { reason: 'length', said: 'The reply ended (length) while' },
   ]) {
-    const parser = createStreamParser({ tools, contextTags });
+    const parser = new StreamParser({ tools, contextTags });
     const warnings = [...parser.push('<think>So'), ...parser.finish(reason)].flatMap((event) =>
       event.type === 'warning' ? event.message : [],
     );
@@ -1009,7 +537,7 @@ t.test('a stream that ends for another reason gives back the same', async (t) =>
 });
 
 t.test('thinking becomes a block quote, in every alternation', async (t) => {
-  const quote = createThinkingQuote();
+  const quote = new ThinkingQuote();
   const parts = [
     quote.thinking('a\n'),
     quote.thinking('\nb\n'),
@@ -1042,7 +570,7 @@ t.test('thinking becomes a block quote, in every alternation', async (t) => {
   ] as const)
     t.equal(stripThinkingQuotes(text), want, JSON.stringify(text));
   const quoted = (pieces: readonly (string | { readonly think: string })[]) => {
-    const one = createThinkingQuote();
+    const one = new ThinkingQuote();
     const written = pieces.map((piece) =>
       typeof piece === 'string' ? one.text(piece) : one.thinking(piece.think),
     );
@@ -1105,7 +633,7 @@ t.test('a tool may have the name of a key that wraps calls', async (t) => {
     ['{"name":"function","arguments":{}}', 'function'],
   ];
   for (const [text, want] of cases) {
-    const parser = createStreamParser({ tools });
+    const parser = new StreamParser({ tools });
     const events = [...parser.push(`<tool_call>${text}</tool_call>`), ...parser.finish()];
     t.match(events, [{ type: 'toolCall', call: { name: want } }], text);
     t.equal(events.length, 1, text);
@@ -1114,7 +642,7 @@ t.test('a tool may have the name of a key that wraps calls', async (t) => {
 
 t.test('a call with more parts than any call needs is text', async (t) => {
   const read = (text: string) => {
-    const parser = createStreamParser({ tools: [{ name: 'get', inputSchema: {} }] });
+    const parser = new StreamParser({ tools: [{ name: 'get', inputSchema: {} }] });
     const events = [...parser.push(text), ...parser.finish()];
     return {
       calls: events.filter(({ type }) => type === 'toolCall').length,
@@ -1138,7 +666,7 @@ t.test('a call with more parts than any call needs is text', async (t) => {
 });
 
 t.test('a thinking quote of nothing but line breaks is written in linear time', async (t) => {
-  const quote = createThinkingQuote();
+  const quote = new ThinkingQuote();
   const parts = Array.from({ length: 300_000 }, () => quote.thinking('\n'));
   t.equal(parts.join(''), '', 'they wait for what follows them');
   const shown = quote.thinking('a');
@@ -1282,6 +810,10 @@ t.test('a tool is found in another spelling, if that is of one tool only', async
   for (const [written, want] of [
     ['getTime', 'getTime'],
     ['gettime', 'getTime'],
+    ['functions.getTime', 'getTime'],
+    ['function:getTime', 'getTime'],
+    ["'getTime'", 'getTime'],
+    ['getTime2', undefined],
     ['GETTIME', 'getTime'],
     ['"read_file"', 'read-file'],
     ['save', 'save'],
@@ -1438,7 +970,7 @@ t.test(
       [{ properties: { properties: { type: 'object' } } }, true],
       [{}, true],
     ] as const) {
-      const parser = createStreamParser({ tools: [{ name: 'find', inputSchema }] });
+      const parser = new StreamParser({ tools: [{ name: 'find', inputSchema }] });
       const text = JSON.stringify({ name: 'find', arguments: given });
       const events = [...parser.push(`<tool_call>${text}</tool_call>`), ...parser.finish()];
       const calls = events.filter(({ type }) => type === 'toolCall');

@@ -4,10 +4,10 @@ import { Echoes } from '../../daemon/stream/echoes.ts';
 import type { StreamParserOptions } from '../../daemon/stream/parser.ts';
 import { defaultProfile, profileForModel } from '../../daemon/stream/profile.ts';
 import {
-  createStreamParser,
-  createThinkingQuote,
   type StreamEvent,
+  StreamParser,
   stripThinkingQuotes,
+  ThinkingQuote,
   takeLeadingBlocks,
 } from '../../daemon/stream/stream.ts';
 import { anyText } from '../support/anyText.ts';
@@ -38,132 +38,33 @@ const variants: Readonly<Record<string, StreamParserOptions>> = {
 
 /** Pieces that mean something to the parser, so that random texts reach its corners. */
 const fragment = fc.constantFrom(
-  ...[
-    '<',
-    '>',
-    '</',
-    '/>',
-    'think',
-    '<think>',
-    '</think>',
-    '<thinking a="b>c">',
-    '</thinking>',
-    '<context>',
-    '</context>',
-    '<context x=1>',
-    '</selection>',
-    '<selection>',
-    '<context>a te',
-  ],
-  ...[
-    '<selection',
-    '<tool_call>',
-    '</tool_call>',
-    '<function=get>',
-    '</function>',
-    '<parameter=a>',
-    '</parameter>',
-    '{"name":',
-    '"get"',
-    '"get_weather"',
-  ],
-  ...[
-    ',"arguments":{',
-    '"a":1',
-    '}',
-    '}}',
-    '[',
-    ']',
-    '[TOOL_CALLS]',
-    'get(a=1)',
-    '"',
-    "'",
-    '\\',
-    '`',
-    '``',
-    '```',
-    '```json',
-    '~~~',
-    '\n',
-    '\n\n',
-    ' ',
-    '\t',
-  ],
-  ...[
-    '\r\n',
-    '\u00a0',
-    '\u3000',
-    '𝄞',
-    'é',
-    'i < n',
-    'a',
-    'text ',
-    '<arg_key>',
-    '</arg_key>',
-    '<arg_value>',
-    '<|channel|>',
-    '<|start|>',
-    '<|message|>',
-    '<|end|>',
-    '<|call|>',
-    'analysis',
-    'to=get',
-    '<|python_tag|>',
-    '    ',
-    '- ',
-    '1. ',
-    '> ',
-    '\\`',
-  ],
-  ...[
-    '[THINK]',
-    '[/THINK]',
-    '<|channel>',
-    'thought',
-    '<channel|>',
-    '<|START_TEXT|>',
-    '<|END_TEXT|>',
-    '<|im_end|>',
-    '</s>',
-    '<｜tool▁outputs▁begin｜>',
-    '<｜tool▁outputs▁end｜>',
-  ],
-  ...[
-    '[ARGS]',
-    'functools',
-    'Action:',
-    '<|tool_call>call:get{a:<|"|>',
-    '<|"|>}<tool_call|>',
-    '<invoke name="get">',
-    '<parameter name="a">',
-    '</invoke>',
-    '<｜tool▁call▁begin｜>',
-    '<｜tool▁sep｜>',
-    '<｜tool▁call▁end｜>',
-    ']<]minimax[>[',
-    '</arg_value>',
-    '</tool_calls>',
-    '<tools>',
-    'get{',
-    '(a=',
-    ')',
-    ',',
-    '1',
-    'get\n',
-    '</parameter>\n</function>',
-    '<parameter=city>',
-    '{{',
-    "{'name':'get','arguments':{}}",
-    '{"name":"get","arguments":{}}',
-  ],
+  ...['<', '>', '</', '/>', 'think', '<think>', '</think>', '<thinking a="b>c">', '</thinking>'],
+  ...['<context>', '</context>', '<context x=1>', '</selection>', '<selection>', '<context>a te'],
+  ...['<selection', '<tool_call>', '</tool_call>', '<function=get>', '</function>'],
+  ...['<parameter=a>', '</parameter>', '{"name":', '"get"', '"get_weather"'],
+  ...[',"arguments":{', '"a":1', '}', '}}', '[', ']', '[TOOL_CALLS]', 'get(a=1)', '"', "'", '\\'],
+  ...['`', '``', '```', '```json', '~~~', '\n', '\n\n', ' ', '\t'],
+  ...['\r\n', '\u00a0', '\u3000', '𝄞', 'é', 'i < n', 'a', 'text ', '<arg_key>', '</arg_key>'],
+  ...['<arg_value>', '<|channel|>', '<|start|>', '<|message|>', '<|end|>', '<|call|>', 'analysis'],
+  ...['to=get', '<|python_tag|>', '    ', '- ', '1. ', '> ', '\\`'],
+  ...['[THINK]', '[/THINK]', '<|channel>', 'thought', '<channel|>', '<|START_TEXT|>'],
+  ...['<|END_TEXT|>', '<|im_end|>', '</s>', '<｜tool▁outputs▁begin｜>', '<｜tool▁outputs▁end｜>'],
+  ...['[ARGS]', 'functools', 'Action:', '<|tool_call>call:get{a:<|"|>', '<|"|>}<tool_call|>'],
+  ...['<invoke name="get">', '<parameter name="a">', '</invoke>', '<｜tool▁call▁begin｜>'],
+  ...['<｜tool▁sep｜>', '<｜tool▁call▁end｜>', ']<]minimax[>[', '</arg_value>', '</tool_calls>'],
+  ...['<tools>', 'get{', '(a=', ')', ',', '1', 'get\n', '</parameter>\n</function>'],
+  ...['<parameter=city>', '{{', "{'name':'get','arguments':{}}", '{"name":"get","arguments":{}}'],
 );
 const text = fc.oneof(
   fc.array(fragment, { maxLength: 30 }).map((parts) => parts.join('')),
   anyText({ maxLength: 60 }),
 );
 
-function parse(chunks: readonly string[], options: Parameters<typeof createStreamParser>[0]): StreamEvent[] {
-  const parser = createStreamParser(options);
+function parse(
+  chunks: readonly string[],
+  options: ConstructorParameters<typeof StreamParser>[0],
+): StreamEvent[] {
+  const parser = new StreamParser(options);
   return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.finish('stop')];
 }
 
@@ -274,7 +175,7 @@ t.test('a passage is an echo while something that was sent begins with it, white
         }
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: 500 },
   );
   t.pass();
 });
@@ -304,7 +205,7 @@ t.test('only what was sent is removed', async (t) => {
           throw new Error(event.text);
       }
     }),
-    { numRuns: 1_500 },
+    { numRuns: 300 },
   );
   t.pass();
 });
@@ -331,7 +232,7 @@ t.test('no word is dropped: each is text, a thought, an echo, or in a call', asy
         }
       },
     ),
-    { numRuns: 3_000, examples: [['to=getw0z<|message|>']] },
+    { numRuns: 500, examples: [['to=getw0z<|message|>']] },
   );
   t.pass();
 });
@@ -340,8 +241,8 @@ t.test('two parsers share nothing', async (t) => {
   fc.assert(
     fc.property(text, text, (one, two) => {
       const [first, second] = [
-        createStreamParser({ tools, contextTags, sent }),
-        createStreamParser({ tools, contextTags, sent }),
+        new StreamParser({ tools, contextTags, sent }),
+        new StreamParser({ tools, contextTags, sent }),
       ];
       const events: [StreamEvent[], StreamEvent[]] = [[], []];
       for (let at = 0; at < Math.max(one.length, two.length); at += 3) {
@@ -435,7 +336,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
     const steps = (length: number, sizes: readonly number[]) => {
       const profile = name.startsWith('thinking') ? thinkingProfile : defaultProfile;
       const blocks = [...sent.blocks, '<context>'.repeat(length / 100)];
-      const parser = createStreamParser({ tools, contextTags, profile, sent: { ...sent, blocks } });
+      const parser = new StreamParser({ tools, contextTags, profile, sent: { ...sent, blocks } });
       for (const chunk of cut(make(length), sizes)) parser.push(chunk);
       parser.finish();
       return parser.steps;
@@ -449,7 +350,7 @@ t.test('the work is linear, also for hostile input', async (t) => {
 });
 
 t.test('prose streams at once', async (t) => {
-  const parser = createStreamParser({ tools, contextTags, sent });
+  const parser = new StreamParser({ tools, contextTags, sent });
   for (const chunk of ['Hello ', 'there, ', 'a < b ', 'and `x', '` and\n', 'more']) {
     t.strictSame(parser.push(chunk), [{ type: 'text', text: chunk }]);
   }
@@ -463,7 +364,7 @@ t.test('thinking quotes come out as they went in', async (t) => {
   });
   fc.assert(
     fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
-      const quote = createThinkingQuote();
+      const quote = new ThinkingQuote();
       const whole =
         parts
           .map(({ isThinking, text: own }) => (isThinking ? quote.thinking(own) : quote.text(own)))
@@ -474,7 +375,7 @@ t.test('thinking quotes come out as they went in', async (t) => {
       if (stripped.replaceAll('\n\n', '') !== own.join('').replaceAll('\n\n', ''))
         throw new Error(JSON.stringify([whole, stripped]));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
   t.pass();
 });
@@ -494,7 +395,7 @@ t.test('leading blocks: what is taken and what is left are the whole', async (t)
         throw new Error(JSON.stringify({ blocks, rest }));
       if (blocks.length === 0 && rest !== whole) throw new Error('changed');
     }),
-    { numRuns: 1_000 },
+    { numRuns: 200 },
   );
   t.pass();
 });

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { AccessDatabase, AccessStatement, AccessValue } from '../../docs-service/auth/accessDatabase.ts';
 import { createAccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createToken, type Grant } from '../../docs-service/auth/accessToken.ts';
+import { createToken, type Grant } from '../../docs-service/auth/accessTokens.ts';
 
 const now = Date.UTC(2026, 10, 22);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { startAcp } from '../../daemon/compose/acpServer.ts';
 import { readSecrets } from '../../daemon/config/secretSources.ts';
-import { stateFolder, userConfigFile } from '../../protocol/base/userFolders.ts';
+import { stateFolder, userConfigFile } from '../../protocol/base/platform/folders.ts';
 import type { AgentMode } from '../../protocol/messages/chat.ts';
 import { type AcpClient, type AcpClientOptions, connectAcpClient } from './acpClient.ts';
 import type { Teardown } from './daemonWithRunner.ts';

@@ -1,9 +1,8 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
 import type { InitializeResult, ServerCapabilities } from 'vscode-languageserver/node';
 import { startDaemon } from '../../daemon/compose/handshake.ts';
-import { userConfigFile } from '../../protocol/base/userFolders.ts';
-import type { InitializationOptions } from '../../protocol/messages/initialize.ts';
-import type { SecretLine } from '../../protocol/messages/secrets.ts';
+import { userConfigFile } from '../../protocol/base/platform/folders.ts';
+import type { InitializationOptions, SecretLine } from '../../protocol/messages/initialize.ts';
 import { connectClient, type DaemonClient } from './daemonClient.ts';
 import { inPieces } from './inPieces.ts';
 

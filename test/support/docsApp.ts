@@ -4,17 +4,16 @@ import { pino } from 'pino';
 import { type AppOptions, buildApp } from '../../docs-service/app.ts';
 import type { AccessDatabase } from '../../docs-service/auth/accessDatabase.ts';
 import { type AccessStores, createAccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createToken, type Scope } from '../../docs-service/auth/accessToken.ts';
+import { createToken, type Scope, TokenVerifier } from '../../docs-service/auth/accessTokens.ts';
 import { createClientDocuments } from '../../docs-service/auth/clientDocuments.ts';
 import { createGuardedFetch } from '../../docs-service/auth/guardedFetch.ts';
 import { createSqliteAccess } from '../../docs-service/auth/sqliteAccess.ts';
-import { TokenVerifier } from '../../docs-service/auth/tokenVerifier.ts';
 import { parseBaseUrl } from '../../docs-service/base/baseUrl.ts';
 import { openDatabase } from '../../docs-service/base/sqliteDatabase.ts';
 import { createRenderer, type Renderer } from '../../docs-service/formats/renderer.ts';
 import type { RenderJob } from '../../docs-service/formats/renderJob.ts';
-import { openRenditionCache } from '../../docs-service/formats/renditionCache.ts';
-import { createRenditions, type Renditions } from '../../docs-service/formats/renditions.ts';
+import { RenditionCache } from '../../docs-service/formats/renditionMaker.ts';
+import { Renditions } from '../../docs-service/formats/renditions.ts';
 import { linkAddress, pictureAddress } from '../../docs-service/http/documentView.ts';
 import { createSqliteIndex } from '../../docs-service/search/sqlite/sqliteIndex.ts';
 import { openTestLibrary, parts, type TestLibrary, type TestLibraryOptions } from './docsLibrary.ts';
@@ -68,17 +67,13 @@ export async function openTestApp(
   const log: string[] = [];
   const rendered: string[] = [];
   const renderer = rendererOfFile();
-  const renditions = createRenditions({
+  const renditions = new Renditions({
     index: library.index,
     folder: library.folder,
     files: noting(renderer, rendered),
     texts: noting(renderer, rendered),
     now,
-    cache: await openRenditionCache({
-      folder: join(data, 'renditions'),
-      capacity: 1e8,
-      onError: (error) => log.push(error.message),
-    }),
+    cache: await RenditionCache.open(join(data, 'renditions'), 1e8, (error) => log.push(error.message)),
     version: 'test',
     fonts: { folders: [join(parts, 'fonts')], fingerprint: 'test' },
     addressOf: (slug, format) => linkAddress(baseUrl, slug, format),
@@ -91,21 +86,14 @@ export async function openTestApp(
     renditions,
     publicIndex: {
       open: () =>
-        createSqliteIndex({
-          file: join(data, 'public.db'),
-          worker: join(parts, 'indexWorker.cjs'),
-          log: (message) => log.push(message),
-        }),
+        createSqliteIndex(join(data, 'public.db'), join(parts, 'indexWorker.cjs'), (one) => log.push(one)),
       version: 'test',
     },
     verify: (token) => verifier.verify(token),
     baseUrl,
     signIn: {
       ...{ access, takesRegistrations: true, dataHint: '' },
-      documents: createClientDocuments({
-        fetch: { owner: fetchNothing, stranger: fetchNothing },
-        ...{ now, isLoopback: true },
-      }),
+      documents: createClientDocuments({ owner: fetchNothing, stranger: fetchNothing }, now, true),
     },
     corsOrigins: [],
     trustProxy: [],

@@ -53,7 +53,7 @@ export async function openTestLibrary(
 ): Promise<TestLibrary> {
   const content = given.content ?? (await temporaryFolder(t, files));
   const file = given.file ?? join(await temporaryFolder(t), 'index.db');
-  const index = createSqliteIndex({ file, worker: join(parts, 'indexWorker.cjs'), log: () => undefined });
+  const index = createSqliteIndex(file, join(parts, 'indexWorker.cjs'), () => undefined);
   t.teardown(() => index.close());
   const folder = await openContentFolder(content, given);
   const problems: ContentProblem[] = [];

@@ -176,6 +176,14 @@ function writeFiles(
   for (const [path, text] of Object.entries(files)) writeText(join(workspace, path), text);
 }
 
+/** Runs a command of the editor or of the extension. */
+export function run(editor: Editor, command: string, ...given: readonly unknown[]): Promise<unknown> {
+  return editor.evaluate(
+    ({ vscode, argument }) => vscode.commands.executeCommand(argument.command, ...argument.given),
+    { command, given },
+  );
+}
+
 /**
  * Asks in the chat, with these paths of the workspace attached, and waits for the end of the answer: what the
  * participant returned.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ProgressParams, WorkProgress } from '../../protocol/messages/progress.ts';
+import type { ProgressParams, WorkProgress } from '../../protocol/messages/messageTypes.ts';
 import { lspSchemas, type MetaModel, type MetaType, schemaOfType } from './lspSchemas.ts';
 import { protocolModel } from './protocolModel.ts';
 

@@ -17,6 +17,8 @@ export interface Neovim {
   type(keys: string): Promise<void>;
   /** All that the user was told so far. */
   told(): Promise<readonly string[]>;
+  /** Resolves once the user was told something in which this stands. */
+  tells(message: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -85,6 +87,11 @@ export async function startNeovim({ setup, before = '', files = {} }: NeovimOpti
     until: (source, fits = Boolean) => poll(() => lua(source), fits),
     type: (keys) => lua('vim.api.nvim_input(...)', keys),
     told: () => lua('return _G.told'),
+    tells: (message) =>
+      poll(
+        () => lua<readonly string[]>('return _G.told'),
+        (told) => told.some((line) => line.includes(message)),
+      ),
     close,
   };
 }

@@ -31,6 +31,17 @@ export function toolServers(...kinds: readonly string[]) {
 /** Lua: the text of the buffer that is shown. */
 export const text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
+/** Asks in the chat: what it shows once the runner has given the answer. */
+export async function chat(
+  { runner, neovim }: { readonly runner: RunnerStandIn; readonly neovim: Neovim },
+  prompt: string,
+  answer: string,
+): Promise<string> {
+  runner.say(answer);
+  await neovim.lua('vim.cmd.RunnerChat(...)', prompt);
+  return neovim.until<string>(text, (now) => now.includes(answer));
+}
+
 /** Lua: whether the chat takes a prompt. */
 export const isFree = "return vim.wo.winbar:find('sends', 1, true) ~= nil";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { AccessStores } from '../../docs-service/auth/accessStores.ts';
-import { createSecret } from '../../docs-service/auth/accessToken.ts';
+import { createSecret } from '../../docs-service/auth/accessTokens.ts';
 import { type ConsentPage, consentPage } from '../../docs-service/http/signIn/consentPage.ts';
 import {
   clientProblemPage,
@@ -10,7 +10,7 @@ import {
   signInPage,
   signOutPage,
 } from '../../docs-service/http/signIn/signInPages.ts';
-import { parseFrontMatter } from '../../protocol/base/frontMatter.ts';
+import { parseFrontMatter } from '../../protocol/base/yaml.ts';
 import { hostileMarks } from './hostileMarks.ts';
 import { pictures } from './pictures.ts';
 

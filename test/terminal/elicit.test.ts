@@ -94,8 +94,7 @@ t.test('a server asks, with a bar before its words', async (t) => {
 t.test('Ctrl-C at a field is no answer', async (t) => {
   const { run, answers } = await ask(t, form);
   await run.stdout.until(/answer\? \[y\]es, \[n\]o $/);
-  run.type('y\r');
-  await run.stdout.until(/│ name \(Who\): $/);
+  await run.enter('y', /│ name \(Who\): $/);
   run.type('\u0003');
   await run.stdout.until(/20 tokens[\s\S]*m:1b ›/);
   t.hasStrict(answers, [{ action: 'cancel' }]);

@@ -47,8 +47,7 @@ t.test('a prompt is sent as it is, to its model and with its tools for this turn
   t.match(await say('/undo'), /Took back/);
   t.match(await say('/retry'), /Asking again/);
   t.hasStrict(turns[2], { model: 'big:9b', hostedTools: ['files'], messages: [{ content: text }] });
-  run.type('/edit\r');
-  await run.stdout.until(/› \/review of @a\.ts$/);
+  await run.enter('/edit', /› \/review of @a\.ts$/);
   run.type('\u0015');
   await run.leave(t);
 });

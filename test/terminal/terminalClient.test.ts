@@ -17,19 +17,13 @@ import stringWidth from 'string-width';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
 import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import {
-  appendHistory,
-  formerHistoryPath,
-  historyPath,
-  readHistory,
-} from '../../client/terminal/conversation/history.ts';
+import { appendHistory, readHistory } from '../../client/terminal/conversation/history.ts';
 import { spawnDaemon } from '../../client/terminal/daemon/daemon.ts';
 import { createControlFilter } from '../../client/terminal/screen/answerPrinter.ts';
 import { createCodeColours } from '../../client/terminal/screen/codeColours.ts';
 import { columnsOf } from '../../client/terminal/screen/columns.ts';
 import { createMarkdownRenderer } from '../../client/terminal/screen/markdown.ts';
-import { createStyle, Output } from '../../client/terminal/screen/output.ts';
-import { formatTable } from '../../client/terminal/screen/table.ts';
+import { Output } from '../../client/terminal/screen/output.ts';
 import { wrapText } from '../../client/terminal/screen/wordWrap.ts';
 import { deprecatedParameters, parameterWords } from '../../daemon/modelfile/vocabulary.ts';
 import type { Model } from '../../protocol/messages/models.ts';
@@ -65,40 +59,25 @@ t.test('the command line', async (t) => {
       { command: 'chat', model: 'm', json: true, words: ['why?'] },
     ],
     [['--server', 'http://x', 'models'], { command: 'models', server: 'http://x' }],
-    [['-h'], { help: true }],
     [['chat', '--', '--not-a-flag'], { words: ['--not-a-flag'] }],
     [['run', 'm', '--keep-alive', '-1'], { keepAlive: '-1', words: ['m'] }],
-    [['--think', 'why?'], { think: true, command: 'why?' }],
     [['chat', '--think', 'high', '--think=low'], { think: 'low', words: [] }],
-    [['chat', '--context=32k'], { context: 32_768 }],
     [
       ['chat', '--option', 'temperature=0.2', '--option=stop=["a"]'],
       { options: { temperature: 0.2, stop: ['a'] } },
     ],
     [['chat', '--allow', 'a,, b/c, ', '--allow', 'd'], { allow: ['a', 'b/c', 'd'] }],
-    [['chat', '-f', 'a', '--file=-b', '--image', 'c'], { files: ['a', '-b'], images: ['c'] }],
     [['chat', '--system=--json'], { system: '--json', json: false }],
-    [['-v'], { version: true, isCommandNamed: false }],
-    [['--think', 'high', 'why?'], { think: 'high', command: 'why?' }],
     [['chat', 'high', '--think', 'why?'], { think: true, words: ['high', 'why?'] }],
-    [
-      ['chat', '--option', 'own_a =  x y ', '--option', 'own_b=["a', '--option', 'own_c="a b"'],
-      { options: { own_a: 'x y', own_b: '["a', own_c: 'a b' } },
-    ],
-    [['chat', '--option', 'tpk=1', '--option', 'seed= -1.5e3'], { options: { tpk: 1, seed: -1500 } }],
   ];
   for (const [args, want] of cases) {
     const parsed = Object.entries(parseCommandLine(args)).filter(([name]) => name in want);
     t.strictSame(Object.fromEntries(parsed), want, args.join(' '));
   }
-  const levels = { on: true, off: false, low: 'low', medium: 'medium', high: 'high', max: 'max' };
-  for (const [word, think] of Object.entries(levels))
-    t.equal(parseCommandLine(['chat', `--think=${word}`]).think, think, word);
   const wrong: readonly (readonly [readonly string[], string])[] = [
     [['--jsn'], 'There is no flag --jsn. Did you mean --json? "runner --help" lists the flags.'],
     [['--model'], '--model needs a value: --model M'],
     [['--json=1'], '--json takes no value.'],
-    [['--server', ' '], '--server is empty. Say which, or leave it out.'],
     [
       ['--model', '--json'],
       '--model needs a value, and "--json" is a flag. If that is the value: --model=--json',
@@ -109,9 +88,6 @@ t.test('the command line', async (t) => {
     ],
     [['--option', 'hot'], '"hot" is no option: it is a name, "=" and a value, such as temperature=0.2.'],
     [['--option', 'temprature=0.1'], 'There is no option "temprature". Did you mean temperature?'],
-    [['--option', 'own= '], '"own= " is no option: it is a name, "=" and a value, such as temperature=0.2.'],
-    [['--threads', '0'], '"0" is no number of threads, such as 4.'],
-    [['--threads', '1000'], '"1000" is no number of threads, such as 4.'],
   ];
   for (const [args, message] of wrong)
     t.throws(() => parseCommandLine(args), { kind: 'usage', message }, args.join(' '));
@@ -119,7 +95,6 @@ t.test('the command line', async (t) => {
 
 t.test('Markdown is rendered', async (t) => {
   const cases = [
-    { name: 'plain', input: 'Hello there.\n', want: 'Hello there.\n' },
     { name: 'a heading', input: '## Title\ntext', want: 'Title\ntext' },
     { name: 'bold, italic and code', input: 'a **b** *c* `d*e` f', want: 'a b c d*e f' },
     {
@@ -142,44 +117,23 @@ t.test('Markdown is rendered', async (t) => {
       input: '&#42;a&#42; &#27;[2J',
       want: '*a* &#27;[2J',
     },
-    { name: 'an escaped star', input: '\\*not italic\\*', want: '*not italic*' },
     { name: 'a list', input: '- one\n* two\n  + three\n10. four', want: '• one\n• two\n  • three\n10. four' },
-    {
-      name: 'a list that wraps hangs',
-      input: `- ${'word '.repeat(10)}`,
-      want: '• word word word word word word word \n  word word word ',
-    },
     { name: 'a quote', input: '> said\n>\n> more', want: '│ said\n│ \n│ more' },
-    {
-      name: 'a quote that wraps keeps its bar',
-      input: `> ${'word '.repeat(10)}`,
-      want: '│ word word word word word word word\n│ word word word',
-    },
     {
       name: 'code, lists and headings in a quote',
       input: '> # T\n> - a\n> ```sh\n> echo *x*\n>\n>   two\n> ```\n> **b**\nafter `c`',
       want: '│ T\n│ • a\n│ ```sh\n│ echo *x*\n│\n│   two\n│ ```\n│ b\nafter c',
     },
-    { name: 'a fence ends with its quote', input: '> ```\n> x\n\n**b**', want: '│ ```\n│ x\n\nb' },
     {
       name: 'code in a list is shown from the left edge',
       input: '1. Do:\n   ```py\n   if a:\n       b\n   ```\n    then *this*\n2. Go',
       want: '1. Do:\n```py\nif a:\n    b\n```\n    then this\n2. Go',
     },
-    { name: 'code on the line of an item', input: '- ```\n  x\n  ```\n- y', want: '• ```\n  x\n```\n• y' },
     {
       name: 'indented code is as it is, but not in a list',
       input: '    a **b**\n\n- x\n\n      c **d**\n\nend\n    e **f**',
       want: '    a **b**\n\n• x\n\n      c d\n\nend\n    e **f**',
     },
-    {
-      name: 'a fence with a long label',
-      input: '```json title=a/long/name/of/a/file.json\n**x**\n```\n**y**',
-      want: '```json title=a/long/name/of/a/file.json\n**x**\n```\ny',
-    },
-    { name: 'globs', input: 'see src/**/*.ts, *.js and **/x', want: 'see src/**/*.ts, *.js and **/x' },
-    { name: 'bold in a script without blanks', input: 'これは**太字**です', want: 'これは太字です' },
-    { name: 'a link with styled text', input: '[**a** `b`](u)', want: 'a b (u)' },
     {
       name: 'a long address is not broken',
       input: `see https://example.org/${'a'.repeat(60)} there`,
@@ -190,26 +144,11 @@ t.test('Markdown is rendered', async (t) => {
       input: '[the page](https://x.org/a) and [https://y.org](https://y.org)',
       want: 'the page (https://x.org/a) and \nhttps://y.org',
     },
-    {
-      name: 'a backslash before a letter, and more stars than mark anything',
-      input: 'C:\\temp \\*a\\* ****b****',
-      want: 'C:\\temp *a* ****b****',
-    },
     { name: 'brackets that are no link', input: 'a[0] [x] [y](', want: 'a[0] [x] [y](' },
     {
       name: 'a fence is exact',
       input: '```ts\nconst x = a < b;   \n\n    **deep** `x`\n```\nafter',
       want: '```ts\nconst x = a < b;   \n\n    **deep** `x`\n```\nafter',
-    },
-    {
-      name: 'code is not wrapped',
-      input: `\`\`\`\n${'x'.repeat(60)} y\n\`\`\``,
-      want: `\`\`\`\n${'x'.repeat(60)} y\n\`\`\``,
-    },
-    {
-      name: 'a row that is no table is left as it is',
-      input: `| a | ${'b '.repeat(30)} |\n`,
-      want: `| a | ${'b '.repeat(30)} |\n`,
     },
     {
       name: 'a table is aligned, with wide characters and styles in its cells',
@@ -222,14 +161,6 @@ t.test('Markdown is rendered', async (t) => {
       want: `a                  │ b\n───────────────────┼───────────────────\nword word word     │ more more more\nword               │ more more more\n                   │ more more\nafter`,
     },
     {
-      name: 'a table with too few and too many cells',
-      input: 'so:\n|a|b|\n|-|-|\n|1|\n|1|2|3|',
-      want: 'so:\na │ b\n──┼──────\n1 │\n1 │ 2 | 3\n',
-    },
-    { name: 'a row above a table', input: '| x |\n| a |\n| - |\n| b |\n', want: '| x |\na\n─\nb\n' },
-    { name: 'struck out', input: 'a ~~b c~~ ~ d ~~ e ~~~f~~~', want: 'a b c ~ d ~~ e ~~~f~~~' },
-    { name: 'a rule', input: 'a\n---\nb', want: `a\n${'─'.repeat(40)}\nb` },
-    {
       name: 'numbers of characters that there are not',
       input: '&#x10FFFF; &#x110000; &#xD800; &#xDFFF; &#32; &#31;',
       want: '\u{10ffff} &#x110000; &#xD800; &#xDFFF;   &#31;',
@@ -239,12 +170,6 @@ t.test('Markdown is rendered', async (t) => {
       input: 'The quick brown fox jumps over the lazy dog again',
       want: 'The quick brown fox jumps over the lazy \ndog again',
     },
-    {
-      name: 'wide characters count twice',
-      input: '日本語 '.repeat(8),
-      want: `${'日本語 '.repeat(5)}日本\n語 日本語 日本語`,
-    },
-    { name: 'an unclosed tick does not hide the next line', input: 'a ` b\n**c**', want: 'a  b\nc' },
   ];
   for (const { name, input, want } of cases) {
     t.equal(plain(render(input)).replace(/ +$/gm, ''), want.replace(/ +$/gm, ''), name);
@@ -290,7 +215,7 @@ t.test('Markdown comes out the same however it is cut, and no letter is lost', a
       if (letters(whole) !== letters(text))
         throw new Error(`${JSON.stringify(text)} -> ${JSON.stringify(whole)}`);
     }),
-    { numRuns: 3000 },
+    { numRuns: 600 },
   );
   t.pass();
 });
@@ -303,7 +228,7 @@ t.test('without styles nothing but blanks changes', async (t) => {
       const shown = render(text, { styled: false, size });
       return !shown.includes('\u001b') && marks(shown) === marks(text);
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
   t.pass();
 });
@@ -313,39 +238,16 @@ t.test('the styles of Markdown, and marks that are none', async (t) => {
   const marked = (text: string, options?: Rendering) =>
     render(text, options).replace(/\u001b\[(\d*)m/g, '<$1>');
   const long = (length: number) => `[a](${'b'.repeat(length - 1)})`;
-  const label = (length: number) => `\`\`\`${'x'.repeat(length - 3)}\n**b**`;
-  const wide = 'w'.repeat(20);
   const cases: readonly (readonly [source: string, shown: string])[] = [
-    ['*a*', '<0><3>a<0>'],
-    ['**a**', '<0><1>a<0>'],
-    ['***a***', '<0><1><3>a<0>'],
     ['**a *b***', '<0><1>a <0><1><3>b<0>'],
-    ['~~a~~', '<0><9>a<0>'],
     ['`a`', '<0><36>a<0>'],
-    ['``a ` b``', '<0><36>a ` b<0>'],
     ['*a\nb', '<0><3>a<0>\nb'],
     ['# T *i*', '<1>T <0><1><3>i<0><1><0>'],
-    ['*'.repeat(60), '*'.repeat(60)],
-    [`a ${'~'.repeat(60)}`, `a\n${'~'.repeat(60)}`],
     ['\\(*a*\\) \\[*b*\\] *c*', '\\(*a*\\) \\[*b*\\] <0><3>c<0>'],
-    ['&quot;a&quot;&nbsp;&apos;', '"a"\u00a0\''],
     [long(399), `a\n(${'b'.repeat(398)})`],
     [long(400), long(400)],
-    ['>said', '<0><2>│<0> said'],
     ['> ```\n> x\n**b**', '<0><2>│<0> <2>```<0>\n<0><2>│<0> <36>x<0>\n<0><1>b<0>'],
     ['- a\n  b\n\n      *c*', '• a\n  b\n\n      <0><3>c<0>'],
-    ['-|**b**', '-|<0><1>b<0>'],
-    [label(199), `<2>\`\`\`${'x'.repeat(196)}<0>\n<36>**b**<0>`],
-    [label(200), `<0><36>${'x'.repeat(197)}<0>\n<0><1>b<0>`],
-    ['a\ud83d', 'a\ud83d'],
-    [`- ${'x'.repeat(39)}`, `• ${'x'.repeat(39)}`],
-    ['日'.repeat(25), `${'日'.repeat(20)}\n${'日'.repeat(5)}`],
-    ['|a||\n|-|-|\n|b||\n', '<1>a<0> <2>│<0> <1><0>\n<2>──┼──<0>\nb <2>│<0>\n'],
-    ['|a *|\n|-|\n|b [c|\n|`d|\n', '<1>a *<0>\n<2>────<0>\nb [c\n<0><36>d<0>\n'],
-    [
-      `${`|${wide}`.repeat(5)}|\n${'|-'.repeat(5)}|\n`,
-      `${Array(5).fill(`<1>${wide}<0>`).join(' <2>│<0> ')}\n<2>${Array(5).fill('─'.repeat(8)).join('─┼─')}<0>\n`,
-    ],
     [`| ${'a '.repeat(3_000)}|`, `| ${'a '.repeat(3_000)}|`],
     [`|a|\n|-|\n|${'b'.repeat(5_000)}|`, `<1>a<0>\n<2>─<0>\n|${'b'.repeat(5_000)}|`],
   ];
@@ -354,59 +256,6 @@ t.test('the styles of Markdown, and marks that are none', async (t) => {
     marked(`> ${'word '.repeat(10)}`, { styled: false }),
     `> ${'word '.repeat(7).trim()}\n> word word word`,
   );
-});
-
-t.test('what is held of an answer is shown when something else comes', async (t) => {
-  const cases: readonly (readonly [begun: string, shown: string])[] = [
-    ['one two', 'one two'],
-    ['```js\nconst a', '```js\nconst a'],
-    ['|a|\n|-|\n|b|\n', 'a\n─\nb\n'],
-    ['x'.repeat(60), 'x'.repeat(60)],
-  ];
-  for (const [begun, shown] of cases) {
-    const renderer = createMarkdownRenderer(40, true, createCodeColours);
-    const first = renderer.write(begun);
-    t.equal(plain(first + renderer.flush()), shown);
-    t.equal(plain(renderer.end()), '');
-  }
-  t.equal(createMarkdownRenderer(40).write('x'.repeat(60)), 'x'.repeat(60), 'a long word does not wait');
-  const word = 'w'.repeat(20);
-  const code = '```js\n';
-  const limits: readonly (readonly [begun: string, held: string])[] = [
-    [word, '*'.repeat(50)],
-    [word, '&abcdefgh'],
-    [code, 'x'.repeat(999)],
-    ['', `|${'x'.repeat(3_998)}`],
-  ];
-  for (const [begun, held] of limits) {
-    const renderer = createMarkdownRenderer(20, true, createCodeColours);
-    renderer.write(begun);
-    t.equal(renderer.write(held), '', `${held.length} characters are held`);
-    t.match(renderer.write(held.at(-1) ?? ''), held, 'no more than that');
-  }
-});
-
-t.test('a table gives way where it is flexible', async (t) => {
-  const columns = [
-    { title: 'ID' },
-    { title: 'A', isFlexible: true },
-    { title: 'N', align: 'right' as const },
-    { title: 'B', isFlexible: true },
-  ];
-  const row = ['12345', 'a'.repeat(20), '7', 'b'.repeat(15)];
-  const table = (width: number) =>
-    formatTable(columns, [row, ['1']], { style: createStyle(false), width })
-      .split('\n')
-      .slice(1);
-  const cases: readonly (readonly [width: number, a: string, b: string])[] = [
-    [47, 'a'.repeat(20), 'b'.repeat(15)],
-    [46, `${'a'.repeat(18)}…`, 'b'.repeat(15)],
-    [41, `${'a'.repeat(13)}…`, 'b'.repeat(15)],
-    [40, `${'a'.repeat(13)}…`, `${'b'.repeat(13)}…`],
-    [35, `${'a'.repeat(11)}…`, `${'b'.repeat(10)}…`],
-  ];
-  for (const [width, a, b] of cases)
-    t.strictSame(table(width), [`12345  ${a}  7  ${b}`, '1', ''], `${width} columns`);
 });
 
 t.test('nothing waits for a reader that is gone', async (t) => {
@@ -454,7 +303,7 @@ t.test('code has colours, and comes out exactly', async (t) => {
       const text = `~~~${label}\n${some.join('')}\n~~~\n`;
       return plain(shown(text, size)) === text && shown(text, size) === shown(text);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -471,7 +320,7 @@ t.test('code comes out exactly', async (t) => {
         .join('');
       return plain(render(`~~~sh\n${code}~~~\n`, { size })) === `~~~sh\n${code}~~~\n`;
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
   t.pass();
 });
@@ -531,16 +380,11 @@ t.test('text is measured and wrapped in columns of the screen', async (t) => {
     [7, 6].map((width) => wrapText(styled, width)),
     [styled, '\u001b[1maaa\u001b[22m\nbbb'],
   );
-  const halves = (width: number) => wrapText('a name  one two three', width);
-  t.equal(halves(16), 'a name  one two\n        three', 'it hangs up to half of the line');
-  t.equal(halves(15), 'a name  one two\nthree', 'further in, it would be hard to read');
-  t.equal(wrapText('quick  brown', 9), 'quick\nbrown', 'no line ends with blanks');
   t.equal(
     wrapText('👨‍👩‍👧 🇩🇪🇫🇷 🇮🇹 ok', 6),
     '👨‍👩‍👧\n🇩🇪🇫🇷\n🇮🇹 ok',
     'lines break by columns, not by characters',
   );
-  t.equal(wrapText('ab 👨‍👩‍👧 cd', 8), 'ab 👨‍👩‍👧 cd', 'what is joined takes two');
 });
 
 t.test('the options are the parameters of a Modelfile, and a number is checked', async (t) => {
@@ -746,17 +590,6 @@ t.test('the process of a daemon: its last words, and how it ended', async (t) =>
   });
 });
 
-t.test('a history of an earlier version moves to the state folder, once', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const env = { HOME: folder };
-  const [path, former] = [historyPath(env, 'darwin'), formerHistoryPath(env)];
-  appendHistory(former, 'an old line');
-  t.strictSame(readHistory(path, former), ['an old line']);
-  appendHistory(former, 'of an earlier version that still runs');
-  t.strictSame(readHistory(path, former), ['an old line'], 'what is there is not replaced');
-});
-
 t.test('history is private, bounded and in order', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -783,7 +616,7 @@ t.test('a growing history takes bounded space and keeps every entry that can be 
   const folder = mkdtempSync(join(tmpdir(), 'runner-history-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'history');
-  for (let n = 0; n < 5_000; n += 1) {
+  for (let n = 0; n < 1_500; n += 1) {
     appendHistory(path, `${n} ${'x'.repeat(500)}`);
     if (n % 50 > 0) continue;
     const numbers = readHistory(path).map((line) => Number.parseInt(line, 10));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { waysTo } from '../../daemon/engine/ways.ts';
+import { waysTo } from '../../daemon/engine/engine.ts';
 import type { EngineModel, EngineOffers, EngineStatus } from '../../protocol/messages/engine.ts';
 import { defaultHost } from '../../protocol/messages/settings.ts';
 import type { Status } from '../../protocol/messages/status.ts';

@@ -63,8 +63,7 @@ function start(options: TerminalOptions = {}) {
     ...options,
   });
   const leave = async (t: Test) => {
-    run.type('\u0004');
-    t.equal(await run.ended, 0);
+    t.equal(await run.quit(), 0);
   };
   return { ...run, asked, turns, leave };
 }
@@ -104,12 +103,10 @@ t.test('--resume lets the user search and choose a conversation', async (t) => {
       'Type to search; ↑ and ↓ choose, Enter opens, Esc leaves.',
     ].join('\n'),
   );
-  run.type('\r');
-  await run.stdout.until(/Going on with "Long rivers", 3 turns.*Very\..*m:1b › $/s);
+  await run.enter('', /Going on with "Long rivers", 3 turns.*Very\..*m:1b › $/s);
   t.equal(screenOf(run.stderr.text()).trim(), '', 'nothing is left of the choice');
   t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa2', open: true }]);
-  run.type('And?\r');
-  await run.stdout.until(/20 tokens/);
+  await run.enter('And?', /20 tokens/);
   t.hasStrict(run.turns[0], { session: '20261122-aaaaaaa2', messages: [...said, { content: 'And?' }] });
   await run.leave(t);
 });
@@ -145,30 +142,6 @@ t.test('a list that is longer than the screen moves with the choice', async (t) 
   }
 });
 
-t.test('what is typed into a choice fits the screen, and Ctrl-W and Ctrl-U erase it', async (t) => {
-  const run = start({ args: ['chat', '--resume'], columns: 30 });
-  const shows = (index: number, line: string) =>
-    run.stderr.until({ test: () => screenOf(run.stderr.text()).split('\n').at(index) === line });
-  await shows(-1, 'Type to search; ↑ and ↓ choo…');
-  t.ok(
-    screenOf(run.stderr.text())
-      .split('\n')
-      .every((line) => line.length < 30),
-    'no row is wrapped',
-  );
-  run.type(`\u001bOP${'x'.repeat(9)}`);
-  await shows(0, 'Which conversation? xxxxxxx…');
-  await shows(1, '  Nothing has these words.');
-  run.type('\u0015two w');
-  await shows(0, 'Which conversation? two w');
-  run.type('\u0017on');
-  await shows(0, 'Which conversation? two on');
-  run.type('\u0017\u007f\u007f');
-  await shows(0, 'Which conversation? tw');
-  run.type('\u001b');
-  t.equal(await run.ended, 0);
-});
-
 t.test('whoever leaves the choice continues nothing', async (t) => {
   for (const key of ['\u0003', '\u0004', '\u001b']) {
     const run = start({ args: ['chat', '--resume'] });
@@ -180,43 +153,30 @@ t.test('whoever leaves the choice continues nothing', async (t) => {
   }
 });
 
-t.test('Enter before the search has ended takes the first that it finds', async (t) => {
-  const run = start({ args: ['chat', '--resume'] });
-  await run.stderr.until(/Esc leaves\./);
-  run.type('lak\r');
-  await run.stdout.until(/Going on with "Lakes".*m:1b › $/s);
-  t.hasStrict(run.asked.at(-1), ['read', { id: '20261122-aaaaaaa1' }]);
-  await run.leave(t);
-});
-
 t.test('/resume changes to another conversation, and the line goes on', async (t) => {
   const run = start();
   await run.stdout.until(/m:1b › $/);
   run.type('/resume lake\r');
   await run.stderr.until(/› Lakes/);
-  run.type('\r');
-  await run.stdout.until(/Going on with "Lakes".*m:1b › $/s);
+  await run.enter('', /Going on with "Lakes".*m:1b › $/s);
   run.type('/resume\r');
   await run.stderr.until(/Esc leaves.*Esc leaves\./s);
   run.type('\u0003');
   await run.stdout.until(/\/resume\s+m:1b › $/);
-  run.type('Still here?\r');
-  await run.stdout.until(/20 tokens/);
+  await run.enter('Still here?', /20 tokens/);
   t.hasStrict(run.turns, [{ session: '20261122-aaaaaaa1', messages: [...said, { content: 'Still here?' }] }]);
   await run.stdout.until(/m:1b › $/);
   await run.leave(t);
   const dumb = start({ env: { TERM: 'dumb' } });
   await dumb.stdout.until(/m:1b › $/);
-  dumb.type('/resume\r');
-  await dumb.stdout.until(/cannot show a list to choose from\. "\/sessions" lists/);
+  await dumb.enter('/resume', /cannot show a list to choose from\. "\/sessions" lists/);
   await dumb.leave(t);
 });
 
 t.test('a conversation is forked, and the other one stays', async (t) => {
   const run = start({ args: ['chat', '--session', '20261122-aaaaaaa1'] });
   const say = async (line: string, says: RegExp) => {
-    run.type(`${line}\r`);
-    await run.stdout.until(new RegExp(`${says.source}[^›]*m:1b › $`, 's'));
+    await run.enter(line, new RegExp(`${says.source}[^›]*m:1b › $`, 's'));
   };
   await run.stdout.until(/m:1b › $/);
   await say('/fork 3', /There is no turn 3 yet\./);
@@ -258,8 +218,7 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
   await run.stdout.until(/m:1b › draft$/);
   run.type('\u0012lak\u001b');
   await run.stdout.until(/m:1b › which lakes$/);
-  run.type('!\r');
-  await run.stdout.until(/20 tokens[^›]*› $/);
+  await run.enter('!', /20 tokens[^›]*› $/);
   run.type('\u0012riv');
   await run.stdout.until(/search "riv": which rivers$/);
   run.type('x');
@@ -270,8 +229,7 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
   await run.stdout.until(/m:1b › $/);
   run.type('\u0012Riv');
   await run.stdout.until(/search "Riv": Why Rivers$/);
-  run.type('\r');
-  await run.stdout.until(/20 tokens.*20 tokens[^›]*› $/s);
+  await run.enter('', /20 tokens.*20 tokens[^›]*› $/s);
   t.strictSame(
     run.turns.map(({ messages }) => messages.at(-1)?.content),
     ['which lakes!', 'Why Rivers'],
@@ -283,8 +241,7 @@ t.test('Ctrl-R finds earlier prompts, also of other conversations', async (t) =>
 t.test('Alt-Enter and Shift-Enter begin another line', async (t) => {
   const run = start();
   await run.stdout.until(/m:1b › $/);
-  run.type('one\u001b\rtwo\u001b[13;2uthree\r');
-  await run.stdout.until(/20 tokens/);
+  await run.enter('one\u001b\rtwo\u001b[13;2uthree', /20 tokens/);
   t.hasStrict(run.turns, [{ messages: [{ content: 'one\ntwo\nthree' }] }]);
   await run.stdout.until(/20 tokens[^›]*› $/);
   run.type('\u001b[A');
@@ -303,19 +260,16 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
     },
   });
   await run.stdout.until(/m:1b › $/);
-  run.type('first\\\r');
-  await run.stdout.until(/… $/);
+  await run.enter('first\\', /… $/);
   run.type('second\u0018\u0005');
   await run.stdout.until(/m:1b › first␤second␤more$/);
   t.strictSame(given, ['first\nsecond']);
   t.match(run.modes.slice(-2), [false, true], 'the keyboard was free meanwhile');
   run.type('\u0018\u0005');
   await run.stdout.until(/The editor is gone\.\n[^›]*› first␤second␤more$/);
-  run.type('\r');
-  await run.stdout.until(/20 tokens[^›]*› $/);
+  await run.enter('', /20 tokens[^›]*› $/);
   t.hasStrict(run.turns, [{ messages: [{ content: 'first\nsecond\nmore' }] }]);
-  run.type('a\u0018b\r');
-  await run.stdout.until(/20 tokens.*20 tokens/s);
+  await run.enter('a\u0018b', /20 tokens.*20 tokens/s);
   t.hasStrict(run.turns[1]?.messages.at(-1), { content: 'ab' }, 'Ctrl-X alone does nothing');
   await run.stdout.until(/20 tokens[^›]*› $/);
   await run.leave(t);
@@ -325,26 +279,10 @@ t.test('Ctrl-X Ctrl-E hands the prompt to an editor, and takes it back', async (
 t.test('the keys of a conversation are its own, also after a choice', async (t) => {
   const run = start({ args: ['chat', '--resume'] });
   await run.stderr.until(/Esc leaves\./);
-  run.type('\r');
-  await run.stdout.until(/m:1b › $/);
-  run.type('one\ttwo\r');
-  await run.stdout.until(/20 tokens/);
+  await run.enter('', /m:1b › $/);
+  await run.enter('one\ttwo', /20 tokens/);
   t.hasStrict(run.turns[0]?.messages.at(-1), { content: 'one\ttwo' }, 'Tab is a character of a paste');
   await run.leave(t);
-});
-
-t.test('a screen of another size shows the line again, until the conversation ends', async (t) => {
-  const run = start();
-  await run.stdout.until(/m:1b › $/);
-  const { stream } = run.stdout;
-  run.type('one');
-  await run.stdout.until(/m:1b › one$/);
-  stream.columns = 60;
-  stream.emit('resize');
-  await run.stdout.until(/m:1b › one[^›]*m:1b › one$/);
-  run.type('\u0015');
-  await run.leave(t);
-  t.equal(stream.listenerCount('resize'), 0);
 });
 
 t.test('a text is changed in the editor of the user', where('sh'), async (t) => {

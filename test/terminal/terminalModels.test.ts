@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ResponseError } from 'vscode-jsonrpc';
-import { parseCommandLine } from '../../client/terminal/cli/commandLine.ts';
-import { columnsOf, cutTo } from '../../client/terminal/screen/columns.ts';
-import { formatShare } from '../../protocol/base/bytes.ts';
+import { columnsOf } from '../../client/terminal/screen/columns.ts';
+import { formatShare } from '../../protocol/base/text.ts';
+import type { PartProgress, WorkProgress } from '../../protocol/messages/messageTypes.ts';
 import type { CatalogEntry, Model, ShowModelResult } from '../../protocol/messages/models.ts';
-import type { PartProgress, WorkProgress } from '../../protocol/messages/progress.ts';
 import { modelLike, no, yes } from '../support/modelLike.ts';
 import { has, where } from '../support/systems.ts';
 import { type Asked, resultOf, runOnce, startTerminal, type TerminalOptions } from './terminalPeer.ts';
@@ -79,23 +78,13 @@ const pullReports = [
 ];
 
 t.test('the command line of the commands about models', async (t) => {
-  t.hasStrict(parseCommandLine(['rm', 'm', '-y']), { command: 'rm', words: ['m'], yes: true });
-  t.hasStrict(parseCommandLine(['create', 'm', '-f', '-']), { files: ['-'] });
-  t.hasStrict(parseCommandLine(['run', 'm', '--keep-alive', '-1']), { keepAlive: '-1', words: ['m'] });
-  t.match(parseCommandLine(['library', '--cloud', '--refresh', 'a']), { cloud: true, refresh: true });
-  t.throws(() => parseCommandLine(['create', 'm', '--file', '']), { message: /--file is empty/ });
   const cases = [
     { args: ['show'], says: /"runner show" needs the name of a model\. Say: runner show M\n/ },
-    { args: ['pull', ' '], says: /needs the name of a model/ },
     { args: ['stop', 'a', 'b'], says: /takes no further words; there is "b"/ },
     { args: ['create'], says: /needs a name for the model\. Say: runner create NAME \[-f FILE\]/ },
-    { args: ['logs', 'x'], says: /no further words/ },
-    { args: ['completion'], says: /needs a shell \(bash, zsh, fish, powershell\)/ },
     { args: ['completion', 'tcsh'], says: /no completion for "tcsh", only for bash, zsh, fish, powershell/ },
     { args: ['rm', 'm'], says: /asks before it deletes.*--yes/ },
     { args: ['shwo', 'm'], says: /Did you mean "show"\?/ },
-    { args: ['rn', 'm'], says: /no command "rn"\. Did you mean "run"\?/ },
-    { args: ['rmm', 'm'], says: /no command "rmm"\. The commands are/ },
     { args: ['models', '--cloud'], says: /"runner models" does not take --cloud, which is for "library"\./ },
     { args: ['run', 'm', '--raw'], says: /--raw is for an answer\. Say: runner run m "PROMPT"/ },
     { args: ['cp', 'm'], says: /needs the name of a model and a new one\. Say: runner cp M NAME/ },
@@ -111,19 +100,6 @@ t.test('the command line of the commands about models', async (t) => {
     2,
     'with --json nothing is asked',
   );
-});
-
-t.test('the help of a command, by any of its names, and the version', async (t) => {
-  for (const args of [
-    ['ls', '--help'],
-    ['help', 'models'],
-    ['models', '-h'],
-  ]) {
-    const { code, out } = await runOnce({ args });
-    t.equal(code, 0);
-    t.match(out, /^runner models\n.*The same: runner ls, runner list\n.*--server URL/s);
-  }
-  t.match(await runOnce({ args: ['-v'] }), { code: 0, out: '0.0.0\n' });
 });
 
 const shown: ShowModelResult = {
@@ -173,10 +149,6 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.equal(list.error, '', 'nothing beside the table for a program');
   const screen = await run(['models'], { isScreen: true });
   t.equal(screen.error, '\u001b[2mServed by llama.cpp b1\u001b[22m\n');
-  const installed = { models: [model('apart'), one] };
-  const loaded = (await run(['ps'], installed)).out;
-  t.match(loaded, /\nsmol .* 4096 assumed {2}loading, 42 %\n$/);
-  t.notMatch(loaded, 'apart', 'only what is loaded');
   t.hasStrict((await run(['models', '--json'], {})).events(), [
     { name: 'smol', product: 'llama.cpp', context: { from: 'assumed' }, loading: { percent: 41.6 } },
   ]);
@@ -186,15 +158,6 @@ t.test('a server that is no Ollama: its product, its windows, and what it cannot
   t.match(page, new RegExp(`context +4096 tokens\n +learnt +${learnt}\n`));
   t.match(page, /served by +llama\.cpp\n +loaded +loading, 42 %\n/);
   t.hasStrict((await run(['show', 'smol', '--json'], { answers })).events(), [{ product: 'llama.cpp' }]);
-  const stays = model('smol', { running: { expiresAt: '9999-12-31T23:59:59.000Z', size: 0, sizeVram: 0 } });
-  const show = { answers: { 'runner/models/show': () => ({ model: stays }) } };
-  for (const [can, ps, shown] of [
-    [['chat'], /\nsmol *\n$/, /loaded +yes\n/],
-    [['chat', 'unload'], /\nsmol +until it is stopped\n$/, /loaded +yes, until it is stopped\n/],
-  ] as const) {
-    t.match((await run(['ps'], { models: [stays], ...by(can) })).out, ps, can.join());
-    t.match((await run(['show', 'smol'], { ...show, ...by(can) })).out, shown, can.join());
-  }
   const none = { models: [] };
   t.match((await run(['models'], none)).error, /^No model is installed\. Load one in the program/);
   t.equal((await run(['ps'], none)).error, 'No model is loaded. The first question loads one.\n');
@@ -361,7 +324,6 @@ t.test('pull on a screen draws bars, and leaves a sentence and a cursor however 
     { columns: 80, rows: 24 },
     { columns: 24, rows: 3 },
     { columns: 0, rows: 0 },
-    { columns: 9, rows: 2 },
   ];
   for (const size of sizes)
     for (const { name, answer, code, says } of ends) {
@@ -404,34 +366,6 @@ t.test('a second Ctrl-C leaves at once', async (t) => {
     t.equal(await run.ended, 130, command);
     t.ok(new TerminalScreen().write(run.stderr.text()).isCursorShown);
   }
-});
-
-t.test('a screen that became narrower is redrawn', async (t) => {
-  const run = startTerminal({
-    args: ['pull', 'm'],
-    isScreen: true,
-    answers: {
-      'runner/models/pull': async (asked: Asked) => {
-        await work(pullReports.slice(0, 3))(asked);
-        return untilCancelled(asked);
-      },
-    },
-  });
-  await run.stderr.until(/total.*9 %/);
-  Object.assign(run.stderr.stream, { columns: 40 });
-  const before = run.stderr.text().length;
-  run.stderr.stream.emit('resize');
-  run.interrupt();
-  t.equal(await run.ended, 130);
-  const after = run.stderr.text().slice(before);
-  t.match(after, /^\u001b\[\?25l\r\u001b\[6A/, 'three lines, of which two and the head take two rows each');
-  t.ok(
-    after
-      .replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '')
-      .split('\r\n')
-      .slice(0, 3)
-      .every((line) => columnsOf(line.replace('\r', '')) < 40),
-  );
 });
 
 const mistakes = [
@@ -495,49 +429,6 @@ ${problem}
   t.match(await createFrom('not/there'), { code: 1, error: /^not\/there:2:1: .*\nnot\/there:3:9/ });
 });
 
-t.test('a mistake is shown in a part of its line, and of many the first twenty', async (t) => {
-  const path = join(folder, 'long');
-  const mistake = (start: number, end: number) => ({
-    range: { start: { line: 1, character: start }, end: { line: 1, character: end } },
-    ...{ message: 'Wrong.', severity: 1 },
-  });
-  const below = (column: number, length: number) => `${' '.repeat(column)}^${'~'.repeat(length - 1)}`;
-  const x = (count: number) => 'x'.repeat(count);
-  const cases: readonly (readonly [source: string, start: number, end: number, ...shown: string[]])[] = [
-    [x(59), 50, 53, x(59), below(50, 3)],
-    [x(60), 50, 53, x(40), below(30, 3)],
-    [x(60), 10, 12, `${x(58)}…`, below(10, 2)],
-    [x(59), 55, 70, x(59), below(55, 4)],
-    [x(100), 40, 100, `${x(58)}…`, below(30, 29)],
-    ['abc', 2, 2, 'abc', below(2, 1)],
-  ];
-  const create = async (source: string, diagnostics: readonly object[]) => {
-    writeFileSync(path, `FROM m\r\n${source}`);
-    const fail = failure(-33010, 'invalid-modelfile', 'No.', { diagnostics });
-    const run = startTerminal({
-      ...{ args: ['create', 'mine', '-f', path], isScreen: true, columns: 60 },
-      answers: { 'runner/models/create': fail },
-    });
-    t.equal(await run.ended, 1);
-    return run.stderr.plain().split('\n');
-  };
-  for (const [source, start, end, ...shown] of cases) {
-    const [first, ...lines] = await create(source, [mistake(start, end)]);
-    t.equal(first, `${path}:2:${start + 1}: Wrong.`);
-    t.strictSame(lines.slice(0, 2), shown, `${start} to ${end} of ${source.length}`);
-  }
-  for (const [count, rest] of [
-    [20, undefined],
-    [21, '… and 1 more'],
-  ] as const) {
-    const lines = await create('abc', Array(count).fill(mistake(0, 1)));
-    t.equal(
-      lines.find((line) => line.startsWith('…')),
-      rest,
-    );
-  }
-});
-
 t.test('cp', async (t) => {
   let asked: unknown;
   const create = ({ params }: Asked) => {
@@ -552,26 +443,6 @@ t.test('cp', async (t) => {
     code: 2,
     error: /"QWEN3:4b" is the name of the model itself\. Give it ano/,
   });
-});
-
-t.test('how a model is loaded', async (t) => {
-  const cases: readonly (readonly [more: Partial<Model>, says: string])[] = [
-    [{}, 'm is loaded.'],
-    [{ remote: { host: 'x.org', model: 'y' } }, 'm runs at x.org; there is nothing to load.'],
-    [{ running: { ...running, sizeVram: 0 } }, 'm is loaded: 4.1 GB, on the CPU, until 13:05.'],
-    [
-      { running: { ...running, sizeVram: 1.025e9, expiresAt: '2026-11-22T01:00:00Z' } },
-      'm is loaded: 4.1 GB, 25 % on the GPU, until 2026-11-22 01:00.',
-    ],
-    [
-      { running: { expiresAt: '2318-01-01T00:00:00Z', size: 0, sizeVram: 0 } },
-      'm is loaded: until it is stopped.',
-    ],
-  ];
-  for (const [more, says] of cases) {
-    const answers = { 'runner/models/run': () => ({ model: model('m', more) }) };
-    t.match(await runOnce({ args: ['run', 'm'], answers }), { code: 0, out: `${says}\n` });
-  }
 });
 
 t.test('run and stop', async (t) => {
@@ -607,20 +478,6 @@ t.test('run and stop', async (t) => {
   t.strictSame(json.events(), [{ event: 'done', model: loaded }]);
   const stop = await runOnce({ args: ['stop', 'm:1b\u001b'], answers });
   t.match(stop, { code: 0, out: 'm:1b␛ is unloaded.\n' });
-  for (const flags of [[], ['--json']]) {
-    const cut = startTerminal({
-      ...{ args: ['run', 'm', ...flags], input: '' },
-      answers: {
-        'runner/models/run': (request: Asked) => {
-          cut.interrupt();
-          return untilCancelled(request);
-        },
-      },
-    });
-    t.equal(await cut.ended, 130);
-    if (flags.length === 0) t.equal(cut.stderr.text(), 'Loading m …\nStopped.\n');
-    else t.strictSame(cut.stdout.events(), [{ event: 'cancelled', model: 'm' }]);
-  }
 });
 
 t.test('rm asks first, and a no deletes nothing', async (t) => {
@@ -640,7 +497,6 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
     { name: 'qwen3:4b', typed: 'y\r', code: 0, sent: [{ model: 'qwen3:4b' }] },
     { name: 'M:1B', typed: 'Yes\r', code: 0, sent: [{ model: 'm:1b', stop: true }] },
     { name: 'qwen3:4b', typed: '\r', code: 1, sent: [] },
-    { name: 'qwen3:4b', typed: 'yellow\r', code: 1, sent: [] },
     { name: 'qwen3:4b', typed: '\u0004', code: 1, sent: [] },
     { name: 'qwen3:4b', typed: '\u0003', code: 130, sent: [] },
   ];
@@ -670,15 +526,6 @@ t.test('rm asks first, and a no deletes nothing', async (t) => {
   t.match(await runOnce({ args: ['rm', 'm:1b', '--yes'], models, answers: busy }), {
     ...{ code: 1, error: 'm:1b is loaded. Stop it first.\n' },
   });
-  const failing = startTerminal({
-    ...{ args: ['rm', 'qwen3:4b'], isScreen: true, models },
-    answers: { 'runner/models/delete': failure(-33009, 'runner-failed', 'The disk is full.') },
-  });
-  await failing.stderr.until(/\[y\/N\] /);
-  failing.type('y\r');
-  t.equal(await failing.ended, 1);
-  t.match(failing.stderr.plain(), /\nThe disk is full\.\n$/);
-  t.equal(failing.stdout.text(), '', 'nothing is said to be deleted');
   const hostile = startTerminal({
     args: ['rm', 'x\u001b[2J'],
     isScreen: true,
@@ -721,17 +568,6 @@ t.test('logs', async (t) => {
   ]);
   const none = { 'runner/logs/start': failure(-33005, 'not-supported', 'The runner is elsewhere.') };
   t.match(await runOnce({ args: ['logs'], answers: none }), { code: 1, error: 'The runner is elsewhere.\n' });
-  const dying = startTerminal({
-    ...{ args: ['logs'], input: '' },
-    answers: {
-      'runner/logs/start': ({ die }: Asked) => {
-        void dying.stderr.until(/Following/).then(() => die('It is broken.\n \n'));
-        return { source: 'x' };
-      },
-    },
-  });
-  t.equal(await dying.ended, 1);
-  t.match(dying.stderr.text(), /ended unexpectedly/);
 });
 
 t.test('a slow reader of the logs pauses the daemon', async (t) => {
@@ -769,7 +605,6 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
   };
   const cases = [
     { words: ['s'], want: ['show', 'stop', 'sessions'] },
-    { words: ['show', ''], want: [] },
     { words: ['mcp', ''], want: ['login', 'logout'] },
     { words: ['completion', '""'], want: ['bash', 'zsh', 'fish', 'powershell'] },
     { words: ['rm', '--'], want: ['--yes', '--server', '--practice', '--json', '--help', '--version'] },
@@ -782,8 +617,6 @@ t.test('candidates for the word at the cursor, which no daemon is asked for', as
     { words: ['chat', '--system', '@package.j'], want: ['@package.json'] },
     { words: ['chat', '--system', '@dae'], want: ['@daemon/'] },
     { words: ['chat', '--system=@daemon/mai'], want: ['--system=@daemon/main.ts'] },
-    { words: ['chat', '--system', '@@'], want: [] },
-    { words: ['chat', '--system', '@no/such/'], want: [] },
     { words: ['--mod'], want: ['--model', '--mode'] },
     { words: ['__'], want: [] },
   ];
@@ -838,21 +671,4 @@ t.test('the script for bash completes names with colons', where('sh'), async (t)
   t.strictSame(complete('runner create x -f Mod', ' :='), [''], 'a file is left to bash');
   t.strictSame(complete('runner chat --format js', ' :='), ['json']);
   t.strictSame(complete('runner chat --format package.j', ' :='), ['package.json'], 'a schema is a file');
-});
-
-t.test('a text is cut to its columns', async (t) => {
-  t.strictSame(
-    [
-      cutTo('abc', 3),
-      cutTo('abcd', 3),
-      cutTo('日本語', 4),
-      cutTo('日本語', 5),
-      cutTo('🇩🇪🇫🇷🇮🇹', 5),
-      cutTo('ab', 0),
-      cutTo('ab', 1),
-      cutTo('a', 1),
-      cutTo('abcdefghijkl', 9),
-    ],
-    ['abc', 'ab…', '日…', '日本…', '🇩🇪🇫🇷…', '', '…', 'a', 'abcdefgh…'],
-  );
 });

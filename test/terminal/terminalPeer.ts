@@ -44,7 +44,6 @@ import {
   toolProgress,
 } from '../../protocol/messages/tools.ts';
 import { modelLike } from '../support/modelLike.ts';
-
 import { createPeerConversations } from './peerConversations.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'streamId' | 'seq'> : never;
@@ -325,12 +324,23 @@ export function startTerminal({
     if (started.some(({ hasEnded }) => !hasEnded)) throw new Error('A daemon is left behind.');
     return code;
   };
+  const ended = run();
   return {
-    ended: run(),
+    ended,
     started,
     stdout,
     stderr,
     type: (text: string) => void stdin.write(text),
+    /** Types a line, and resolves once that is shown. */
+    async enter(line: string, shown: RegExp) {
+      stdin.write(`${line}\r`);
+      await stdout.until(shown);
+    },
+    /** Ctrl-D at an empty prompt. */
+    quit() {
+      stdin.write('\u0004');
+      return ended;
+    },
     passTime,
     /** Resolves when what was typed before cannot be part of a paste any more. */
     async pause() {

@@ -249,8 +249,7 @@ t.test('the last turn is asked again, taken back, and changed', async (t) => {
   t.match(turns[1], { session: kept.id, replacesLastTurn: true });
   await say('two');
   t.match(await say('/undo'), /Took back "two" and its answer\./);
-  run.type('/edit\r');
-  await run.stdout.until(/\/edit\r\n[^›]*› one @a\.ts$/);
+  await run.enter('/edit', /\/edit\r\n[^›]*› one @a\.ts$/);
   await say(' changed');
   t.hasStrict(turns[3]?.messages, [{ content: 'one @a.ts changed', attachments: [attachmentA] }]);
   t.equal(turns[3]?.messages.length, 1);
@@ -274,8 +273,7 @@ t.test('an answer that is asked for again stays until there is another one', asy
   const { say, ...run } = await begin({ chat });
   await say('go');
   t.match(await say('/retry'), /It is down\..*goes on with the earlier answer\./);
-  run.type('/retry\r');
-  await run.stdout.until(/earlier answer.*\rok/s);
+  await run.enter('/retry', /earlier answer.*\rok/s);
   run.type('\u0003');
   await run.stdout.until(/(goes on with the earlier answer.*){2}› $/s);
   await say('and');
@@ -286,21 +284,6 @@ t.test('an answer that is asked for again stays until there is another one', asy
     asked[5]?.messages.map(({ content }) => content),
     ['go', 'ok 1', 'and', 'ok 5', 'so'],
   );
-  await run.leave(t);
-});
-
-t.test('a prompt that is changed has its pictures, also beside those that it names', async (t) => {
-  writeFileSync(join(cwd, 'other.png'), Buffer.concat([pictures.png, Buffer.from('x')]));
-  const { say, turns, ...run } = await begin();
-  await say('/image dot.png');
-  await say('see @other.png');
-  run.type('/edit\r');
-  await run.stdout.until(/Along with it: 1 picture\.[^›]*› see @other\.png$/);
-  await say('!');
-  t.hasStrict(turns[1]?.messages, [{ content: 'see @other.png!' }]);
-  const [first, second] = turns.map(({ messages }) => messages[0]?.images);
-  t.equal(first?.length, 2);
-  t.strictSame(second, first);
   await run.leave(t);
 });
 
@@ -365,52 +348,6 @@ t.test('what goes along is at most so large', async (t) => {
     t.equal(run.stderr.text(), says);
     t.equal(run.asked.length, says === '' ? 1 : 0);
   }
-});
-
-/** A conversation of an earlier run goes on. */
-function goOn(messages: readonly object[]) {
-  const kept = { id: '20261122-aaaaaaaa', title: 'T', cwd, model: 'm:1b', createdAt: '', updatedAt: '' };
-  const session = { ...kept, turns: 2 };
-  return begin({
-    args: ['chat', '--continue'],
-    answers: {
-      ...answers,
-      'runner/sessions/list': () => ({ sessions: [session] }),
-      'runner/sessions/read': () => ({ session, messages }),
-      'runner/sessions/undo': () => ({ session }),
-    },
-  });
-}
-
-t.test('a prompt of an earlier run is changed with what it does not name itself', async (t) => {
-  const asked = { role: 'user', content: '/see @a.ts', images: ['AA=='] };
-  const attachments = [attachmentA, { path: 'notes.md', text: 'n' }];
-  const { say, turns, ...run } = await goOn([
-    { ...asked, attachments },
-    { role: 'assistant', content: 'Seen.' },
-  ]);
-  run.type('/edit\r');
-  await run.stdout.until(/Along with it: notes\.md, 1 picture\.[^›]*› \/\/see @a\.ts$/);
-  await say('');
-  t.strictSame(turns[0]?.messages, [{ ...asked, attachments: attachments.toReversed() }]);
-  await run.leave(t);
-});
-
-t.test('prompts in a row are one turn, which is taken back as a whole', async (t) => {
-  const said = [
-    { role: 'user', content: 'one' },
-    { role: 'assistant', content: 'First.' },
-  ];
-  const last = [
-    { role: 'user', content: 'two' },
-    { role: 'user', content: 'three' },
-    { role: 'assistant', content: 'Last.' },
-  ];
-  const { say, turns, leave } = await goOn([...said, ...last]);
-  t.match(await say('/undo'), /Took back "three" and its answer\./);
-  await say('so');
-  t.strictSame(turns[0]?.messages, [...said, { role: 'user', content: 'so' }]);
-  await leave(t);
 });
 
 t.test('the clipboard program of each system', where('sh'), async (t) => {

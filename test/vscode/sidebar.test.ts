@@ -8,7 +8,7 @@ import {
   lackedBy,
   possible,
   rowContext,
-} from '../../client/vscode/daemon/knownServers.ts';
+} from '../../client/vscode/daemon/servers.ts';
 import { createInterruptedPulls, offerInterrupted } from '../../client/vscode/models/pulls.ts';
 import { commandsOf, toHtml } from '../../client/vscode/ui/page.ts';
 import { localRow } from '../../client/vscode/views/modelRows.ts';
@@ -27,11 +27,10 @@ t.test('rows appear as each server answers, and only the newest load counts', as
   });
   let names = ['default', 'box'];
   let changes = 0;
-  const store = createRowStore({
-    sources: () => names.map(source),
-    explain: (error) => ({ sentence: String(error) }),
-    onDidChange: () => changes++,
-  });
+  const store = createRowStore(
+    () => names.map(source),
+    () => changes++,
+  );
   const seen = () => store.outcomes.map(({ name, rows, failure }) => [name, rows.length, failure?.sentence]);
   t.ok(store.isStale);
   t.equal(answers.length, 0, 'it asks only on a load');

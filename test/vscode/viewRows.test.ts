@@ -1,5 +1,4 @@
 import t from 'tap';
-import { describeContext } from '../../client/vscode/convert/contextSizes.ts';
 import {
   countCapabilities,
   filterRows,
@@ -7,14 +6,7 @@ import {
   noFilter,
   type RowFilter,
 } from '../../client/vscode/views/filter.ts';
-import {
-  catalogRow,
-  endsOf,
-  localRow,
-  runningRow,
-  timeLeft,
-  toRowName,
-} from '../../client/vscode/views/modelRows.ts';
+import { catalogRow, endsOf, localRow, runningRow } from '../../client/vscode/views/modelRows.ts';
 import type { LoadOutcome } from '../../client/vscode/views/rowStore.ts';
 import { viewStateOf } from '../../client/vscode/views/rowStore.ts';
 import { describeServer, groupByFamily, toServerNodes } from '../../client/vscode/views/treeNodes.ts';
@@ -27,19 +19,6 @@ t.test('rows are grouped by family, and a family of one is no folder', async (t)
   const rows = ['a', 'b', 'a', 'c'].map((family, index) => ({ family, index }));
   t.strictSame(groupByFamily(rows), [{ family: 'a', rows: [rows[0], rows[2]] }, rows[1], rows[3]]);
   t.strictSame(groupByFamily([]), []);
-});
-
-t.test('the end of a long name, by which variants differ, is not cut', async (t) => {
-  const name = 'hf.co/owner/Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_M';
-  const labels = [
-    [name, 'Qwen3-30B-A3B-Instru…:Q4_K_M', 'hf.co/owner'],
-    [name.replace('Q4_K_M', 'Q8_0'), 'Qwen3-30B-A3B-Instruct…:Q8_0', 'hf.co/owner'],
-    ['llama3.1:70b-instruct-q4_K_M', 'llama3.1:70b-instruct-q4_K_M', ''],
-    ['qwen2.5-coder:32b-instruct-q4_K_M', 'qwen2.5-coder…nstruct-q4_K_M', ''],
-    ['a/a-model-with-a-long-name-and-no-tag', 'a-model-with-…ame-and-no-tag', 'a'],
-    ['/a', 'a', ''],
-  ] as const;
-  for (const [whole, label, path] of labels) t.strictSame(toRowName(whole), { label, path });
 });
 
 t.test('what a row says of a model, and nothing in it is a link', async (t) => {
@@ -70,22 +49,6 @@ t.test('a view looks again when a model ends, and ever more slowly while it is s
     [0, 1, 4, 600].map((seconds) => (over(seconds) ?? 0) - now - 270_000),
     [1_000, 2_000, 8_000, 660_000],
   );
-});
-
-t.test('what a window is', async (t) => {
-  const cases = [
-    [{}, undefined, ''],
-    [{ maximum: 40_960 }, undefined, 'at most 40,960 tokens'],
-    [{ configured: 8192, maximum: 40_960 }, undefined, '8,192 of at most 40,960 tokens once loaded'],
-    [{ allocated: 4096, configured: 8192, maximum: 40_960 }, undefined, '4,096 of at most 40,960 tokens'],
-    [{ allocated: 40_960, maximum: 40_960 }, undefined, '40,960 tokens'],
-    [{ maximum: 40_960 }, 32_768, '32,768 of at most 40,960 tokens once loaded'],
-    [{ allocated: 4096, maximum: 40_960 }, 16_384, '16,384 of at most 40,960 tokens, 4,096 now'],
-  ] as const;
-  for (const [context, expected, want] of cases)
-    t.equal(describeContext({ context }, expected), want, JSON.stringify(context));
-  const silent = { running, context: { configured: 8192, maximum: 40_960 } };
-  t.equal(describeContext(silent, 32_768), 'at most 40,960 tokens', 'nobody knows what a loaded one has');
 });
 
 t.test('the rows of several servers, and of one that fails', async (t) => {
@@ -131,22 +94,6 @@ t.test('the rows of several servers, and of one that fails', async (t) => {
   t.match(describeServer({ server: 'x', roots: [], count: 0, failure: closed }, undefined), {
     ...{ description: 'wants an access token', context: 'serverClosed' },
   });
-});
-
-t.test('how long a model stays', async (t) => {
-  const times = [
-    ['2026-11-21T12:00:30Z', '30 s left'],
-    ['2026-11-21T15:00:00Z', '3 h left'],
-    ['2318-01-01T00:00:00Z', 'stays'],
-    ['2026-11-21T11:00:00Z', 'ending'],
-    ['2026-11-21T12:00:00Z', 'ending'],
-    ['2026-11-21T12:00:01Z', '1 s left'],
-    ['2026-11-21T12:00:59Z', '59 s left'],
-    ['2026-11-21T12:01:00Z', '1 min left'],
-    ['2026-11-21T13:29:59Z', '90 min left'],
-    ['2026-11-21T13:30:00Z', '2 h left'],
-  ] as const;
-  for (const [expiresAt, want] of times) t.equal(timeLeft(Date.parse(expiresAt), now), want, expiresAt);
 });
 
 const rows = [

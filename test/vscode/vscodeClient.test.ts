@@ -13,18 +13,11 @@ import {
   toCommitMessage,
   writeInto,
 } from '../../client/vscode/chat/commitMessage.ts';
-
 import { isKeptWhole, toKept } from '../../client/vscode/chat/finishedTurn.ts';
-import { createOfferedIds } from '../../client/vscode/chat/offeredIds.ts';
+import { type AnsweringFacts, createOfferedIds, whoAnswers } from '../../client/vscode/chat/picker.ts';
 import { namesCodebase, withoutCodebase, withRetryMark } from '../../client/vscode/chat/prompt.ts';
 import { createRounds } from '../../client/vscode/chat/rounds.ts';
-import { type AnsweringFacts, whoAnswers } from '../../client/vscode/chat/whoAnswers.ts';
-import {
-  contextSizeOf,
-  createTokenCounter,
-  createUsualContextSizes,
-  isAssumedSize,
-} from '../../client/vscode/convert/contextSizes.ts';
+import { contextSizeOf, createTokenCounter } from '../../client/vscode/convert/contextSizes.ts';
 import { DaemonKeeper } from '../../client/vscode/daemon/daemonKeeper.ts';
 import { originsOf } from '../../client/vscode/daemon/servers.ts';
 import { toDocsAddress } from '../../client/vscode/documents/docsTokens.ts';
@@ -175,18 +168,6 @@ t.test('the context size of a model', async (t) => {
   ];
   for (const { name, want, contextLength = 0, ...parts } of cases)
     t.equal(contextSizeOf(model('x', parts), { contextLength, usual }), want, name);
-  const assumed = [
-    [{}, true],
-    [{ contextLength: 1 }, false],
-    [{ server: 'box' }, false],
-    [{ context: { maximum: 131_072 }, remote }, false],
-    [{ context: { allocated: 4096 } }, false],
-    [{ context: { allocated: 4096, from: 'assumed' as const } }, true],
-  ] as const;
-  for (const [{ ...parts }, want] of assumed) {
-    const { contextLength = 0, ...of } = { contextLength: 0, ...parts };
-    t.equal(isAssumedSize(model('x', of), { contextLength, usual }), want, JSON.stringify(parts));
-  }
 });
 
 t.test('the messages of a turn are kept if it used tools, small enough to be written to disk', async (t) => {
@@ -206,23 +187,6 @@ t.test('the messages of a turn are kept if it used tools, small enough to be wri
     [false, true, true, false],
     'so is what was sent in place of the words',
   );
-});
-
-t.test('the usual context size of a server is learnt from its loaded models', async (t) => {
-  const memory = memoryLike();
-  const sizes = createUsualContextSizes(memory);
-  const learn = (...contexts: Model['context'][]) =>
-    sizes.learn(contexts.map((context) => model('x', { context })));
-  learn({ maximum: 131_072 });
-  t.equal(sizes.of('default'), undefined, 'none is loaded');
-  learn({ allocated: 16_384, maximum: 131_072 });
-  t.equal(sizes.of('default'), 16_384);
-  learn({ allocated: 2048, maximum: 2048 }, { allocated: 9999, configured: 9999 });
-  t.equal(sizes.of('default'), 16_384, 'neither a small model nor one that asks says anything');
-  learn({ allocated: 65_536, maximum: 65_536 });
-  t.equal(createUsualContextSizes(memory).of('default'), 65_536, 'it is known in the next window');
-  learn({ allocated: 4096, maximum: 65_536 });
-  t.equal(sizes.of('default'), 4096);
 });
 
 t.test('the ids of the picker outlive an uninstalled extension', async (t) => {
@@ -253,17 +217,6 @@ t.test("the token estimate is corrected by the runner's counts", async (t) => {
   t.equal(counter.count('other', 'x'.repeat(400)), 100);
   counter.learn('m', 100_000, { promptTokens: 60, completionTokens: 1 });
   t.equal(counter.count('m', 'x'.repeat(400)), 106, 'a prompt that the runner had is bounded');
-  for (const [characters, promptTokens, want] of [
-    [199, 50, 100],
-    [200, 60, 120],
-    [400, 49, 100],
-    [400, 50, 50],
-    [400, 400, 267],
-  ] as const) {
-    const name = `${characters}, ${promptTokens}`;
-    counter.learn(name, characters, { promptTokens, completionTokens: 1 });
-    t.equal(counter.count(name, 'x'.repeat(400)), want, 'a short prompt says nothing');
-  }
 });
 
 t.test('the origins of the servers in the settings', async (t) => {
@@ -386,16 +339,12 @@ t.test('a setting of the wrong type is recognised by the schema in the manifest'
   const cases: readonly (readonly [key: string, value: unknown, want: boolean])[] = [
     ['host', 5, false],
     ['keepAlive', 5, true],
-    ['keepAlive', '5m', true],
     ['keepAlive', true, false],
     ['contextLength', 0.5, false],
     ['timeouts', { list: '5' }, false],
-    ['timeouts', [], false],
-    ['exclude', ['a'], true],
     ['exclude', ['a', 1], false],
     ['servers', [{ name: 'a', url: 'b' }], true],
     ['servers', [{ name: 'a' }], false],
-    ['unknown', {}, true],
   ];
   for (const [key, value, want] of cases)
     t.equal(

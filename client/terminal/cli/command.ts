@@ -33,13 +33,14 @@ export interface CommandContext {
   readonly program: Program;
 }
 
-/** What came of a command: an object with `--json`, or else words for a person. */
+/** Tells what came of a command: an object with `--json`, or else words for a person. Returns the exit code. */
 export async function tell(
   { terminal: { stdout, stderr }, commandLine: { json } }: CommandContext,
-  event: object,
+  event: { readonly event: 'done' | 'cancelled'; readonly [detail: string]: unknown },
   words: string,
-): Promise<void> {
+): Promise<number> {
   await (json ? stdout.writeJson(event) : stderr.writeText(words));
+  return event.event === 'done' ? 0 : 130;
 }
 
 /** What is installed. */

@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import type { AgentMode, ChatParams } from '../../../protocol/messages/chat.ts';
-import { TerminalError } from './failure.ts';
+import { type TerminalError, usageError } from './failure.ts';
 import {
   type FlagName,
   flagOf,
@@ -20,121 +18,92 @@ import {
   thinkWords,
 } from './flags.ts';
 
-export interface CommandLine {
-  readonly command: string;
-  /** Whether the user typed the command. */
-  readonly isCommandNamed: boolean;
-  /** The words after the command. */
-  readonly words: readonly string[];
-  /** The flags that were typed. */
-  readonly given: ReadonlySet<FlagName>;
-  readonly server?: string;
-  readonly model?: string;
-  /** The system prompt, or `@` and the path of a file that has it. */
-  readonly system?: string;
-  readonly think?: ChatParams['think'];
-  /** `json`, or the path of a JSON Schema. */
-  readonly format?: string;
-  /** Tokens of the context window. */
-  readonly context?: number;
-  /** Threads of an engine. */
-  readonly threads?: number;
-  /** The runner's own options. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Names of tool servers, separated by commas, or `all`. */
-  readonly tools?: string;
-  /** What a model may do with the built-in tools. */
-  readonly mode?: AgentMode;
-  /** Rounds of tools in one turn. */
-  readonly rounds?: number;
-  /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
-  readonly allow: readonly string[];
-  /** Commands that a model may run in this folder, by name. */
-  readonly checks: Readonly<Record<string, readonly string[]>>;
-  /** The rules in files are left out. */
-  readonly noRules: boolean;
-  /** Paths of texts, or of a Modelfile. `-` means standard input. */
-  readonly files: readonly string[];
-  /** Paths of pictures. */
-  readonly images: readonly string[];
-  /** Seconds, or a duration such as `10m`. */
-  readonly keepAlive?: string;
-  /** The id of a conversation to continue. */
-  readonly session?: string;
-  /** Continues the last conversation of this folder. */
-  readonly continue: boolean;
-  /** The id of a conversation to begin a new one with. */
-  readonly fork?: string;
-  /** The user chooses the conversation to continue. */
-  readonly resume: boolean;
-  readonly raw: boolean;
-  readonly all: boolean;
-  readonly markdown: boolean;
-  readonly json: boolean;
-  /** Answers every question with yes. */
-  readonly yes: boolean;
-  readonly cloud: boolean;
-  /** The built-in practice runner answers. */
-  readonly practice: boolean;
-  /** A login only shows its address, and opens no browser. */
-  readonly noBrowser: boolean;
-  readonly refresh: boolean;
-  readonly help: boolean;
-  readonly version: boolean;
-}
+/** Without a flag, its value is undefined. */
+export type CommandLine = ReturnType<typeof parseCommandLine>;
 
 /**
  * Reads the arguments. Without a command, it is `chat`.
  * @throws {TerminalError} of the kind `usage`.
  */
-export function parseCommandLine(args: readonly string[]): CommandLine {
+export function parseCommandLine(args: readonly string[]) {
   const { positionals, given } = readTokens(args);
   const [command = 'chat', ...words] = positionals;
   const all = (name: FlagName) => given.get(name) ?? [];
   const last = (name: FlagName) => all(name).at(-1);
-  const is = (name: FlagName) => given.has(name);
   const parsed = <T>(name: FlagName, parse: (word: string) => T): T | undefined => {
     const word = last(name);
     return word === undefined ? undefined : parse(word);
   };
-  return withoutUndefined({
+  return {
+    ...switchesIn(given),
     command,
+    /** Whether the user typed the command. */
     isCommandNamed: positionals.length > 0,
+    /** The words after the command. */
     words,
+    /** The flags that were typed. */
     given: new Set(given.keys()),
     server: last('server'),
     model: last('model'),
+    /** The system prompt, or `@` and the path of a file that has it. */
     system: last('system'),
     think: parsed('think', parseThink),
+    /** `json`, or the path of a JSON Schema. */
     format: last('format'),
+    /** Tokens of the context window. */
     context: parsed('context', parseContext),
+    /** Threads of an engine. */
     threads: parsed('threads', parseThreads),
+    /** The runner's own options. */
     options: Object.fromEntries(all('option').map(parseOption)),
+    /** Names of tool servers, separated by commas, or `all`. */
     tools: last('tools'),
+    /** What a model may do with the built-in tools. */
     mode: parsed('mode', parseMode),
+    /** Rounds of tools in one turn. */
     rounds: parsed('rounds', parseRounds),
+    /** `SERVER` or `SERVER/TOOL`: tools that run without a question. */
     allow: all('allow').flatMap(listed),
+    /** Commands that a model may run in this folder, by name. */
     checks: Object.fromEntries(all('check').map(parseCheck)),
-    noRules: is('no-rules'),
+    /** Paths of texts, or of a Modelfile. `-` means standard input. */
     files: all('file'),
+    /** Paths of pictures. */
     images: all('image'),
+    /** Seconds, or a duration such as `10m`. */
     keepAlive: parsed('keep-alive', parseKeepAlive),
+    /** The id of a conversation to continue. */
     session: last('session'),
-    continue: is('continue'),
+    /** The id of a conversation to begin a new one with. */
     fork: last('fork'),
+  };
+}
+
+/** The flags without a value. */
+function switchesIn(given: ReadonlyMap<FlagName, unknown>) {
+  const is = (name: FlagName) => given.has(name);
+  return {
+    /** The rules in files are left out. */
+    noRules: is('no-rules'),
+    /** Continues the last conversation of this folder. */
+    continue: is('continue'),
+    /** The user chooses the conversation to continue. */
     resume: is('resume'),
     raw: is('raw'),
     all: is('all'),
     markdown: is('markdown'),
     json: is('json'),
+    /** Answers every question with yes. */
     yes: is('yes'),
     cloud: is('cloud'),
+    /** The built-in practice runner answers. */
     practice: is('practice'),
+    /** A login only shows its address, and opens no browser. */
     noBrowser: is('no-browser'),
     refresh: is('refresh'),
     help: is('help'),
     version: is('version'),
-  });
+  };
 }
 
 function listed(words: string): readonly string[] {
@@ -144,13 +113,8 @@ function listed(words: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-interface ReadTokens {
-  readonly positionals: readonly string[];
-  /** The values of each flag that was typed. A switch has none. */
-  readonly given: ReadonlyMap<FlagName, readonly string[]>;
-}
-
-function readTokens(args: readonly string[]): ReadTokens {
+/** The words, and the values of each flag that was typed. A switch has none. */
+function readTokens(args: readonly string[]) {
   const parsed = { args: withBareValues(args), options: flags, allowPositionals: true } as const;
   const { tokens, positionals } = parseArgs({ ...parsed, strict: false, tokens: true });
   const given = new Map<FlagName, readonly string[]>();
@@ -174,15 +138,13 @@ function withBareValues(args: readonly string[]): string[] {
 function valuesOf(name: FlagName, value: string | undefined, isInline: boolean): readonly string[] {
   const usage = flagUsage(name);
   if (flagOf(name).type === 'boolean') {
-    if (value !== undefined) throw new TerminalError('usage', `--${name} takes no value.`);
+    if (value !== undefined) throw usageError(`--${name} takes no value.`);
     return [];
   }
-  if (value === undefined) throw new TerminalError('usage', `--${name} needs a value: ${usage}`);
-  if (value.trim() === '')
-    throw new TerminalError('usage', `--${name} is empty. Say which, or leave it out.`);
+  if (value === undefined) throw usageError(`--${name} needs a value: ${usage}`);
+  if (value.trim() === '') throw usageError(`--${name} is empty. Say which, or leave it out.`);
   if (!isInline && /^-\D/.test(value))
-    throw new TerminalError(
-      'usage',
+    throw usageError(
       `--${name} needs a value, and "${value}" is a flag. If that is the value: --${name}=${value}`,
     );
   return [value];
@@ -192,5 +154,5 @@ function unknownFlag(rawName: string): TerminalError {
   const long = /^--(.+)/.exec(rawName)?.[1];
   const near = long === undefined ? undefined : nearestNames(long, Object.keys(flags), 1)[0];
   const hint = near === undefined ? '' : ` Did you mean --${near}?`;
-  return new TerminalError('usage', `There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
+  return usageError(`There is no flag ${rawName}.${hint} "runner --help" lists the flags.`);
 }

@@ -1,6 +1,8 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../../protocol/base/errorText.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { stateFolder } from '../../../protocol/base/platform/folders.ts';
+import { messageOf, showLine, stackOf } from '../../../protocol/base/text.ts';
 import type { Advice } from '../../../protocol/messages/advice.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import type { ErrorData, ErrorKind, InvalidParamsData } from '../../../protocol/messages/errors.ts';
@@ -8,7 +10,7 @@ import type { ModelfileDiagnostic } from '../../../protocol/messages/modelfile.t
 import { forTerminal } from '../daemon/advice.ts';
 
 /** The kinds of errors on the wire, and those that only the terminal has. */
-export type FailureKind =
+type FailureKind =
   | ErrorKind
   /** The command line or standard input is wrong. Exit code 2. */
   | 'usage'
@@ -18,7 +20,7 @@ export type FailureKind =
   | 'internal';
 
 /** An error as the terminal reports it. */
-export interface CommandFailure {
+interface CommandFailure {
   readonly kind: FailureKind;
   readonly message: string;
   readonly retryable: boolean;
@@ -39,6 +41,11 @@ export class TerminalError extends Error {
     super(message, options);
     this.kind = kind;
   }
+}
+
+/** The command line or standard input is wrong. */
+export function usageError(message: string, options?: ErrorOptions): TerminalError {
+  return new TerminalError('usage', message, options);
 }
 
 /** What to report about an error of the daemon or of the terminal itself. */
@@ -77,4 +84,48 @@ function dataOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!(error instanceof Error) || !('data' in error)) return undefined;
   const { data } = error;
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
+}
+
+/** The environment, and the time of day. */
+interface DefectSystem {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly today: () => Date;
+}
+
+/**
+ * What to report about an error. A defect of the terminal itself is reported as one, and its stack is kept in a file:
+ * the screen has no room for it, and no daemon logs it.
+ */
+export function reportOf(error: unknown, system: DefectSystem): CommandFailure {
+  const failure = failureOf(error);
+  if (failure.kind !== 'internal' || isOfSystem(error)) return failure;
+  const path = keepStack(error, system);
+  const where =
+    path === undefined
+      ? 'Its stack could not be kept, because the state folder cannot be written.'
+      : `Its stack is in ${path}: please report both.`;
+  const problem = failure.message.replace(/\.$/, '');
+  return { ...failure, message: `This is a defect of Runner: ${problem}. ${where}` };
+}
+
+/** What the system refuses, such as a file that cannot be read, is no defect of ours. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** In bytes. A larger file begins anew. */
+const maxFile = 256 * 1024;
+
+/** Returns the path of the file, which only the user can read. */
+function keepStack(error: unknown, { env, today }: DefectSystem): string | undefined {
+  const path = join(stateFolder(env), 'defects.log');
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const isFull = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxFile;
+    const text = `${today().toISOString()} ${stackOf(error)}\n`;
+    writeFileSync(path, text, { mode: 0o600, flag: isFull ? 'w' : 'a' });
+    return path;
+  } catch {
+    return undefined;
+  }
 }

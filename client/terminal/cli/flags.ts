@@ -1,5 +1,5 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import {
   type AgentMode,
   agentModes,
@@ -7,7 +7,7 @@ import {
   maxToolRounds,
 } from '../../../protocol/messages/chat.ts';
 import { formerOptions, runnerOptions } from '../../../protocol/messages/modelfile.ts';
-import { TerminalError } from './failure.ts';
+import { usageError } from './failure.ts';
 
 /** The words for how much a thinking model thinks. Undefined leaves it to the model. */
 export const thinkWords: ReadonlyMap<string, ChatParams['think']> = new Map<string, ChatParams['think']>([
@@ -182,7 +182,7 @@ export function parseThink(word: string): ChatParams['think'] {
   if (thinkWords.has(word)) return thinkWords.get(word);
   if (word === 'true' || word === 'false') return word === 'true';
   const words = [...thinkWords.keys()].join(', ');
-  throw new TerminalError('usage', `"${showLine(word)}" is no level of thinking: it is one of ${words}.`);
+  throw usageError(`"${showLine(word)}" is no level of thinking: it is one of ${words}.`);
 }
 
 /** Such as `8192`, or `32k`, which is 32,768. */
@@ -190,26 +190,25 @@ export function parseContext(word: string): number {
   const [, digits = '', thousands] = /^(\d{1,9})([kK])?$/.exec(word) ?? [];
   const tokens = Number(digits) * (thousands === undefined ? 1 : 1024);
   if (digits !== '' && tokens > 0) return tokens;
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `"${showLine(word)}" is no size of a context window: it is a number of tokens, such as 8192 or 32k.`,
   );
 }
 
 export function parseThreads(word: string): number {
   if (/^[1-9]\d{0,2}$/.test(word)) return Number(word);
-  throw new TerminalError('usage', `"${showLine(word)}" is no number of threads, such as 4.`);
+  throw usageError(`"${showLine(word)}" is no number of threads, such as 4.`);
 }
 
 export function parseRounds(word: string): number {
   if (/^\d{1,3}$/.test(word) && Number(word) > 0 && Number(word) <= maxToolRounds) return Number(word);
-  throw new TerminalError('usage', `"${showLine(word)}" is no number of rounds: 1 to ${maxToolRounds}.`);
+  throw usageError(`"${showLine(word)}" is no number of rounds: 1 to ${maxToolRounds}.`);
 }
 
 export function parseMode(word: string): AgentMode {
   const found = agentModes.find((mode) => mode === word);
   if (found) return found;
-  throw new TerminalError('usage', `"${showLine(word)}" is no mode: it is one of ${agentModes.join(', ')}.`);
+  throw usageError(`"${showLine(word)}" is no mode: it is one of ${agentModes.join(', ')}.`);
 }
 
 /** `NAME=COMMAND`. Quotes hold words together; no shell reads them. */
@@ -217,8 +216,7 @@ export function parseCheck(text: string): readonly [name: string, command: reado
   const [, name, command = ''] = /^([A-Za-z0-9][\w.-]{0,31})=(.*)$/s.exec(text) ?? [];
   const words = wordsOf(command);
   if (name !== undefined && words !== undefined && words.length > 0) return [name, words];
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `"${showLine(text)}" is no check: it is a name, "=" and a command, such as test="npm test".`,
   );
 }
@@ -233,8 +231,7 @@ function wordsOf(text: string): readonly string[] | undefined {
 /** Seconds, or a duration such as `10m`. It is only checked. */
 export function parseKeepAlive(word: string): string {
   if (/^-?\d+$|^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(word)) return word;
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `"${showLine(word)}" does not say how long the model stays loaded. Give seconds, such as 600, or a time such as 30m or 1h30m; -1 means forever.`,
   );
 }
@@ -244,8 +241,7 @@ export function parseOption(text: string): readonly [name: string, value: unknow
   const [, name, value = ''] = /^([A-Za-z_][\w.]*)\s*=(.*)$/s.exec(text) ?? [];
   if (name !== undefined) refuseTypo(name);
   if (name !== undefined && value.trim() !== '') return [name, valueOfOption(name, value.trim())];
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `"${showLine(text)}" is no option: it is a name, "=" and a value, such as temperature=0.2.`,
   );
 }
@@ -265,8 +261,7 @@ function refuseTypo(name: string): void {
   // A few letters are near to everything.
   if (optionNames.includes(name) || name.length < 4) return;
   const near = nearestNames(name, optionNames, 1)[0];
-  if (near !== undefined)
-    throw new TerminalError('usage', `There is no option "${showLine(name)}". Did you mean ${near}?`);
+  if (near !== undefined) throw usageError(`There is no option "${showLine(name)}". Did you mean ${near}?`);
 }
 
 /** Checks the type, because the runner refuses the whole prompt if it is wrong. */
@@ -274,7 +269,7 @@ function valueOfOption(name: string, text: string): unknown {
   const value = optionValue(text);
   if (name === 'stop') return Array.isArray(value) ? value : [text];
   if (typeof value === 'number' || !isNumeric(name)) return value;
-  throw new TerminalError('usage', `${name} must be a number, not "${showLine(text)}".`);
+  throw usageError(`${name} must be a number, not "${showLine(text)}".`);
 }
 
 function isNumeric(name: string): boolean {

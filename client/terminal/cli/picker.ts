@@ -3,7 +3,8 @@ import { PassThrough } from 'node:stream';
 import { cutTo } from '../screen/columns.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface TerminalPickOptions<T> {
+/** A list that is searched. */
+interface ChoiceList<T> {
   readonly title: string;
   /** What is typed into the search at first, or `''`. */
   readonly query: string;
@@ -26,7 +27,7 @@ const howTo = 'Type to search; ↑ and ↓ choose, Enter opens, Esc leaves.';
  * Lets the user choose one of a list that is searched while they type. Undefined if they leave. Standard error must be
  * a screen on which text can be replaced, and afterwards nothing is left on it.
  */
-export async function pick<T>(terminal: Terminal, options: TerminalPickOptions<T>): Promise<T | undefined> {
+export async function pick<T>(terminal: Terminal, list: ChoiceList<T>): Promise<T | undefined> {
   const { stdin } = terminal;
   const stream = terminal.stderr.stream;
   // Whoever first wants keys of a stream decides for good how long Escape waits for what belongs to it, and that is for
@@ -35,7 +36,7 @@ export async function pick<T>(terminal: Terminal, options: TerminalPickOptions<T
   emitKeypressEvents(typed);
   const onData = (chunk: Buffer | string) => void typed.write(chunk);
   stdin.setRawMode?.(true);
-  const picker = new Picker(terminal, options);
+  const picker = new Picker(terminal, list);
   const onKeypress = (text: string | undefined, key: Key) => picker.key(text ?? '', key);
   const onResize = () => picker.draw();
   const onEnd = () => picker.finish(undefined);
@@ -61,7 +62,7 @@ class Picker<T> {
   readonly chosen: Promise<T | undefined>;
   #resolve: (item: T | undefined) => void = () => undefined;
   readonly #terminal: Terminal;
-  readonly #options: TerminalPickOptions<T>;
+  readonly #list: ChoiceList<T>;
   #query: string;
   #items: readonly T[] = [];
   #at = 0;
@@ -70,10 +71,10 @@ class Picker<T> {
   #takesFirst = false;
   #newest = new AbortController();
 
-  constructor(terminal: Terminal, options: TerminalPickOptions<T>) {
+  constructor(terminal: Terminal, list: ChoiceList<T>) {
     this.#terminal = terminal;
-    this.#options = options;
-    this.#query = options.query;
+    this.#list = list;
+    this.#query = list.query;
     this.chosen = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -103,14 +104,14 @@ class Picker<T> {
     const shown = Math.max(1, Math.min(maxShown, rows - 3));
     const from = Math.max(0, Math.min(this.#at, this.#at - shown + 2, this.#items.length - shown));
     const visible = this.#items.slice(from, from + shown);
-    const lines = this.#options
+    const lines = this.#list
       .rows(visible, columns - 3)
       .map((row, index) => (from + index === this.#at ? style.cyan(`› ${row}`) : `  ${row}`));
     const nothing = this.#isSearching ? 'Searching …' : 'Nothing has these words.';
-    const list = lines.length === 0 ? [style.dim(`  ${nothing}`)] : lines;
+    const shownLines = lines.length === 0 ? [style.dim(`  ${nothing}`)] : lines;
     const foot = style.dim(cutTo(howTo, columns - 1));
-    const head = `${this.#options.title} ${cutTo(this.#query, columns - this.#options.title.length - 3)}`;
-    const below = [...list, foot];
+    const head = `${this.#list.title} ${cutTo(this.#query, columns - this.#list.title.length - 3)}`;
+    const below = [...shownLines, foot];
     stream.write(`\r\u001b[J\r\n${below.join('\r\n')}\u001b[${below.length}A\r${head}`);
   }
 
@@ -138,7 +139,7 @@ class Picker<T> {
     this.#newest.abort();
     this.#newest = new AbortController();
     const { signal } = this.#newest;
-    const found = await this.#options.search(this.#query, signal).catch(() => []);
+    const found = await this.#list.search(this.#query, signal).catch(() => []);
     if (signal.aborted) return;
     this.#items = found;
     this.#at = 0;

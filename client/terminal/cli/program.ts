@@ -1,5 +1,5 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import { commands } from '../commands/commands.ts';
 import {
   type CommandContext,
@@ -11,11 +11,9 @@ import {
   type TerminalCommands,
 } from './command.ts';
 import { type CommandLine, parseCommandLine } from './commandLine.ts';
-import { reportOf } from './defect.ts';
-import { TerminalError } from './failure.ts';
+import { reportOf, type TerminalError, usageError } from './failure.ts';
 import { commonFlags, type FlagName, flagOf, flagUsage } from './flags.ts';
-import { ForceQuitError } from './signals.ts';
-import type { Terminal } from './terminal.ts';
+import { ForceQuitError, type Terminal } from './terminal.ts';
 
 /** The whole program without its process. Returns the exit code. */
 export async function runProgram(
@@ -70,8 +68,7 @@ function refuseFlags(command: TerminalCommand, name: string, { given }: CommandL
   const wrong = [...given].find((flag) => !taken.has(flag));
   if (wrong === undefined) return;
   const owners = listedCommands(commands).flatMap(([other, its]) => (flagsOf(its).has(wrong) ? [other] : []));
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `"runner ${name}" does not take --${wrong}, which is for ${owners.map((other) => `"${other}"`).join(', ')}. "runner ${name} --help" lists its flags.`,
   );
 }
@@ -79,12 +76,10 @@ function refuseFlags(command: TerminalCommand, name: string, { given }: CommandL
 function refuseWords({ words: count, usage }: TerminalCommand, name: string, words: readonly string[]): void {
   const { min, max, meaning } = count ?? { min: 0, max: 0, meaning: '' };
   const given = words.filter((word) => word.trim() !== '').length;
-  if (given < min)
-    throw new TerminalError('usage', `"runner ${name}" needs ${meaning}. Say: runner ${usage}`);
+  if (given < min) throw usageError(`"runner ${name}" needs ${meaning}. Say: runner ${usage}`);
   const further = words.slice(max);
   if (further.length > 0)
-    throw new TerminalError(
-      'usage',
+    throw usageError(
       `"runner ${name}" takes no further words; there is "${further.join(' ')}". Say: runner ${usage}`,
     );
 }
@@ -100,8 +95,7 @@ function unknownCommand(name: string): TerminalError {
   // A destructive command runs only if somebody typed it.
   const hint = harmless.includes(near) ? ` Did you mean "${near}"?` : '';
   const names = listed.map(([word]) => word).join(', ');
-  return new TerminalError(
-    'usage',
+  return usageError(
     `There is no command "${showLine(name)}".${hint} The commands are ${names}. To ask a question: runner chat "…"`,
   );
 }

@@ -1,6 +1,16 @@
 import { createInterface } from 'node:readline';
-import { resumeAfterSuspend } from './signals.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext } from './command.ts';
+import { usageError } from './failure.ts';
+import { canAsk, resumeAfterSuspend, type Terminal } from './terminal.ts';
+
+/**
+ * `asks` begins the sentence about it.
+ * @throws {TerminalError} of the kind `usage`, if nobody can be asked.
+ */
+export function requireQuestion({ terminal, commandLine }: CommandContext, asks: string): void {
+  if (commandLine.json || !canAsk(terminal))
+    throw usageError(`${asks}, and there is no terminal to ask on. With --yes it does not ask.`);
+}
 
 /** Asks before something is deleted. Returns undefined if the user agrees, otherwise the exit code. */
 export async function confirmDeletion(terminal: Terminal, question: string): Promise<number | undefined> {

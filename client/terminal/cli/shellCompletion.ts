@@ -1,4 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import { completePath } from '../conversation/slashCompletion.ts';
 import {
   type CommandContext,
@@ -7,7 +7,7 @@ import {
   listedCommands,
   type TerminalCommands,
 } from './command.ts';
-import { TerminalError } from './failure.ts';
+import { usageError } from './failure.ts';
 import { type FlagName, flagOf, flagOfWord, optionNames } from './flags.ts';
 
 /** The shells that have a script. */
@@ -18,7 +18,7 @@ export async function printCompletion({ terminal, commandLine }: CommandContext)
   const [word = ''] = commandLine.words;
   const shell = shells.find((name) => name === word);
   if (shell === undefined)
-    throw new TerminalError('usage', `There is no completion for "${word}", only for ${shells.join(', ')}.`);
+    throw usageError(`There is no completion for "${word}", only for ${shells.join(', ')}.`);
   await terminal.stdout.write(completionScripts[shell]);
   return 0;
 }

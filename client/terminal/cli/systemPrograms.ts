@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { thisPlatform } from '../../../protocol/base/platform/folders.ts';
 import { startProgram, systemProgram } from '../../../protocol/base/platform/program.ts';
-import { TerminalError } from './failure.ts';
+import { messageOf, showLine } from '../../../protocol/base/text.ts';
+import { usageError } from './failure.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -109,8 +112,7 @@ async function run(editor: string, path: string, platform: NodeJS.Platform): Pro
   const child = startProgram(command, [...args, path], { stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   if (code !== 0)
-    throw new TerminalError(
-      'usage',
+    throw usageError(
       `The editor "${editor}" ended with an error, so nothing was taken. VISUAL and EDITOR name another one.`,
     );
 }
@@ -119,4 +121,44 @@ async function run(editor: string, path: string, platform: NodeJS.Platform): Pro
 function wordsOf(editor: string): readonly string[] {
   if (existsSync(editor)) return [editor];
   return [...editor.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+}
+
+export interface ShellResult {
+  readonly ended: string;
+  readonly text: string;
+}
+
+/** More of an output is shown, but not kept. In characters. */
+const maxKept = 512 * 1024;
+
+/**
+ * Runs a command of the user's own, which no model has chosen, in their shell (`SHELL`), which has the keyboard
+ * meanwhile. `show` gets its output as it comes. Returns how it ended, such as `exit code 1`, and all that it has
+ * written, without escape sequences.
+ * @throws {TerminalError} of the kind `usage`, if the shell does not start.
+ */
+export async function runInShell(
+  command: string,
+  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  show: (piece: string) => void,
+): Promise<ShellResult> {
+  const [shell, ...words] =
+    thisPlatform === 'win32'
+      ? [systemProgram('cmd.exe', env), '/d', '/s', '/c', command]
+      : [env['SHELL'] || '/bin/sh', '-c', command];
+  const child = startProgram(shell ?? '', words, { cwd, env, stdio: ['inherit', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (piece: string) => {
+      output = (output + piece).slice(-maxKept);
+      show(piece);
+    });
+  try {
+    const [code, signal] = await once(child, 'close');
+    const text = stripVTControlCharacters(output).replace(/\r\n?/g, '\n').trimEnd();
+    return { ended: signal === null ? `exit code ${code}` : `ended by ${signal}`, text };
+  } catch (error) {
+    const message = `The shell ${shell} cannot be started in ${cwd}: ${messageOf(error)}.`;
+    throw usageError(showLine(message), { cause: error });
+  }
 }

@@ -1,36 +1,25 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import type { ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type AnswerStats, describeUsage, describeWork } from '../conversation/answerStats.ts';
 import { forTerminal } from '../daemon/advice.ts';
 import { createAnswerPrinter, createControlFilter } from '../screen/answerPrinter.ts';
-import { describeDiff } from '../screen/diff.ts';
 import type { Output } from '../screen/output.ts';
-import { createCallLines } from '../screen/tools.ts';
+import { createCallLines, describeDiff } from '../screen/tools.ts';
 
-/** Where the one answer of a command goes. */
-export interface AnswerOutput {
-  readonly take: (delta: ChatDelta) => Promise<void>;
-  readonly done: (result: ChatResult, model: string, stats: AnswerStats) => Promise<void>;
-  /** Called if the turn fails. What has come stays. */
-  readonly failed: () => Promise<void>;
-}
-
-export function createAnswerOutput(
-  terminal: Terminal,
-  { json, raw }: Pick<CommandLine, 'json' | 'raw'>,
-): AnswerOutput {
+/** Where the one answer of a command goes. If the turn fails, what has come stays. */
+export function createAnswerOutput(terminal: Terminal, { json, raw }: Pick<CommandLine, 'json' | 'raw'>) {
   if (json) return jsonOutput(terminal);
   return terminal.stdout.isScreen ? renderedOutput(terminal) : pipedOutput(terminal, raw);
 }
 
 /** One object a line. */
-function jsonOutput({ stdout }: Terminal): AnswerOutput {
+function jsonOutput({ stdout }: Terminal) {
   return {
-    take: ({ streamId: _, seq: __, kind, ...rest }) =>
+    take: ({ streamId: _, seq: __, kind, ...rest }: ChatDelta) =>
       stdout.writeJson({ event: kind, ...('notice' in rest ? rest.notice : rest) }),
-    done: ({ agent, ...result }, model, stats) => {
+    done: ({ agent, ...result }: ChatResult, model: string, stats: AnswerStats) => {
       const stopped = stoppedBy(result) ? { stopped: result.finishReason } : {};
       return stdout.writeJson({ event: 'done', ...result, model, stats, ...agent, ...stopped });
     },
@@ -42,7 +31,7 @@ function jsonOutput({ stdout }: Terminal): AnswerOutput {
  * For a pipe: the text of the answer, and an end to its last line. A pipe often leads to a terminal in the end, so
  * control characters are made visible here too, unless `--raw` asks for them.
  */
-function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
+function pipedOutput({ stdout, stderr }: Terminal, raw: boolean) {
   const filter = raw ? passOn : createControlFilter();
   const callLines = createCallLines();
   let isLineOpen = false;
@@ -57,11 +46,11 @@ function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
     isLineOpen = false;
   };
   return {
-    async take(delta) {
+    async take(delta: ChatDelta): Promise<void> {
       if (isRemark(delta)) return showRemark(stderr, delta, callLines);
       if (delta.kind === 'text') await show(filter.write(delta.text));
     },
-    async done(result) {
+    async done(result: ChatResult): Promise<void> {
       await endLine();
       await reportCut(stderr, result);
     },
@@ -72,7 +61,7 @@ function pipedOutput({ stdout, stderr }: Terminal, raw: boolean): AnswerOutput {
 const passOn = { write: (text: string) => text, end: () => '' };
 
 /** For a person: the rendered answer. The thinking is shown beside it if standard error is a screen too. */
-function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
+function renderedOutput({ stdout, stderr }: Terminal) {
   const answer = createAnswerPrinter(stdout.style, stdout.columns);
   const thinking = createAnswerPrinter(stderr.style, stdout.columns);
   const callLines = createCallLines();
@@ -86,7 +75,7 @@ function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
     await stdout.write(answer.end());
   };
   return {
-    async take(delta) {
+    async take(delta: ChatDelta): Promise<void> {
       if (isRemark(delta)) {
         await end();
         await showRemark(stderr, delta, callLines);
@@ -98,10 +87,9 @@ function renderedOutput({ stdout, stderr }: Terminal): AnswerOutput {
         await stderr.write(thinking.delta(delta));
       }
     },
-    async done(result, model, stats) {
+    async done(result: ChatResult, model: string, stats: AnswerStats): Promise<void> {
       await end();
-      if (stderr.isScreen)
-        await stderr.writeText(stderr.style.dim(describeUsage(showLine(model), result, stats)));
+      if (stderr.isScreen) await stderr.writeAside(describeUsage(showLine(model), result, stats));
       else await reportCut(stderr, result);
     },
     failed: end,

@@ -1,17 +1,24 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import type { ChatDelta, ChatResult, NoticeCode } from '../../../protocol/messages/chat.ts';
 import { type FilledPrompt, getPromptRequest } from '../../../protocol/messages/prompts.ts';
 import { builtinServer } from '../../../protocol/messages/tools.ts';
+import { promptCallIn } from '../../shared/words.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { refusedParameter, TerminalError } from '../cli/failure.ts';
+import { refusedParameter, usageError } from '../cli/failure.ts';
 import { askLine } from '../cli/question.ts';
-import { createInterrupts, type Interrupts } from '../cli/signals.ts';
-import { canAsk, readAll, type Terminal } from '../cli/terminal.ts';
+import { canAsk, createInterrupts, type Interrupts, readAll, type Terminal } from '../cli/terminal.ts';
 import { AnswerClock } from '../conversation/answerStats.ts';
-import { type Approve, approveThrough } from '../conversation/approval.ts';
 import {
+  type Along,
+  askConsent,
+  attachNamedFiles,
+  consentNeeded,
+  describeAttached,
+} from '../conversation/attachments.ts';
+import {
+  chooseTools,
   promptMessage,
   readChatSettings,
   restoredSettings,
@@ -21,20 +28,11 @@ import {
 } from '../conversation/chatSettings.ts';
 import { withNearModels } from '../conversation/chooseModel.ts';
 import { type ConversationOptions, converse } from '../conversation/conversation.ts';
-import { type Elicit, elicitThrough } from '../conversation/elicit.ts';
 import { canChoose, chooseModelOf, findSession } from '../conversation/keptConversation.ts';
 import type { LineEditor } from '../conversation/lineEditor.ts';
-import {
-  type Along,
-  askConsent,
-  attachNamedFiles,
-  consentNeeded,
-  describeAttached,
-} from '../conversation/namedFiles.ts';
 import { openLineEditor } from '../conversation/openLineEditor.ts';
-import { chooseTools } from '../conversation/toolChoice.ts';
+import { type Approve, approveThrough, type Elicit, elicitThrough } from '../conversation/questions.ts';
 import { createTurns } from '../conversation/turn.ts';
-import { promptCallIn } from '../conversation/usePrompt.ts';
 import { noteWaiting } from '../conversation/waitingNote.ts';
 import { connectForChat } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
@@ -92,8 +90,7 @@ async function readPrompt({ terminal, commandLine }: CommandContext): Promise<Re
   const piped = await readPiped(terminal);
   const whole = [typed, piped].filter((part) => part !== '').join('\n\n');
   if (whole !== '') return { typed, whole };
-  throw new TerminalError(
-    'usage',
+  throw usageError(
     `There is no prompt. Say it as an argument, or pipe it in: echo "why?" | runner ${commandLine.command}`,
   );
 }
@@ -105,7 +102,7 @@ async function readPrompt({ terminal, commandLine }: CommandContext): Promise<Re
 export async function readPiped(terminal: Terminal): Promise<string> {
   // Only the end is trimmed, because the blanks before the first line may belong to code.
   const text = terminal.stdin.isTTY ? '' : (await readAll(terminal, maxPrompt)).trimEnd();
-  if (text.includes('\0')) throw new TerminalError('usage', 'Standard input is no text.');
+  if (text.includes('\0')) throw usageError('Standard input is no text.');
   return text;
 }
 
@@ -185,7 +182,7 @@ async function filledPrompt(
   if (!call) return prompt;
   const found = await daemon.request(getPromptRequest, { cwd, ...call });
   if (found.kind === 'none') return prompt;
-  if (found.kind !== 'prompt') throw new TerminalError('usage', showLine(found.message));
+  if (found.kind !== 'prompt') throw usageError(showLine(found.message));
   const { model, tools } = found;
   return withoutUndefined({ typed: call.text, whole: found.text + whole.slice(typed.length), model, tools });
 }
@@ -206,7 +203,7 @@ function isWhole({ finishReason, notices }: ChatResult): boolean {
 function schemaRefused(error: unknown, file = ''): unknown {
   const refused = refusedParameter(error);
   if (refused?.path !== 'format') return error;
-  return new TerminalError('usage', `${showLine(file)} is no JSON Schema: ${showLine(refused.problem)}.`);
+  return usageError(`${showLine(file)} is no JSON Schema: ${showLine(refused.problem)}.`);
 }
 
 /**
@@ -236,11 +233,11 @@ async function attachOnce(
         return askConsent(consent, model, ask);
       },
       async attached(word, files) {
-        if (!json) return stderr.writeText(stderr.style.dim(describeAttached(word, files)));
+        if (!json) return stderr.writeAside(describeAttached(word, files));
         for (const { path, bytes, tokens } of files)
           await stdout.writeJson({ event: 'attached', path, bytes, tokens });
       },
-      note: (sentence) => stderr.writeText(stderr.style.dim(showLine(sentence))),
+      note: (sentence) => stderr.writeAside(showLine(sentence)),
     });
     return signal.aborted ? undefined : along;
   } catch (error) {

@@ -1,15 +1,13 @@
 import type { TerminalCommand, TerminalCommands, WordCount } from '../cli/command.ts';
 import { printCandidates, printCompletion, shells } from '../cli/shellCompletion.ts';
 import { chat, chatAsAgent } from './chat.ts';
-import { showConfig } from './config.ts';
 import { runDoctor } from './doctor.ts';
 import { engineWords, runEngine } from './engine.ts';
+import { followLogs, showConfig } from './inspection.ts';
 import { runModel, unloadModel } from './loading.ts';
-import { followLogs } from './logs.ts';
+import { copyModel, createModel, pullModel, removeModel } from './modelChanges.ts';
 import { showCatalog, showLoaded, showModels } from './models.ts';
-import { copyModel, createModel, pullModel } from './newModel.ts';
 import { promptWords, runPrompts } from './prompts.ts';
-import { removeModel } from './remove.ts';
 import { runSessions, sessionWords } from './sessions.ts';
 import { showModel } from './show.ts';
 import { listTools, mcpWords, runMcp } from './toolServers.ts';

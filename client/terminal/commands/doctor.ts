@@ -1,8 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { userConfigFile } from '../../../protocol/base/platform/folders.ts';
 import { isOpenToOthers } from '../../../protocol/base/platform/privateFile.ts';
-import { userConfigFile } from '../../../protocol/base/userFolders.ts';
+import { messageOf, showLine } from '../../../protocol/base/text.ts';
 import { engineNames, engineOffersRequest, engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { type LogParams, logNotification } from '../../../protocol/messages/log.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
@@ -42,6 +41,16 @@ export interface DoctorFinding {
   readonly mend?: string;
 }
 
+const findings = (state: DoctorFinding['state']) => {
+  return (check: string, found: string, mend?: string): DoctorFinding => ({
+    check,
+    state,
+    found,
+    ...(mend !== undefined && { mend }),
+  });
+};
+const [ok, warn, fail] = [findings('ok'), findings('warn'), findings('fail')];
+
 async function report(stdout: Output, finding: DoctorFinding, json: boolean): Promise<void> {
   if (json) return stdout.writeJson(finding);
   const { style } = stdout;
@@ -53,8 +62,8 @@ async function report(stdout: Output, finding: DoctorFinding, json: boolean): Pr
 
 async function* examine(context: CommandContext): AsyncGenerator<DoctorFinding> {
   const { terminal, program } = context;
-  yield { check: 'runner', state: 'ok', found: program.version };
-  yield { check: 'node', state: 'ok', found: process.versions.node };
+  yield ok('runner', program.version);
+  yield ok('node', process.versions.node);
   yield* examineProxy(terminal.env);
   const file = await examineConfiguration(terminal.env);
   const daemon = await tryDaemon(context);
@@ -65,19 +74,18 @@ async function* examine(context: CommandContext): AsyncGenerator<DoctorFinding> 
     if (line.level === 'warn' || line.level === 'error') warnings.push(line);
   });
   try {
-    yield { check: 'runnerd', state: 'ok', found: daemon.version };
+    yield ok('runnerd', daemon.version);
     const namedBy = namedRunner(context)?.by;
     yield* examineServer(daemon, namedBy ?? (daemon.isHostNamed ? 'your configuration' : undefined));
     yield* examineFurther(daemon);
     yield* examineTools(daemon);
     const faults = warnings.filter(({ code }) => code === 'configuration');
     if (faults.length === 0 || file.state !== 'ok') yield file;
-    for (const { message: found } of faults)
-      yield { check: 'configuration', state: 'fail', found, mend: mendConfiguration };
+    for (const { message } of faults) yield fail('configuration', message, mendConfiguration);
     // The status has reported a token that is not sent.
-    for (const { code, message: found } of warnings)
-      if (code !== 'configuration' && code !== 'token') yield { check: 'runnerd', state: 'warn', found };
-    if (daemon.said() !== '') yield { check: 'runnerd', state: 'warn', found: daemon.said() };
+    for (const { code, message } of warnings)
+      if (code !== 'configuration' && code !== 'token') yield warn('runnerd', message);
+    if (daemon.said() !== '') yield warn('runnerd', daemon.said());
   } finally {
     await daemon.close();
   }
@@ -91,8 +99,8 @@ async function tryDaemon(context: CommandContext): Promise<DaemonClient | Doctor
   } catch (error) {
     const { kind, message } = failureOf(error);
     return kind === 'daemon-failed' || kind === 'internal'
-      ? { check: 'runnerd', state: 'fail', found: message, mend: 'Build it anew with "npm run build".' }
-      : { check: 'address', state: 'fail', found: message, mend: 'Write host:port or http://host:port.' };
+      ? fail('runnerd', message, 'Build it anew with "npm run build".')
+      : fail('address', message, 'Write host:port or http://host:port.');
   }
 }
 
@@ -114,11 +122,11 @@ async function* examineServer(
             : namedBy === undefined
               ? 'Get one from https://ollama.com/download, or name another with --server URL or OLLAMA_HOST.'
               : `Start it there, or correct the address in ${namedBy}.`;
-      yield { check: 'server', state: 'fail', found, mend };
+      yield fail('server', found, mend);
       yield* examineOthers(daemon);
       return yield* examineEngine(daemon, true);
     }
-    yield { check: 'server', state: kind === 'ok' ? 'ok' : 'warn', found };
+    yield (kind === 'ok' ? ok : warn)('server', found);
     yield* examineEngine(daemon, false);
     const { models } = await daemon.request(listModelsRequest, { refresh: true });
     yield* examineModels(models, product);
@@ -127,13 +135,12 @@ async function* examineServer(
     const isPassword = advice?.code === 'set-password';
     // The status has reported it already.
     if (kind === 'unauthorized')
-      return yield {
-        check: 'token',
-        state: 'fail',
-        found: isPassword ? 'the runner wants a user name and a password' : 'the runner wants one',
-        mend: advice?.code === 'use-https' ? advice.text : `${isPassword ? mendPassword : ''}${mendToken}`,
-      };
-    yield { check: 'server', state: 'fail', found: message };
+      return yield fail(
+        'token',
+        isPassword ? 'the runner wants a user name and a password' : 'the runner wants one',
+        advice?.code === 'use-https' ? advice.text : `${isPassword ? mendPassword : ''}${mendToken}`,
+      );
+    yield fail('server', message);
   }
 }
 
@@ -144,22 +151,17 @@ async function* examineEngine(daemon: DaemonClient, isOffline: boolean): AsyncGe
   // The daemon starts nothing.
   if (!status) return;
   const { state, message: found } = status;
-  if (state === 'running') yield { check, state: 'ok', found };
-  if (state === 'down')
-    yield { check, state: 'warn', found, mend: 'Start it again with "runner engine start".' };
+  if (state === 'running') yield ok(check, found);
+  if (state === 'down') yield warn(check, found, 'Start it again with "runner engine start".');
   if (!isOffline) return;
   if (state === 'stopped')
-    yield {
-      check,
-      state: 'ok',
-      found: `${found} The engine is ${status.isInstalled ? '' : 'not '}installed.`,
-    };
+    yield ok(check, `${found} The engine is ${status.isInstalled ? '' : 'not '}installed.`);
   const { programs } = await daemon.request(engineOffersRequest, {});
   for (const { product, path, version } of programs) {
     const found = `${engineNames[product]} ${version} is installed, but not running: ${path}`;
     const mend =
       product === 'ollama' ? 'Start it with "ollama serve".' : 'Start it with "runner engine start FILE".';
-    yield { check: 'installed', state: 'warn', found, mend };
+    yield warn('installed', found, mend);
   }
 }
 
@@ -171,23 +173,17 @@ async function* examineFurther(daemon: DaemonClient): AsyncGenerator<DoctorFindi
     const check = `server ${name}`;
     const problem = status.advice?.problem ?? status.message;
     const mend = `Start it at ${url}, or correct its entry in "servers".`;
-    if (state === 'offline') yield { check, state: 'fail', found: problem, mend };
-    else
-      yield {
-        check,
-        state: kind === 'ok' ? 'ok' : 'warn',
-        found: `${forTerminal(status)} ${nameAfter(status)}`.trim(),
-      };
+    yield state === 'offline'
+      ? fail(check, problem, mend)
+      : (kind === 'ok' ? ok : warn)(check, `${forTerminal(status)} ${nameAfter(status)}`.trim());
   }
 }
 
 /** Runners on this machine that nobody has named. */
 async function* examineOthers(daemon: DaemonClient): AsyncGenerator<DoctorFinding> {
   const { runners } = await daemon.request(discoverRequest, {});
-  for (const runner of runners) {
-    const mend = `Use it with --server ${runner.url}, or set "host" to it.`;
-    yield { check: 'other', state: 'warn', found: describeFound(runner), mend };
-  }
+  for (const runner of runners)
+    yield warn('other', describeFound(runner), `Use it with --server ${runner.url}, or set "host" to it.`);
 }
 
 const mendPassword = 'The token is "user:password". ';
@@ -200,74 +196,54 @@ async function* examineTools(daemon: DaemonClient): AsyncGenerator<DoctorFinding
     const { servers } = await daemon.request(listToolsRequest, {});
     // The built-in tools depend on the folder alone.
     for (const { name, state, message = '', advice, needsLogin, tools } of servers)
-      if (state === 'failed' && name === builtinServer)
-        yield { check: 'tools', state: 'warn', found: message };
-      else if (state === 'failed' && advice?.code === 'wait-for-restart')
-        yield { check: 'tools', state: 'fail', found: advice.problem, mend: advice.text };
-      else
-        yield state === 'failed'
-          ? { check: 'tools', state: 'fail', found: message, mend: mendOf(name, needsLogin) }
-          : { check: 'tools', state: 'ok', found: `${name} ${describeTools(state, tools.length)}` };
+      if (state === 'disabled') yield ok('tools', `${name} is disabled`);
+      else if (state === 'ready')
+        yield ok('tools', `${name} offers ${tools.length === 1 ? 'one tool' : `${tools.length} tools`}`);
+      else if (name === builtinServer) yield warn('tools', message);
+      else if (advice?.code === 'wait-for-restart') yield fail('tools', advice.problem, advice.text);
+      else if (needsLogin) yield fail('tools', message, `Run: runner mcp login ${name}`);
+      else yield fail('tools', message, 'Correct its entry in "mcpServers".');
   } catch (error) {
-    yield { check: 'tools', state: 'fail', found: failureOf(error).message };
+    yield fail('tools', failureOf(error).message);
   }
-}
-
-function mendOf(server: string, needsLogin = false): string {
-  return needsLogin ? `Run: runner mcp login ${server}` : 'Correct its entry in "mcpServers".';
-}
-
-function describeTools(state: 'ready' | 'disabled', count: number): string {
-  if (state === 'disabled') return 'is disabled';
-  return `offers ${count === 1 ? 'one tool' : `${count} tools`}`;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Runner bypasses a proxy to reach a runner on this machine. Other clients of that runner may not. */
-export function* examineProxy(env: Environment): Generator<DoctorFinding> {
+function* examineProxy(env: Environment): Generator<DoctorFinding> {
   const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].filter((name) => env[name]);
   if (names.length === 0) return;
   const exceptions = env['NO_PROXY'] || env['no_proxy'] || '';
   const found = `${names.join(' and ')} set; Runner goes past it`;
   yield /\*|127\.0\.0\.1|localhost/.test(exceptions)
-    ? { check: 'proxy', state: 'ok', found: `${found}, and NO_PROXY names this machine` }
-    : {
-        check: 'proxy',
-        state: 'warn',
-        found: `${found}, but other clients of a runner on this machine may not`,
-        mend: 'Add 127.0.0.1,localhost to NO_PROXY.',
-      };
+    ? ok('proxy', `${found}, and NO_PROXY names this machine`)
+    : warn(
+        'proxy',
+        `${found}, but other clients of a runner on this machine may not`,
+        'Add 127.0.0.1,localhost to NO_PROXY.',
+      );
 }
 
 /**
  * The permissions of the user's configuration. It says where secrets come from, so only its owner should read or change
  * it. The daemon alone reads what is in it.
  */
-export async function examineConfiguration(env: Environment): Promise<DoctorFinding> {
+async function examineConfiguration(env: Environment): Promise<DoctorFinding> {
   const check = 'configuration';
   const path = userConfigFile(env);
   const file = await stat(path).catch(() => undefined);
-  if (!file) return { check, state: 'ok', found: `none at ${path}; none is needed` };
+  if (!file) return ok(check, `none at ${path}; none is needed`);
   const problem = await access(path, constants.R_OK).then(() => undefined, messageOf);
   if (problem !== undefined)
-    return {
-      check,
-      state: 'fail',
-      found: `${path} cannot be read: ${problem}`,
-      mend: `Run: chmod u+r ${path}`,
-    };
-  const mend = `Run: chmod 600 ${path}`;
-  if (!isOpenToOthers(file)) return { check, state: 'ok', found: path };
+    return fail(check, `${path} cannot be read: ${problem}`, `Run: chmod u+r ${path}`);
+  if (!isOpenToOthers(file)) return ok(check, path);
   const verb = (file.mode & 0o022) === 0 ? 'read' : 'change';
-  return { check, state: 'warn', found: `others can ${verb} ${path}`, mend };
+  return warn(check, `others can ${verb} ${path}`, `Run: chmod 600 ${path}`);
 }
 
 /** Whether an installed model can chat, and whether the context windows of the loaded ones are large enough. */
-export function* examineModels(
-  models: readonly Model[],
-  product: Product = 'ollama',
-): Generator<DoctorFinding> {
+function* examineModels(models: readonly Model[], product: Product = 'ollama'): Generator<DoctorFinding> {
   const able = models.filter(canChat);
   const loaded = models.filter(({ running }) => running);
   const counts = `${models.length} installed, ${able.length} can chat, ${loaded.length} loaded`;
@@ -275,9 +251,7 @@ export function* examineModels(
     product === 'ollama'
       ? 'Pull one that can chat, for example with "runner pull qwen3:4b".'
       : 'Let the server load one that can chat.';
-  yield able.length === 0
-    ? { check: 'models', state: 'fail', found: counts, mend }
-    : { check: 'models', state: 'ok', found: counts };
+  yield able.length === 0 ? fail('models', counts, mend) : ok('models', counts);
   const narrow = loaded.flatMap(({ name, context: { allocated, maximum } }) =>
     allocated === undefined || maximum === undefined || allocated >= Math.min(usefulWindow, maximum)
       ? []
@@ -287,15 +261,13 @@ export function* examineModels(
   const known = narrow.map(({ name, allocated, maximum }) => `${name} has ${allocated} tokens of ${maximum}`);
   const largest = Math.max(...narrow.map(({ maximum }) => maximum));
   const advised = Math.min(usefulWindow, largest);
-  yield {
-    check: 'context window',
-    state: 'warn',
-    found: `${known.join(', ')}; longer prompts are refused`,
-    mend:
-      product === 'ollama'
-        ? `Ask for more with "--context ${advised}", or for good with "contextLength": ${advised} in ~/.config/runner/config.json.`
-        : `The server fixes it when it starts: start it with a window of ${advised}${advised < largest ? ' or more' : ''}.`,
-  };
+  yield warn(
+    'context window',
+    `${known.join(', ')}; longer prompts are refused`,
+    product === 'ollama'
+      ? `Ask for more with "--context ${advised}", or for good with "contextLength": ${advised} in ~/.config/runner/config.json.`
+      : `The server fixes it when it starts: start it with a window of ${advised}${advised < largest ? ' or more' : ''}.`,
+  );
 }
 
 /** In tokens. */

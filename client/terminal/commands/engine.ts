@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { formatBytes, showLine } from '../../../protocol/base/text.ts';
 import {
   describeFetch,
   type EngineFetch,
@@ -20,13 +19,12 @@ import {
 } from '../../../protocol/messages/engine.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import { type CommandContext, tell } from '../cli/command.ts';
-import { TerminalError } from '../cli/failure.ts';
-import { askLine, confirmDeletion, isYes } from '../cli/question.ts';
-import { canAsk, type Terminal } from '../cli/terminal.ts';
+import { TerminalError, usageError } from '../cli/failure.ts';
+import { askLine, confirmDeletion, isYes, requireQuestion } from '../cli/question.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 import { requestWork } from '../daemon/work.ts';
-import { formatTable } from '../screen/table.ts';
+import { formatTable, toRight } from '../screen/columns.ts';
 
 type Run = (context: CommandContext, daemon: DaemonClient) => Promise<number>;
 
@@ -59,13 +57,13 @@ export async function runEngine(context: CommandContext): Promise<number> {
   const [word = '', ...further] = context.commandLine.words;
   const [, run] = subcommands.get(word) ?? [];
   const words = [...engineWords.keys()].join('|');
-  if (!run) throw new TerminalError('usage', `Say what to do: runner engine ${words}`);
+  if (!run) throw usageError(`Say what to do: runner engine ${words}`);
   if (further.length > (takesWord.has(word) ? 1 : 0))
-    throw new TerminalError('usage', `"runner engine ${word}" takes no further words.`);
+    throw usageError(`"runner engine ${word}" takes no further words.`);
   const wrong = (['yes', 'context', 'threads'] as const).find(
     (flag) => context.commandLine.given.has(flag) && !flagsOfWord[word]?.includes(flag),
   );
-  if (wrong) throw new TerminalError('usage', `"runner engine ${word}" does not take --${wrong}.`);
+  if (wrong) throw usageError(`"runner engine ${word}" does not take --${wrong}.`);
   return withDaemon(context, {}, (daemon) => run(context, daemon));
 }
 
@@ -87,7 +85,7 @@ async function fetchSample(context: CommandContext, daemon: DaemonClient): Promi
   });
 }
 
-interface Fetching {
+interface EngineDownload {
   readonly thing: EngineFetch['what'];
   readonly request: RequestMessage<WorkDoneParams, object>;
   /** Said before the question. */
@@ -99,7 +97,7 @@ interface Fetching {
 async function fetchIt(
   context: CommandContext,
   daemon: DaemonClient,
-  { thing, request, title, done }: Fetching,
+  { thing, request, title, done }: EngineDownload,
 ): Promise<number> {
   const { terminal, commandLine } = context;
   const { stderr } = terminal;
@@ -107,36 +105,23 @@ async function fetchIt(
   const offer = (await daemon.request(engineOffersRequest, {}))[thing];
   if (offer.problem !== undefined) throw new TerminalError('not-supported', offer.problem);
   const say = (words: string) => tell(context, { event: 'done', folder: offer.folder }, words);
-  if (offer.isThere) {
-    await say(thing === 'library' ? 'The engine is installed already.' : 'The small model is there already.');
-    return 0;
-  }
+  if (offer.isThere)
+    return say(
+      thing === 'library' ? 'The engine is installed already.' : 'The small model is there already.',
+    );
   if (!json) await stderr.writeText(`${title} ${showLine(describeFetch(offer))}`);
   if (!yes && !(await agrees(context, offer))) {
     await stderr.writeLine('Nothing was fetched.');
     return 1;
   }
-  if (!(await requestWork(context, daemon, { request, params: {} }))) {
-    await tell(context, { event: 'cancelled' }, 'Stopped. Nothing is left of it.');
-    return 130;
-  }
-  await say(done);
-  return 0;
+  const isFetched = await requestWork(context, daemon, { request, params: {} });
+  return isFetched ? say(done) : tell(context, { event: 'cancelled' }, 'Stopped. Nothing is left of it.');
 }
 
-async function agrees({ terminal, commandLine }: CommandContext, { bytes }: Fetchable): Promise<boolean> {
-  requireQuestion(terminal, commandLine.json, 'fetches');
-  const answer = await askLine(terminal, `Fetch these ${formatBytes(bytes)}? [y/N] `);
+async function agrees(context: CommandContext, { bytes }: Fetchable): Promise<boolean> {
+  requireQuestion(context, 'This asks before it fetches anything');
+  const answer = await askLine(context.terminal, `Fetch these ${formatBytes(bytes)}? [y/N] `);
   return answer !== undefined && isYes(answer);
-}
-
-/** @throws {TerminalError} of the kind `usage`, if nobody can be asked. */
-function requireQuestion(terminal: Terminal, json: boolean, does: string): void {
-  if (json || !canAsk(terminal))
-    throw new TerminalError(
-      'usage',
-      `This asks before it ${does} anything, and there is no terminal to ask on. With --yes it does not ask.`,
-    );
 }
 
 async function showFiles({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
@@ -156,13 +141,7 @@ async function showFiles({ terminal, commandLine }: CommandContext, daemon: Daem
     const rows = models.map(({ name, size, fits, source, path: file }) =>
       [name, formatBytes(size), fits ? 'yes' : 'no', source, file].map(showLine),
     );
-    const columns = [
-      { title: 'NAME', isFlexible: true },
-      { title: 'SIZE', align: 'right' as const },
-      { title: 'FITS' },
-      { title: 'FROM' },
-      { title: 'FILE' },
-    ];
+    const columns = [{ title: 'NAME', isFlexible: true }, toRight('SIZE'), 'FITS', 'FROM', 'FILE'];
     await stdout.write(formatTable(columns, rows, stdout));
   }
   return 0;
@@ -173,17 +152,13 @@ async function start(context: CommandContext, daemon: DaemonClient): Promise<num
   const model = named[1] === undefined ? undefined : await pathOrName(named[1], context.terminal.cwd);
   const params = withoutUndefined<EngineStartParams>({ model, context: window, threads, keep: true });
   const started = await requestWork(context, daemon, { request: engineStartRequest, params });
-  if (!started) {
-    await tell(context, { event: 'cancelled' }, 'Stopped. Nothing was started.');
-    return 130;
-  }
+  if (!started) return tell(context, { event: 'cancelled' }, 'Stopped. Nothing was started.');
   const { message, ...status } = started;
   const unused = daemon.isHostNamed
     ? ' It is not used as long as a setting or OLLAMA_HOST names another runner.'
     : '';
   const words = `${showLine(message)} "runner engine stop" ends it.${unused}`;
-  await tell(context, { event: 'done', message, ...status }, words);
-  return 0;
+  return tell(context, { event: 'done', message, ...status }, words);
 }
 
 /** The name of a model may have a slash, too. */
@@ -196,8 +171,7 @@ async function pathOrName(word: string, cwd: string): Promise<string> {
 async function stop(context: CommandContext, daemon: DaemonClient): Promise<number> {
   const { wasRunning } = await daemon.request(engineStopRequest, {});
   const words = wasRunning ? 'It is stopped.' : 'Nothing that Runner started was running.';
-  await tell(context, { event: 'done', wasRunning }, words);
-  return 0;
+  return tell(context, { event: 'done', wasRunning }, words);
 }
 
 /** Returns 0 while it runs, otherwise 1. */
@@ -216,12 +190,11 @@ async function showStatus({ terminal, commandLine }: CommandContext, daemon: Dae
 async function remove(context: CommandContext, daemon: DaemonClient): Promise<number> {
   const { terminal, commandLine } = context;
   if (!commandLine.yes) {
-    requireQuestion(terminal, commandLine.json, 'deletes');
+    requireQuestion(context, 'This asks before it deletes anything');
     const refusal = await confirmDeletion(terminal, 'Delete the engine and its small model? [y/N] ');
     if (refusal !== undefined) return refusal;
   }
   const { wasThere } = await daemon.request(engineRemoveRequest, {});
   const words = wasThere ? 'The engine and its small model are removed.' : 'Nothing was installed.';
-  await tell(context, { event: 'done', wasThere }, words);
-  return 0;
+  return tell(context, { event: 'done', wasThere }, words);
 }

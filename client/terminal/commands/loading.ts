@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import {
   type Model,
   type RunModelParams,
@@ -8,9 +8,9 @@ import {
   stopModelRequest,
 } from '../../../protocol/messages/models.ts';
 import { type CommandContext, tell } from '../cli/command.ts';
-import { TerminalError } from '../cli/failure.ts';
+import { usageError } from '../cli/failure.ts';
 import { commonFlags } from '../cli/flags.ts';
-import { interruptible } from '../cli/signals.ts';
+import { interruptible } from '../cli/terminal.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import { describeContext, describeExpiry, describeMemory } from '../screen/modelDescription.ts';
@@ -31,10 +31,7 @@ export async function runModel(context: CommandContext): Promise<number> {
     });
   const wrong = [...commandLine.given].find((flag) => flag !== 'keep-alive' && !commonFlags.includes(flag));
   if (wrong !== undefined)
-    throw new TerminalError(
-      'usage',
-      `--${wrong} is for an answer. Say: runner run ${showLine(model)} "PROMPT"`,
-    );
+    throw usageError(`--${wrong} is for an answer. Say: runner run ${showLine(model)} "PROMPT"`);
   return loadModel(context, model);
 }
 
@@ -49,10 +46,7 @@ async function loadModel(context: CommandContext, name: string): Promise<number>
       const request = daemon.request(runModelRequest, params, signal);
       return orNearModels(daemon, name, request).finally(endStatus);
     });
-    if (!loaded) {
-      await tell(context, { event: 'cancelled', model: name }, 'Stopped.');
-      return 130;
-    }
+    if (!loaded) return tell(context, { event: 'cancelled', model: name }, 'Stopped.');
     const { model } = loaded;
     await (json
       ? stdout.writeJson({ event: 'done', model })

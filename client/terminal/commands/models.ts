@@ -1,7 +1,6 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { cacheFolder } from '../../../protocol/base/userFolders.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { cacheFolder } from '../../../protocol/base/platform/folders.ts';
+import { formatBytes, showLine } from '../../../protocol/base/text.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import {
   type CatalogEntry,
@@ -10,21 +9,22 @@ import {
   listModelsRequest,
   type Model,
 } from '../../../protocol/messages/models.ts';
-import { productNames, type ServerStatus, serversRequest } from '../../../protocol/messages/status.ts';
-import { describeLoading } from '../../shared/modelWords.ts';
+import { type ServerStatus, serversRequest } from '../../../protocol/messages/status.ts';
+import { describeLoading, productName } from '../../shared/words.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { howToGet } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
+import { formatTable, toRight } from '../screen/columns.ts';
 import {
   describeCapabilities,
   describeExpiry,
   describeMemory,
   localTime,
   markContext,
+  timeWords,
 } from '../screen/modelDescription.ts';
 import type { Output, Style } from '../screen/output.ts';
-import { formatTable } from '../screen/table.ts';
 
 /** Lists the installed models: as a table, or one object a row. */
 export async function showModels(context: CommandContext): Promise<number> {
@@ -60,19 +60,22 @@ export async function showLoaded(context: CommandContext): Promise<number> {
   });
 }
 
-interface Listed {
+interface ModelListing {
   readonly models: readonly Model[];
   readonly servers: readonly ServerStatus[];
 }
 
 /** The models of all servers. Which of them do not answer is said. */
-async function listAll({ terminal: { stderr } }: CommandContext, daemon: DaemonClient): Promise<Listed> {
+async function listAll(
+  { terminal: { stderr } }: CommandContext,
+  daemon: DaemonClient,
+): Promise<ModelListing> {
   const [{ models, stale, problems = [] }, { servers }] = await Promise.all([
     daemon.request(listModelsRequest, { refresh: true, everywhere: true }),
     daemon.request(serversRequest, {}),
   ]);
   if (stale) await stderr.writeLine('The runner does not answer; this is the last known list.');
-  for (const { message } of problems) await stderr.writeText(stderr.style.yellow(showLine(message)));
+  for (const { message } of problems) await stderr.writeWarning(showLine(message));
   return { models, servers };
 }
 
@@ -80,7 +83,7 @@ async function listAll({ terminal: { stderr } }: CommandContext, daemon: DaemonC
 async function writeModels(
   stdout: Output,
   models: readonly Model[],
-  servers: Listed['servers'],
+  servers: ModelListing['servers'],
 ): Promise<void> {
   for (const model of models) {
     const product = servers.find(({ name }) => name === model.server)?.status.product;
@@ -92,28 +95,23 @@ async function writeModels(
 async function showServers(
   { terminal, commandLine }: CommandContext,
   models: readonly Model[],
-  servers: Listed['servers'],
+  servers: ModelListing['servers'],
 ): Promise<void> {
   const { stdout, stderr } = terminal;
   if (!stdout.isScreen || commandLine.json) return;
   const used = servers.filter(({ name }) => models.some(({ server }) => server === name));
   const by = used.flatMap(({ name, status: { product, version = '' } }) => {
-    if (product === undefined || product === 'other') return [];
-    const words = `${productNames[product]} ${version}`.trim();
-    return [used.length > 1 ? `${words} (${name})` : words];
+    const words = `${productName(product)} ${version}`.trim();
+    return productName(product) === '' ? [] : [used.length > 1 ? `${words} (${name})` : words];
   });
-  if (by.length > 0) await stderr.writeText(stderr.style.dim(showLine(`Served by ${by.join(', ')}`)));
+  if (by.length > 0) await stderr.writeAside(showLine(`Served by ${by.join(', ')}`));
 }
 
-interface LoadedLook {
-  readonly style: Style;
-  readonly today: Date;
-  /** Whether the server can unload a model. */
-  readonly canUnload: (server: string) => boolean;
-}
-
-function loadedTable(models: readonly Model[], { style, today, canUnload }: LoadedLook): string {
-  const columns = ['MODEL', 'MEMORY', 'CONTEXT', 'STAYS'].map((title) => ({ title }));
+/** `canUnload` says whether a server can unload a model. */
+function loadedTable(
+  models: readonly Model[],
+  { style, today, canUnload }: { style: Style; today: Date; canUnload: (server: string) => boolean },
+): string {
   const rows = models.map((model) => {
     const { name, running, loading } = model;
     const facts = running
@@ -121,18 +119,11 @@ function loadedTable(models: readonly Model[], { style, today, canUnload }: Load
       : ['', markContext(model), loading ? describeLoading(loading) : ''];
     return [name, ...facts].map(showLine);
   });
-  return formatTable(columns, rows, { style });
+  return formatTable(['MODEL', 'MEMORY', 'CONTEXT', 'STAYS'], rows, { style });
 }
 
 function modelsTable(models: readonly Model[], style: Style): string {
-  const columns = [
-    { title: 'MODEL' },
-    { title: 'SIZE', align: 'right' as const },
-    { title: 'CAN' },
-    { title: 'CONTEXT', align: 'right' as const },
-    { title: 'CHANGED' },
-    { title: 'LOADED' },
-  ];
+  const columns = ['MODEL', toRight('SIZE'), 'CAN', toRight('CONTEXT'), 'CHANGED', 'LOADED'];
   return formatTable(columns, models.map(rowOf), { style });
 }
 
@@ -165,7 +156,7 @@ export async function showCatalog(context: CommandContext): Promise<number> {
   return withDaemon(context, options, async (daemon) => {
     const { entries, fetchedAt, stale } = await daemon.request(cloud ? cloudRequest : libraryRequest, params);
     if (stale)
-      await stderr.writeLine(`This is the list of ${dateOf(fetchedAt)}; the catalog does not answer.`);
+      await stderr.writeLine(`This is the list of ${timeWords(fetchedAt)}; the catalog does not answer.`);
     if (json) for (const entry of entries) await stdout.writeJson(entry);
     else if (entries.length > 0) {
       await stdout.write(catalogTable(entries, stdout));
@@ -177,17 +168,11 @@ export async function showCatalog(context: CommandContext): Promise<number> {
 }
 
 function catalogTable(entries: readonly CatalogEntry[], output: Output): string {
-  const columns = ['NAME', 'CAN', 'SIZES', 'DESCRIPTION'].map((title) => ({ title }));
-  return formatTable(columns, entries.map(entryRow), output);
+  return formatTable(['NAME', 'CAN', 'SIZES', 'DESCRIPTION'], entries.map(entryRow), output);
 }
 
 function entryRow({ model, capabilities = [], sizes = [], description = '', installed }: CatalogEntry) {
   const cells = [model, capabilities.join(' '), sizes.join(' '), description].map(showLine);
   const [name = '', ...rest] = cells;
   return [installed ? `${name} *` : name, ...rest];
-}
-
-function dateOf(fetchedAt: string): string {
-  const time = new Date(fetchedAt);
-  return Number.isNaN(time.getTime()) ? showLine(fetchedAt) : localTime(time).join(' ');
 }

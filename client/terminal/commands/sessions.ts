@@ -1,24 +1,22 @@
-import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
-import { homeFolder } from '../../../protocol/base/platform/folder.ts';
+import { showControls, showLine } from '../../../protocol/base/text.ts';
 import {
   deleteSessionRequest,
   type Session,
   type SessionMessage,
 } from '../../../protocol/messages/sessions.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { TerminalError } from '../cli/failure.ts';
-import { confirmDeletion } from '../cli/question.ts';
-import { canAsk } from '../cli/terminal.ts';
+import { usageError } from '../cli/failure.ts';
+import { confirmDeletion, requireQuestion } from '../cli/question.ts';
 import {
   allSessions,
   readSession,
   sessionsTable,
   showMessage,
-  timeOf,
   titleOf,
 } from '../conversation/keptConversation.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
+import { timeWords } from '../screen/modelDescription.ts';
 
 /** The words that are not a query. */
 export const sessionWords: readonly string[] = ['show', 'rm'];
@@ -27,10 +25,7 @@ export const sessionWords: readonly string[] = ['show', 'rm'];
 export async function runSessions(context: CommandContext): Promise<number> {
   const [word, id = '', ...rest] = context.commandLine.words;
   if (rest.length > 0 && (word === 'show' || word === 'rm'))
-    throw new TerminalError(
-      'usage',
-      `"runner sessions ${word}" takes one id; there is "${rest.join(' ')}" too.`,
-    );
+    throw usageError(`"runner sessions ${word}" takes one id; there is "${rest.join(' ')}" too.`);
   return withDaemon(context, {}, (daemon) => {
     if (word === 'show') return show(context, daemon, id);
     if (word === 'rm') return remove(context, daemon, id);
@@ -39,13 +34,12 @@ export async function runSessions(context: CommandContext): Promise<number> {
 }
 
 async function list({ terminal, commandLine }: CommandContext, daemon: DaemonClient): Promise<number> {
-  const { stdout, stderr, env } = terminal;
+  const { stdout, stderr } = terminal;
   const query = commandLine.words.join(' ');
   const sessions = await allSessions(daemon, query);
   if (commandLine.json) for (const session of sessions) await stdout.writeJson(session);
-  else if (sessions.length > 0) {
-    await stdout.write(sessionsTable(sessions, stdout, homeFolder(env)));
-  } else
+  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, terminal));
+  else
     await stderr.writeLine(
       query === '' ? 'No conversation is kept yet.' : `No conversation has "${showLine(query)}".`,
     );
@@ -57,7 +51,7 @@ async function show(
   daemon: DaemonClient,
   id: string,
 ): Promise<number> {
-  if (id === '') throw new TerminalError('usage', 'Say which conversation: runner sessions show ID');
+  if (id === '') throw usageError('Say which conversation: runner sessions show ID');
   const { session, messages } = await readSession(daemon, id);
   if (json) for (const row of [session, ...messages]) await stdout.writeJson(row);
   else if (markdown) {
@@ -67,21 +61,15 @@ async function show(
   return 0;
 }
 
-async function remove(
-  { terminal, commandLine: { all, yes, json } }: CommandContext,
-  daemon: DaemonClient,
-  id: string,
-): Promise<number> {
+async function remove(context: CommandContext, daemon: DaemonClient, id: string): Promise<number> {
+  const { terminal, commandLine } = context;
+  const { all, yes, json } = commandLine;
   const { stdout } = terminal;
   if (all === (id !== ''))
-    throw new TerminalError('usage', 'Say which conversation: runner sessions rm ID, or --all of them');
+    throw usageError('Say which conversation: runner sessions rm ID, or --all of them');
   const sessions = all ? await allSessions(daemon) : [(await readSession(daemon, id)).session];
   if (all && !yes) {
-    if (json || !canAsk(terminal))
-      throw new TerminalError(
-        'usage',
-        '"runner sessions rm --all" asks before it deletes, and there is no terminal to ask on. With --yes it does not ask.',
-      );
+    requireQuestion(context, '"runner sessions rm --all" asks before it deletes');
     const refusal = await confirmDeletion(terminal, `Delete all ${sessions.length} conversations? [y/N] `);
     if (refusal !== undefined) return refusal;
   }
@@ -97,7 +85,7 @@ async function remove(
 /** A conversation as a document: the speakers are headings, and the messages stay as they are. */
 function sessionToMarkdown(session: Session, messages: readonly SessionMessage[]): string {
   const parts = messages.filter(({ role }) => role !== 'system').map(partOf);
-  return `${[`# ${titleOf(session)}`, `*${timeOf(session)}*`, ...parts].join('\n\n')}\n`;
+  return `${[`# ${titleOf(session)}`, `*${timeWords(session.updatedAt)}*`, ...parts].join('\n\n')}\n`;
 }
 
 function partOf({
@@ -114,19 +102,11 @@ function partOf({
   ];
   return [
     `## ${heading}`,
-    ...(thinking ? [quote(thinking)] : []),
+    ...(thinking ? [`> ${thinking.trim().replaceAll('\n', '\n> ')}`] : []),
     ...(role === 'tool' ? [fence(content, 'text')] : content === '' ? [] : [content.trim()]),
     ...toolCalls.map((call) => fence(`${call.name} ${JSON.stringify(call.arguments, undefined, 2)}`, 'text')),
     ...(partial ? [`*${partial === 'cancelled' ? 'Cancelled.' : 'Failed.'}*`] : []),
   ].join('\n\n');
-}
-
-function quote(text: string): string {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n');
 }
 
 /** The fence is longer than every run of backticks inside. */

@@ -1,9 +1,8 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
+import { formatBytes, showControls, showLine } from '../../../protocol/base/text.ts';
 import { type Model, type ShowModelResult, showModelRequest } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { type Product, productNames, statusRequest } from '../../../protocol/messages/status.ts';
-import { capabilitySources, describeLoading, sourceWords } from '../../shared/modelWords.ts';
+import { type Product, statusRequest } from '../../../protocol/messages/status.ts';
+import { capabilitySources, describeLoading, productName, sourceWords } from '../../shared/words.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { orNearModels } from '../conversation/chooseModel.ts';
 import { withDaemon } from '../daemon/connection.ts';
@@ -80,7 +79,7 @@ function factsOf(model: Model, look: ModelLook): readonly Fact[] {
     ['context', window && `${window} tokens`],
     ['learnt', describeSources(model)],
     ['runs at', remote ? `${remote.host} as ${remote.model}` : ''],
-    ['served by', product === undefined || product === 'other' ? '' : productNames[product]],
+    ['served by', productName(product)],
     ['loaded', remote ? '' : loaded],
   ];
   return facts.filter(([, value]) => value !== '');
@@ -126,11 +125,9 @@ function showText(text: string | undefined, { style, columns }: ModelLook): stri
     .split('\n');
   if (lines.join('') === '') return '';
   const shown = columns === undefined || lines.length <= firstLines + 1 ? lines : lines.slice(0, firstLines);
-  const fitted = shown.map((line) => `  ${columns === undefined ? line : fit(line, columns - 3)}`.trimEnd());
+  const fitted = shown.map((line) =>
+    `  ${columns === undefined ? line : cutTo(line.replaceAll('\t', '  '), columns - 3)}`.trimEnd(),
+  );
   const more = lines.length - shown.length;
   return [...fitted, ...(more > 0 ? [style.dim(`  … ${more} more lines`)] : [])].join('\n');
-}
-
-function fit(line: string, columns: number): string {
-  return cutTo(line.replaceAll('\t', '  '), columns);
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import type { InvalidParamsData } from '../../../protocol/messages/errors.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import {
@@ -11,10 +11,9 @@ import {
   logoutRequest,
 } from '../../../protocol/messages/tools.ts';
 import { type CommandContext, tell } from '../cli/command.ts';
-import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
-import { interruptible } from '../cli/signals.ts';
-import { canAsk, type Terminal } from '../cli/terminal.ts';
-import { chooseTools } from '../conversation/toolChoice.ts';
+import { failureOf, refusedParameter, type TerminalError, usageError } from '../cli/failure.ts';
+import { canAsk, interruptible, type Terminal } from '../cli/terminal.ts';
+import { chooseTools } from '../conversation/chatSettings.ts';
 import { withDaemon } from '../daemon/connection.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 import { toolsTable } from '../screen/tools.ts';
@@ -44,8 +43,7 @@ export const mcpWords: readonly string[] = ['login', 'logout'];
 export async function runMcp(context: CommandContext): Promise<number> {
   const [word = '', server = ''] = context.commandLine.words;
   if (!mcpWords.includes(word) || server === '')
-    throw new TerminalError(
-      'usage',
+    throw usageError(
       'Say what to do and with which tool server: runner mcp login NAME, or runner mcp logout NAME',
     );
   const { name, ...options } = namedServer(server);
@@ -63,7 +61,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
 /** The daemon describes a parameter, which is a word of the command line here. */
 function unfitServer({ problem }: InvalidParamsData, cause: unknown): TerminalError {
   const sentence = showLine(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
-  return new TerminalError('usage', `${sentence} "runner tools" lists the tool servers.`, { cause });
+  return usageError(`${sentence} "runner tools" lists the tool servers.`, { cause });
 }
 
 /** A login belongs to an address. So it can also be for a server that only an editor has entered. */
@@ -95,17 +93,11 @@ async function logIn(context: CommandContext, named: LoginTarget): Promise<numbe
     if (canAsk(terminal) && !noBrowser) program.openAddress?.(login.url);
     return finishLogin(terminal, named, signal);
   });
-  if (!finished) {
-    await tell(context, { event: 'cancelled', server: shown }, 'Stopped. Nobody was logged in.');
-    return 130;
-  }
+  if (!finished)
+    return tell(context, { event: 'cancelled', server: shown }, 'Stopped. Nobody was logged in.');
   const scopes = finished.scope === undefined ? '' : `, for: ${showLine(finished.scope)}`;
-  await tell(
-    context,
-    { event: 'done', server: shown, ...finished },
-    `You are logged in to ${shown}${scopes}.`,
-  );
-  return 0;
+  const words = `You are logged in to ${shown}${scopes}.`;
+  return tell(context, { event: 'done', server: shown, ...finished }, words);
 }
 
 async function showAddress(
@@ -149,8 +141,7 @@ async function finishLogin(
 
 async function logOut(context: CommandContext, { daemon, server, shown }: LoginTarget): Promise<number> {
   const result = await daemon.request(logoutRequest, { server });
-  await tell(context, { event: 'done', server: shown, ...result }, logoutSentence(shown, result));
-  return 0;
+  return tell(context, { event: 'done', server: shown, ...result }, logoutSentence(shown, result));
 }
 
 function logoutSentence(

@@ -1,6 +1,5 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { count } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import type { AgentResult, ChatDelta, ChatResult } from '../../../protocol/messages/chat.ts';
 
 /** What one answer cost in tokens and time. */

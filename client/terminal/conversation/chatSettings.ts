@@ -1,21 +1,14 @@
-import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../../protocol/base/errorText.ts';
-import { isRecord, tryJson } from '../../../protocol/base/json.ts';
-import { expandPath, findPath } from '../../../protocol/base/platform/folder.ts';
-import { count } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, tryJson, withoutUndefined } from '../../../protocol/base/json.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import type { AgentMode, Attachment, ChatParams, Message } from '../../../protocol/messages/chat.ts';
+import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import type { ConversationSettings, ReadSessionResult } from '../../../protocol/messages/sessions.ts';
+import { type Approvals, builtinServer, type Checks } from '../../../protocol/messages/tools.ts';
+import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
-import { TerminalError } from '../cli/failure.ts';
+import { usageError } from '../cli/failure.ts';
 import { type FlagName, thinkWordOf } from '../cli/flags.ts';
-import type { Along } from './namedFiles.ts';
-import type { ToolChoice } from './toolChoice.ts';
+import { type Along, readFileAlong, readImage, readText } from './attachments.ts';
 
 /** The settings of every turn, and what is attached to the next one. */
 export interface ChatSettings {
@@ -60,14 +53,14 @@ export async function readChatSettings(
 }
 
 /** What stays from turn to turn. */
-type Lasting = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context' | 'mode' | 'rounds'>;
+type LastingSettings = Pick<ChatSettings, 'system' | 'think' | 'options' | 'context' | 'mode' | 'rounds'>;
 
 /** The settings that a conversation was kept with, except those that the command line gives. */
 export function restoredSettings(
   own: ChatSettings,
   { settings, messages }: Pick<ReadSessionResult, 'settings' | 'messages'>,
   given: ReadonlySet<FlagName>,
-): Lasting {
+): LastingSettings {
   const { num_ctx: window, ...options } = settings?.options ?? {};
   const kept = messages.find(({ role }) => role === 'system')?.content;
   const system = settings || kept !== undefined ? kept : own.system;
@@ -84,7 +77,7 @@ export function restoredSettings(
 }
 
 /** Such as `a system prompt, think low, temperature 0.2`; empty if nothing is set. */
-export function describeLasting({ system, think, options, context, rounds }: Lasting): string {
+export function describeLasting({ system, think, options, context, rounds }: LastingSettings): string {
   return [
     ...(system === undefined ? [] : ['a system prompt']),
     ...(think === undefined ? [] : [`think ${thinkWordOf(think)}`]),
@@ -144,36 +137,6 @@ export function settingsOfTurn(
   });
 }
 
-/** The largest files that can be attached, in bytes. A longer text fits into no context window. */
-const maxText = 4 * 1024 * 1024;
-const maxImage = 32 * 1024 * 1024;
-
-/** The first bytes of the formats that models take, as Latin-1. */
-const imageMarks = [/^\x89PNG\r\n/, /^\xff\xd8\xff/, /^GIF8/, /^RIFF.{4}WEBP/s];
-
-/**
- * Reads a text or a picture. Its path is relative to the folder in which the program was started.
- * @throws {TerminalError} of the kind `usage`, as the functions below, if it cannot be read or is neither.
- */
-export async function readFileAlong(cwd: string, path: string): Promise<Along> {
-  const bytes = await readWhole(cwd, path, maxImage);
-  if (isPicture(bytes)) return { attachments: [], images: [bytes.toString('base64')] };
-  return { attachments: [await toAttachment(cwd, path, textOf(path, bytes))], images: [] };
-}
-
-async function toAttachment(cwd: string, path: string, text: string): Promise<Attachment> {
-  const language = extname(path).slice(1);
-  const uris = [pathToFileURL(await placeOf(cwd, path)).href];
-  return { path, text, uris, ...(/^\w{1,20}$/.test(language) ? { language } : {}) };
-}
-
-/** Reads a picture, as base64. */
-export async function readImage(cwd: string, path: string): Promise<string> {
-  const bytes = await readWhole(cwd, path, maxImage);
-  if (isPicture(bytes)) return bytes.toString('base64');
-  throw new TerminalError('usage', `${showLine(path)} is no picture: it is a PNG, JPEG, GIF or WebP file.`);
-}
-
 /** `@FILE` means the text of the file. `@@` begins a text with one `@`. */
 export async function readSystem(cwd: string, text: string): Promise<string> {
   if (text.startsWith('@@')) return text.slice(1);
@@ -186,62 +149,83 @@ async function readFormat(cwd: string, word: string): Promise<ChatParams['format
   const schema = tryJson(await readText(cwd, word));
   if (isRecord(schema)) return schema;
   const why = schema === undefined ? 'is not JSON' : 'is no JSON Schema: that is an object';
-  throw new TerminalError('usage', `${showLine(word)} ${why}.`);
+  throw usageError(`${showLine(word)} ${why}.`);
 }
 
-function isPicture(bytes: Buffer): boolean {
-  const head = bytes.subarray(0, 16).toString('latin1');
-  return imageMarks.some((mark) => mark.test(head));
-}
+/** The tool server for the pages of Runner, which needs no entry. */
+export const docsServer = 'docs';
+/** What it may do without a question: it reads pages that came with the program. */
+const docsTools = ['search_docs', 'get_doc_markdown', 'list_collections'];
 
-async function readText(cwd: string, path: string): Promise<string> {
-  return textOf(path, await readWhole(cwd, path, maxText));
-}
+/** What `--tools` and `--allow` ask for. */
+export type ToolChoice = ReturnType<typeof chooseTools>;
 
-function textOf(path: string, bytes: Buffer): string {
-  if (bytes.length > maxText) throw tooLarge(path, bytes.length, maxText);
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  if (text.includes('\0')) throw new TerminalError('usage', `${showLine(path)} is no text.`);
-  return text;
-}
-
-async function placeOf(cwd: string, path: string): Promise<string> {
-  const place = expandPath(cwd, path);
-  return (await findPath(place)) ?? place;
-}
-
-async function readWhole(cwd: string, path: string, limit: number): Promise<Buffer> {
-  const whole = await placeOf(cwd, path);
-  try {
-    const file = await stat(whole);
-    if (file.isDirectory()) throw new TerminalError('usage', `${showLine(path)} is no file.`);
-    if (file.size > limit) throw tooLarge(path, file.size, limit);
-    return file.isFile() ? await readFile(whole) : await readPipe(whole, limit);
-  } catch (cause) {
-    if (cause instanceof TerminalError) throw cause;
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    if (path === '-')
-      throw new TerminalError('usage', 'Pipe it in without --file: standard input is sent with the prompt.');
-    const why = isMissing ? 'is not there' : `cannot be read: ${messageOf(cause)}`;
-    throw new TerminalError('usage', `${showLine(path)} ${why}.`, { cause });
-  }
-}
-
-/** Such as `<(git diff)` or `/dev/stdin`. More than the limit is not waited for. */
-async function readPipe(path: string, limit: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of createReadStream(path)) {
-    parts.push(part);
-    size += part.length;
-    if (size > limit) throw tooLarge(path, size, limit);
-  }
-  return Buffer.concat(parts);
-}
-
-function tooLarge(path: string, bytes: number, limit: number): TerminalError {
-  return new TerminalError(
-    'usage',
-    `${showLine(path)} has ${formatBytes(bytes)}; at most ${formatBytes(limit)} can go along.`,
+/**
+ * Reads the flags.
+ * @param toolServers the names in the user's own configuration; undefined until a daemon has named them: then no name
+ *   is refused.
+ * @throws {TerminalError} of the kind `usage`, if there is no tool server with such a name.
+ */
+export function chooseTools(
+  {
+    commandLine: { tools, allow, checks, noRules },
+    program: { documents },
+    terminal: { cwd },
+  }: CommandContext,
+  toolServers?: readonly string[],
+) {
+  const own = toolServers ?? [];
+  // If the user has a server with the name of ours, it is not ours and gets none of its approvals.
+  const isOurs = documents !== undefined && !own.includes(docsServer);
+  const entered = [...new Set([...(documents ? [docsServer] : []), ...own])];
+  const known = [...new Set([...entered, builtinServer])];
+  const named = tools === undefined ? undefined : [...new Set(tools.split(',').map((name) => name.trim()))];
+  const wrong = [...(named ?? []).filter((name) => name !== 'all'), ...allow.map(serverOfAllowed)].find(
+    (name) => !known.includes(name),
   );
+  if (toolServers !== undefined && wrong !== undefined) throw usageError(unknownServer(wrong, known));
+  return {
+    /** For the start of the daemon. */
+    options: {
+      ...(documents ? { mcpServers: { [docsServer]: documents } } : {}),
+      // The conversation says which servers its model may use. These are only used where the person names them.
+      builtinTools: true,
+      ...(Object.keys(checks).length === 0 ? {} : { checks: { [cwd]: checksOf(checks) } }),
+      ...(noRules ? { projectRules: false } : {}),
+      approvals: approvalsOf(allow, isOurs ? { [docsServer]: docsTools } : {}),
+    } satisfies InitializationOptions,
+    /** Names of tool servers, in their order. */
+    known,
+    /** The servers of `--tools`; undefined without the flag. */
+    wanted: named?.includes('all')
+      ? [...new Set([...entered, ...named])].filter((name) => name !== 'all')
+      : named,
+    /** The servers of the user's own configuration. */
+    own,
+  };
+}
+
+export function unknownServer(name: string, known: readonly string[]): string {
+  const there = known.length === 0 ? 'There are none' : `There are: ${known.map(showLine).join(', ')}`;
+  return `There is no tool server "${showLine(name)}". ${there}. Others are entered in "mcpServers" of ~/.config/runner/config.json.`;
+}
+
+function checksOf(commands: Readonly<Record<string, readonly string[]>>): Checks[string] {
+  return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, { command }]));
+}
+
+/** `SERVER` allows all of its tools, `SERVER/TOOL` one. */
+function approvalsOf(allow: readonly string[], builtIn: Approvals): Approvals {
+  const approvals: Record<string, 'always' | readonly string[]> = { ...builtIn };
+  for (const one of allow) {
+    const server = serverOfAllowed(one);
+    const before = Object.hasOwn(approvals, server) ? approvals[server] : undefined;
+    const tool = one === server ? '*' : one.slice(server.length + 1);
+    approvals[server] = [...(before === 'always' ? ['*'] : (before ?? [])), tool];
+  }
+  return approvals;
+}
+
+function serverOfAllowed(one: string): string {
+  return one.replace(/\/.*$/s, '');
 }

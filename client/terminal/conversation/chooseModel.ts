@@ -1,13 +1,19 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import {
   canChat,
   chatModelRequest,
   listModelsRequest,
   type Model,
+  showModelRequest,
 } from '../../../protocol/messages/models.ts';
-import { type Status, statusRequest } from '../../../protocol/messages/status.ts';
-import { fullModelName } from '../../shared/fullModelName.ts';
+import {
+  type Product,
+  type Status,
+  serversRequest,
+  statusRequest,
+} from '../../../protocol/messages/status.ts';
+import { fullModelName } from '../../shared/words.ts';
 import { failureOf, TerminalError } from '../cli/failure.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 
@@ -115,4 +121,25 @@ function namesOf(models: readonly Model[]): string {
   if (models.length === 0) return 'None that can chat is installed. Pull one with "runner pull".';
   const some = models.slice(0, 5).map(({ name }) => showLine(name));
   return `Installed: ${some.join(', ')}${models.length > some.length ? ', …' : ''}.`;
+}
+
+/** Whether a model can call tools, as far as the runner says so. */
+export async function takesTools(daemon: DaemonClient, model: string): Promise<boolean> {
+  try {
+    const { capabilities } = (await daemon.request(showModelRequest, { model })).model;
+    return capabilities.tools.value !== false;
+  } catch {
+    return true;
+  }
+}
+
+/** What serves a model; undefined if it does not answer. */
+export async function productOf(daemon: DaemonClient, model: string): Promise<Product | undefined> {
+  try {
+    if (!model.includes('/')) return (await daemon.request(statusRequest, {})).product;
+    const { servers } = await daemon.request(serversRequest, {});
+    return (servers.find(({ name }) => model.startsWith(`${name}/`)) ?? servers[0])?.status.product;
+  } catch {
+    return undefined;
+  }
 }

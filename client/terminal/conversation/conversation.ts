@@ -1,38 +1,29 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { count } from '../../../protocol/base/text.ts';
-import type { ChatDelta, FileDiff, Message } from '../../../protocol/messages/chat.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import type { ReadSessionResult } from '../../../protocol/messages/sessions.ts';
 import { builtinServer } from '../../../protocol/messages/tools.ts';
+import { promptCallIn } from '../../shared/words.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
-import { reportOf } from '../cli/defect.ts';
-import { failureOf, refusedParameter } from '../cli/failure.ts';
+import { reportOf } from '../cli/failure.ts';
 import { isYes } from '../cli/question.ts';
-import { runInShell } from '../cli/shellCommand.ts';
-import { createInterrupts, ForceQuitError, type Interrupts } from '../cli/signals.ts';
-import type { Terminal } from '../cli/terminal.ts';
+import { runInShell } from '../cli/systemPrograms.ts';
+import { createInterrupts, ForceQuitError, type Interrupts, type Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
-import { createAnswerPrinter } from '../screen/answerPrinter.ts';
 import type { Output } from '../screen/output.ts';
-import { AnswerClock, describeUsage } from './answerStats.ts';
-import { approveThrough } from './approval.ts';
-import type { ChatSettings } from './chatSettings.ts';
-import { chooseModel, withNearModels } from './chooseModel.ts';
-import { elicitThrough } from './elicit.ts';
+import { type Along, askConsent, attachNamedFiles, describeAttached } from './attachments.ts';
+import { type ChatSettings, docsServer, type ToolChoice } from './chatSettings.ts';
+import { chooseModel, takesTools } from './chooseModel.ts';
 import { appendHistory, formerHistoryPath, historyPath, readHistory } from './history.ts';
 import { chooseModelOf, pickSession } from './keptConversation.ts';
 import type { LineEditor } from './lineEditor.ts';
-import { type Along, askConsent, attachNamedFiles, describeAttached } from './namedFiles.ts';
-import { type BegunTurn, OpenConversation, type TurnEnd, type TypedPrompt } from './openConversation.ts';
+import { OpenConversation, type TypedPrompt } from './openConversation.ts';
 import { openLineEditor } from './openLineEditor.ts';
 import { commandNames, isCommand, isSlashCommand, runSlashCommand } from './slashCommands.ts';
 import { completeLine } from './slashCompletion.ts';
-import type { SlashResult } from './slashSettings.ts';
-import { docsServer, type ToolChoice } from './toolChoice.ts';
-import { type AskForTurn, createTurns } from './turn.ts';
-import { promptCallIn, usePrompt } from './usePrompt.ts';
-import { noteWaiting } from './waitingNote.ts';
+import type { SlashAction, SlashResult } from './slashSettings.ts';
+import { AnswerScreen } from './turn.ts';
+import { usePrompt } from './usePrompt.ts';
 
 export interface ConversationOptions {
   readonly connection: TerminalConnection;
@@ -86,10 +77,8 @@ async function sayHowToGoOn(
   const { session } = conversation;
   if (!session?.turns || session.kept === false) return;
   const command = `runner chat${runner}`;
-  await stdout.writeText(
-    stdout.style.dim(
-      `"${command} --continue" continues this conversation; "${command} --session ${session.id}" at any time.`,
-    ),
+  await stdout.writeAside(
+    `"${command} --continue" continues this conversation; "${command} --session ${session.id}" at any time.`,
   );
 }
 
@@ -105,30 +94,24 @@ class InputLoop {
   readonly #connection: TerminalConnection;
   readonly #editor: LineEditor;
   readonly #conversation: OpenConversation;
-  readonly #ask: AskForTurn;
-  /** Edits that nobody was asked about. */
-  readonly #unseen: FileDiff[] = [];
+  readonly #answers: AnswerScreen;
 
   constructor(
     terminal: Terminal,
     connection: TerminalConnection,
-    { editor, conversation }: { readonly editor: LineEditor; readonly conversation: OpenConversation },
+    parts: { readonly editor: LineEditor; readonly conversation: OpenConversation },
   ) {
     this.#terminal = terminal;
     this.#connection = connection;
-    this.#editor = editor;
-    this.#conversation = conversation;
-    this.#ask = createTurns(() => connection.daemon, {
-      approve: approveThrough(editor, terminal.stdout, { unseen: this.#unseen }),
-      elicit: elicitThrough(editor, terminal.stdout),
-    });
+    this.#editor = parts.editor;
+    this.#conversation = parts.conversation;
+    this.#answers = new AnswerScreen(terminal, connection, parts);
   }
 
   async run(): Promise<void> {
-    const { style } = this.#terminal.stdout;
     const about = await this.#aboutTools();
     const greeting = `Talking to ${showLine(this.#conversation.model)}.${about} /help lists the commands, Ctrl-D leaves.`;
-    await this.#say(style.dim(greeting));
+    await this.#terminal.stdout.writeAside(greeting);
     for (;;) {
       const entry = await this.#editor.ask(this.#prompt());
       if (entry.kind === 'leave') return this.#say('');
@@ -154,7 +137,7 @@ class InputLoop {
 
   /** The user runs it, and no model has a say in it. */
   async #runCommand(command: string): Promise<false> {
-    const { cwd, env, stdout } = this.#terminal;
+    const { stdout } = this.#terminal;
     if (command === '') {
       await this.#say('Say which command to run in your shell, such as !git status.');
       return false;
@@ -165,10 +148,10 @@ class InputLoop {
       stdout.stream.write(piece);
     };
     try {
-      const result = await this.#editor.standAside(() => runInShell({ command, cwd, env, show }));
+      const result = await this.#editor.standAside(() => runInShell(command, this.#terminal, show));
       // The terminal shows a Ctrl-C.
       if (!last.endsWith('\n') || result.ended.startsWith('ended by')) await stdout.write('\n');
-      await this.#say(stdout.style.dim(this.#conversation.attachOutput(command, result)));
+      await stdout.writeAside(this.#conversation.attachOutput(command, result));
     } catch (error) {
       await this.#say(stdout.style.red(reportOf(error, this.#terminal).message));
     }
@@ -182,32 +165,17 @@ class InputLoop {
     const { stdout, cwd } = this.#terminal;
     const { daemon } = this.#connection;
     try {
-      const prompt = await usePrompt(call, { daemon, cwd, editor: this.#editor, stdout, signal });
-      if (typeof prompt === 'object') await this.#sayWhoAnswers(prompt);
-      return prompt;
+      return await usePrompt(call, { daemon, cwd, editor: this.#editor, stdout, signal });
     } catch (error) {
       if (!signal.aborted) await this.#say(stdout.style.red(reportOf(error, this.#terminal).message));
       return undefined;
     }
   }
 
-  /** What a prompt changes for its turn. */
-  async #sayWhoAnswers({ name, model, tools }: FilledPrompt): Promise<void> {
-    if (model === undefined && tools === undefined) return;
-    const to = model === undefined ? '' : ` to ${showLine(model)}`;
-    const using =
-      tools === undefined
-        ? ''
-        : tools.length === 0
-          ? ' without tools'
-          : ` with the tools of ${tools.map(showLine).join(', ')}`;
-    await this.#say(this.#terminal.stdout.style.dim(`The prompt /${showLine(name)} goes${to}${using}.`));
-  }
-
   /** Which tools can be called, and that Runner's own pages could be read. */
   async #aboutTools(): Promise<string> {
     const { knownTools, tools } = this.#conversation;
-    if (knownTools.length > 0 && !(await this.#conversation.takesTools()))
+    if (knownTools.length > 0 && !(await takesTools(this.#connection.daemon, this.#conversation.model)))
       return tools.size === 0 ? '' : ' It takes no tools.';
     const on = this.#conversation.toolServers();
     const docs =
@@ -250,7 +218,8 @@ class InputLoop {
 
   /** Shows what came of a command, and does what it asks for. */
   async #follow(result: SlashResult, interrupts: Interrupts): Promise<boolean> {
-    const { text: shown, leave = false, again, edit, choose, confirm } = result;
+    const action: SlashAction = typeof result === 'string' ? { text: result } : result;
+    const { text: shown = '', leave = false, again, edit, choose, confirm } = action;
     if (shown !== '') await this.#say(shown);
     if (edit) this.#editor.prefill(edit);
     if (choose !== undefined) await this.#choose(choose);
@@ -270,26 +239,26 @@ class InputLoop {
   }
 
   async #answerOf(
-    { question, yes, others = new Map(), no }: NonNullable<SlashResult['confirm']>,
+    { question, yes, others = new Map(), no }: NonNullable<SlashAction['confirm']>,
     signal: AbortSignal,
   ): Promise<SlashResult> {
     const word = (await this.#editor.question(question, signal))?.trim().toLowerCase() ?? '';
     if (isYes(word)) return yes();
     const other = [...others].find(([name]) => word === name || word === name.charAt(0));
-    return other ? other[1]() : { text: no };
+    return other ? other[1]() : no;
   }
 
   async #askAgain(interrupts: Interrupts): Promise<void> {
-    const end = await this.#showAnswer(await this.#conversation.beginAgain(), interrupts);
+    const end = await this.#answers.show(await this.#conversation.beginAgain(), interrupts);
     if (!end.isWhole && !interrupts.isForced)
-      await this.#say(this.#terminal.stdout.style.dim('The conversation goes on with the earlier answer.\n'));
+      await this.#terminal.stdout.writeAside('The conversation goes on with the earlier answer.\n');
   }
 
   async #turn(prompt: TypedPrompt, interrupts: Interrupts): Promise<boolean> {
     const along = await this.#attachNamed(prompt, interrupts.signal);
     if (!along) return false;
     const turn = await this.#conversation.begin(prompt, along);
-    const end = await this.#showAnswer(turn.params, interrupts);
+    const end = await this.#answers.show(turn.params, interrupts);
     turn.end(end);
     const isMore = end.roundsUsed !== undefined && (await this.#goesOn(end.roundsUsed, interrupts.signal));
     return isMore ? this.#turn(asTyped('Go on.'), interrupts) : false;
@@ -303,7 +272,7 @@ class InputLoop {
 
   /** What the prompt names; undefined if it is not to be sent. */
   async #attachNamed({ typed, ...prompt }: TypedPrompt, signal: AbortSignal): Promise<Along | undefined> {
-    const { style } = this.#terminal.stdout;
+    const { stdout } = this.#terminal;
     const { cwd, model: usual } = this.#conversation;
     const { model = usual } = prompt;
     try {
@@ -313,79 +282,13 @@ class InputLoop {
         signal,
         agrees: (consent) =>
           askConsent(consent, model, (question) => this.#editor.question(question, signal)),
-        attached: (...found) => this.#say(style.dim(describeAttached(...found))),
-        note: (sentence) => this.#say(style.dim(showLine(sentence))),
+        attached: (...found) => stdout.writeAside(describeAttached(...found)),
+        note: (sentence) => stdout.writeAside(showLine(sentence)),
       });
       return signal.aborted ? undefined : along;
     } catch (error) {
-      if (!signal.aborted) await this.#say(`${style.red(reportOf(error, this.#terminal).message)}\n`);
+      if (!signal.aborted) await this.#say(`${stdout.style.red(reportOf(error, this.#terminal).message)}\n`);
       return undefined;
-    }
-  }
-
-  /** Shows one answer as it arrives. */
-  async #showAnswer(params: BegunTurn['params'], interrupts: Interrupts): Promise<TurnEnd> {
-    const { stdout, now } = this.#terminal;
-    const { style } = stdout;
-    const { model } = params;
-    const printer = createAnswerPrinter(style, stdout.columns);
-    await stdout.write('\n');
-    const clock = new AnswerClock(now);
-    const waiting = noteWaiting(this.#terminal, stdout, { daemon: this.#connection.daemon, model });
-    const take = async (delta: ChatDelta) => {
-      if (interrupts.isForced) return;
-      clock.note(delta);
-      if (delta.kind === 'toolResult' && delta.toolResult.diff) this.#unseen.push(delta.toolResult.diff);
-      await waiting.before(delta);
-      return stdout.write(printer.delta(delta));
-    };
-    try {
-      const result = await this.#ask(params, { take, waiting }, interrupts.signal);
-      const stats = clock.stats(result);
-      await waiting.end();
-      if (interrupts.isForced) return nothingAdded;
-      await stdout.write(printer.end());
-      await this.#say(`${style.dim(describeUsage(showLine(model), result, stats))}\n`);
-      this.#conversation.noteStats(model, stats);
-      const added = result.messages ?? withoutEmpty(result.message);
-      const isWhole = added.length > 0 && result.finishReason !== 'cancelled';
-      if (result.finishReason !== 'toolLimit') return { added, isWhole };
-      const calls = added.filter(({ toolCalls = [] }) => toolCalls.length > 0);
-      return { added, isWhole, roundsUsed: params.maxRounds ?? calls.length };
-    } catch (error) {
-      await waiting.end();
-      // The user did not wait for the cancel.
-      if (interrupts.isForced) return nothingAdded;
-      await stdout.write(printer.end());
-      return { added: await this.#showFailure(model, error), isWhole: false };
-    }
-  }
-
-  /** Returns what had come of the answer. */
-  async #showFailure(model: string, cause: unknown): Promise<readonly Message[]> {
-    const error = await withNearModels(this.#connection.daemon, model, cause);
-    const { kind, message, partial, messages } = reportOf(error, this.#terminal);
-    await this.#say(`${this.#terminal.stdout.style.red(message)}\n`);
-    if (refusedParameter(cause)?.path === 'session') {
-      this.#conversation.loseSession();
-      await this.#say(this.#terminal.stdout.style.dim('The next prompt begins a new conversation.\n'));
-    }
-    if (kind === 'daemon-failed') await this.#renewDaemon();
-    return messages ?? (partial ? withoutEmpty(partial) : []);
-  }
-
-  /** The conversation outlives its daemon. */
-  async #renewDaemon(): Promise<void> {
-    const { style } = this.#terminal.stdout;
-    try {
-      await this.#connection.renew();
-      const goesOn = await this.#conversation.reload().then(
-        () => 'the conversation can go on',
-        () => 'the conversation was not kept, so a new one begins',
-      );
-      await this.#terminal.stdout.writeLine(style.dim(`It was started again: ${goesOn}.\n`));
-    } catch (error) {
-      await this.#say(`${style.red(failureOf(error).message)}\n`);
     }
   }
 
@@ -394,13 +297,6 @@ class InputLoop {
   }
 }
 
-const nothingAdded: TurnEnd = { added: [], isWhole: false };
-
 function asTyped(text: string, entry = text): TypedPrompt {
   return { text, typed: text, entry };
-}
-
-function withoutEmpty(message: Message): readonly Message[] {
-  const isEmpty = message.content === '' && !message.thinking && !message.toolCalls?.length;
-  return isEmpty ? [] : [message];
 }

@@ -1,6 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { homeFolder } from '../../../protocol/base/platform/folder.ts';
-import { count } from '../../../protocol/base/text.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import {
   forkSessionRequest,
   listSessionsRequest,
@@ -10,14 +8,14 @@ import {
   type SessionMessage,
 } from '../../../protocol/messages/sessions.ts';
 import type { CommandLine } from '../cli/commandLine.ts';
-import { failureOf, refusedParameter, TerminalError } from '../cli/failure.ts';
+import { failureOf, refusedParameter, usageError } from '../cli/failure.ts';
 import { pick } from '../cli/picker.ts';
-import { canAsk, type Terminal } from '../cli/terminal.ts';
+import { canAsk, shortPath, type Terminal } from '../cli/terminal.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 import { createAnswerPrinter } from '../screen/answerPrinter.ts';
-import { localTime } from '../screen/modelDescription.ts';
+import { formatTable } from '../screen/columns.ts';
+import { timeWords } from '../screen/modelDescription.ts';
 import { createStyle, type Output } from '../screen/output.ts';
-import { formatTable, type TableLook } from '../screen/table.ts';
 import { describeCall } from '../screen/tools.ts';
 import { chooseModel } from './chooseModel.ts';
 
@@ -38,10 +36,7 @@ export async function findSession(
   if (!commandLine.continue) return undefined;
   const { sessions } = await daemon.request(listSessionsRequest, { cwd, limit: 1 });
   if (sessions[0]) return openSession(daemon, sessions[0].id);
-  throw new TerminalError(
-    'usage',
-    'No conversation of this folder is kept. "runner sessions" lists those of all folders.',
-  );
+  throw usageError('No conversation of this folder is kept. "runner sessions" lists those of all folders.');
 }
 
 /** A new conversation with what was said in this one. */
@@ -61,16 +56,15 @@ async function resumeSession(
   { json }: CommandLine,
   daemon: DaemonClient,
 ): Promise<ReadSessionResult | 'none'> {
-  const { stdout, env } = terminal;
+  const { stdout } = terminal;
   if (canChoose(terminal, json)) {
     const chosen = await pickSession(terminal, daemon);
     return chosen ? openSession(daemon, chosen.id) : 'none';
   }
   const sessions = await allSessions(daemon);
   if (json) for (const session of sessions) await stdout.writeJson(session);
-  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, stdout, homeFolder(env)));
-  throw new TerminalError(
-    'usage',
+  else if (sessions.length > 0) await stdout.write(sessionsTable(sessions, terminal));
+  throw usageError(
     sessions.length === 0
       ? 'No conversation is kept yet.'
       : '"--resume" lets you choose at a terminal. Elsewhere, name one: runner chat --session ID "…"',
@@ -105,8 +99,7 @@ const shortestBeginning = 3;
 
 async function idOfBeginning(daemon: DaemonClient, text: string): Promise<string> {
   if (text.length < shortestBeginning)
-    throw new TerminalError(
-      'usage',
+    throw usageError(
       `"${showLine(text)}" is too short for an id. Type at least ${shortestBeginning} characters of one; "runner sessions" lists them.`,
     );
   const sessions = await allSessions(daemon);
@@ -117,7 +110,7 @@ async function idOfBeginning(daemon: DaemonClient, text: string): Promise<string
     found.length === 0
       ? `There is no conversation "${showLine(text)}".`
       : `${found.length} conversations begin with "${showLine(text)}", such as ${named.join(', ')}. Type more of the id.`;
-  throw new TerminalError('usage', `${problem} "runner sessions" lists them.`);
+  throw usageError(`${problem} "runner sessions" lists them.`);
 }
 
 /** All conversations in which the words occur, newest first; without words, all. */
@@ -150,28 +143,19 @@ export async function chooseModelOf(
 
 /** Such as `"Rivers", 3 turns, 2026-11-22 05:12`. */
 export function describeSession(session: Session): string {
-  return `"${titleOf(session)}", ${count(session.turns, 'turn')}, ${timeOf(session)}`;
+  return `"${titleOf(session)}", ${count(session.turns, 'turn')}, ${timeWords(session.updatedAt)}`;
 }
 
 export function titleOf({ title }: Session): string {
   return title === '' ? '(no title yet)' : showLine(title);
 }
 
-/** In the user's time zone. */
-export function timeOf({ updatedAt }: Session): string {
-  const time = new Date(updatedAt);
-  return Number.isNaN(time.getTime()) ? showLine(updatedAt) : localTime(time).join(' ');
-}
-
 /** On fewer columns, ids leave out their day, so that titles and folders can be read. */
 const columnsForDays = 70;
 
-/** A row for each, under titles. `home` is the user's own folder. */
-export function sessionsTable(
-  sessions: readonly Session[],
-  look: Required<TableLook>,
-  home?: string,
-): string {
+/** A row for each, under titles. */
+export function sessionsTable(sessions: readonly Session[], terminal: Terminal): string {
+  const look = terminal.stdout;
   const columns = ['ID', 'LAST', 'TURNS', 'TITLE', 'FOLDER'].map((title) => ({
     title,
     isFlexible: title === 'TITLE' || title === 'FOLDER',
@@ -179,17 +163,12 @@ export function sessionsTable(
   const hasDays = look.width >= columnsForDays;
   const rows = sessions.map((session) => [
     hasDays ? session.id : session.id.replace(/^\d+-/, ''),
-    timeOf(session),
+    timeWords(session.updatedAt),
     String(session.turns),
     titleOf(session),
-    folderOf(session, home),
+    shortPath(terminal, session.cwd ?? ''),
   ]);
   return formatTable(columns, rows, look);
-}
-
-function folderOf({ cwd = '' }: Session, home = ''): string {
-  const isAtHome = home !== '' && (cwd === home || cwd.startsWith(`${home}/`));
-  return showLine(isAtHome ? `~${cwd.slice(home.length)}` : cwd);
 }
 
 /** Lets the user choose one of all kept conversations by their words. Undefined if they leave. */
@@ -210,8 +189,8 @@ export function pickSession(
       const cells = sessions.map((session) => [
         titleOf(session),
         count(session.turns, 'turn'),
-        timeOf(session),
-        folderOf(session, homeFolder(terminal.env)),
+        timeWords(session.updatedAt),
+        shortPath(terminal, session.cwd ?? ''),
       ]);
       const look = { style: createStyle(false), width };
       return formatTable(columns, cells, look).split('\n').slice(1, -1);

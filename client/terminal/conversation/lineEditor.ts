@@ -1,9 +1,8 @@
 import type { Interface } from 'node:readline';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import type { MutedOutput } from '../screen/mutedOutput.ts';
-import { historySize } from './history.ts';
-import { entryOfLines, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './multilineEntry.ts';
+import type { MutedOutput } from '../screen/output.ts';
+import { entryOfLines, historySize, isOpenEntry, lineEnd, linesOfEntry, textOfEntry } from './history.ts';
 import type { SlashCompletion } from './slashCompletion.ts';
 
 /** What the person did at the prompt. */

@@ -1,39 +1,23 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { withoutMiddle } from '../../../protocol/base/text.ts';
+import { showLine, withoutMiddle } from '../../../protocol/base/text.ts';
 import type { ChatParams, Message } from '../../../protocol/messages/chat.ts';
-import { completeResourceRequest } from '../../../protocol/messages/files.ts';
-import {
-  canChat,
-  chooseChatModelRequest,
-  listModelsRequest,
-  showModelRequest,
-} from '../../../protocol/messages/models.ts';
-import {
-  completePromptRequest,
-  type FilledPrompt,
-  type ListPromptsResult,
-  listPromptsRequest,
-  type Prompt,
-} from '../../../protocol/messages/prompts.ts';
+import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import {
   createSessionRequest,
   forkSessionRequest,
-  listSessionsRequest,
   type ReadSessionResult,
   type Session,
   undoTurnRequest,
   updateSessionRequest,
 } from '../../../protocol/messages/sessions.ts';
-import { type Product, serversRequest, statusRequest } from '../../../protocol/messages/status.ts';
 import { builtinServer } from '../../../protocol/messages/tools.ts';
 import type { Program } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import type { FlagName } from '../cli/flags.ts';
-import type { ShellResult } from '../cli/shellCommand.ts';
+import type { ShellResult } from '../cli/systemPrograms.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { TerminalConnection } from '../daemon/connection.ts';
-import type { DaemonClient } from '../daemon/daemon.ts';
 import { type AnswerStats, describeStats } from './answerStats.ts';
+import type { Along } from './attachments.ts';
 import {
   type ChatSettings,
   describeLasting,
@@ -41,13 +25,13 @@ import {
   restoredSettings,
   restoredTools,
   settingsOfTurn,
+  type ToolChoice,
   withAlong,
 } from './chatSettings.ts';
+import { ConversationOffers } from './conversationOffers.ts';
 import { chooseModelOf, describeSession, fitToScreen, openSession, showMessage } from './keptConversation.ts';
-import type { Along } from './namedFiles.ts';
-import type { ToolChoice } from './toolChoice.ts';
 
-export interface Beginning {
+export interface ConversationStart {
   readonly model: string;
   readonly tools: ToolChoice;
   readonly settings: ChatSettings;
@@ -64,16 +48,8 @@ export interface TypedPrompt extends Pick<FilledPrompt, 'text' | 'model' | 'tool
   readonly entry: string;
 }
 
-/** A prompt that is to be changed and asked again. */
-export interface EditedTurn {
-  /** As it was typed. */
-  readonly entry: string;
-  readonly attached: Along;
-}
-
 /** How a message of the user was asked. */
-interface PromptRequest {
-  readonly prompt: Pick<TypedPrompt, 'entry' | 'model' | 'tools'>;
+interface PromptRequest extends Pick<TypedPrompt, 'entry' | 'model' | 'tools'> {
   /** What was attached to it besides what it names. */
   readonly attached: Along;
 }
@@ -95,11 +71,8 @@ export interface BegunTurn {
 }
 
 /** A conversation between its turns: its settings, and its session, in which the daemon has its messages. */
-export class OpenConversation {
-  readonly terminal: Terminal;
+export class OpenConversation extends ConversationOffers {
   readonly copyText: Program['copyText'];
-  readonly #connection: TerminalConnection;
-  readonly #commands: readonly string[];
   /** How the prompts that were sent by this program were asked, by their number. */
   readonly #asked = new Map<number, PromptRequest>();
   /** Created with the first prompt. */
@@ -108,26 +81,20 @@ export class OpenConversation {
   /** As far as it is known. */
   #windowTokens = 16_384;
   /** As the command line and the user's configuration say. */
-  readonly #begun: Pick<Beginning, 'settings' | 'tools'>;
-  model: string;
+  readonly #begun: Pick<ConversationStart, 'settings' | 'tools'>;
   readonly settings: ChatSettings;
-  readonly knownTools: readonly string[];
   /** Names of the tool servers that are switched on. */
   readonly tools: Set<string>;
 
   constructor(
     terminal: Terminal,
     connection: TerminalConnection,
-    { model, tools, settings, copyText, commands }: Beginning,
+    { model, tools, settings, copyText, commands }: ConversationStart,
   ) {
-    this.terminal = terminal;
+    super(terminal, connection, { model, commands, knownTools: tools.known });
     this.copyText = copyText;
-    this.#connection = connection;
-    this.#commands = commands;
     this.#begun = { settings: { ...settings }, tools };
-    this.knownTools = tools.known;
     this.tools = new Set(tools.wanted ?? tools.own);
-    this.model = model;
     this.settings = settings;
   }
 
@@ -142,7 +109,7 @@ export class OpenConversation {
         if (added.length === 0 || !this.#session) return;
         const turns = this.#session.turns + 1;
         this.#session = { ...this.#session, turns };
-        this.#asked.set(turns, { prompt, attached: { attachments, images } });
+        this.#asked.set(turns, { ...prompt, attached: { attachments, images } });
         this.#detach();
       },
     };
@@ -150,7 +117,7 @@ export class OpenConversation {
 
   /** Begins the last turn again, as it was asked. It stays as it is until it has a whole answer. */
   async beginAgain(): Promise<BegunTurn['params']> {
-    const params = await this.#paramsOf([], this.#asked.get(this.#session?.turns ?? 0)?.prompt);
+    const params = await this.#paramsOf([], this.#asked.get(this.#session?.turns ?? 0));
     return { ...params, replacesLastTurn: true };
   }
 
@@ -171,19 +138,11 @@ export class OpenConversation {
     return this.knownTools.filter((name) => this.tools.has(name));
   }
 
-  /** Whether its model can call tools, as far as the runner says so. */
-  async takesTools(): Promise<boolean> {
-    try {
-      const { model } = await this.daemon.request(showModelRequest, { model: this.model });
-      return model.capabilities.tools.value !== false;
-    } catch {
-      return true;
-    }
-  }
-
   /** What a command of the user has written goes along with the next prompt. Returns what to say about it. */
   attachOutput(command: string, { ended, text: output }: ShellResult): string {
-    const text = withoutMiddle(`${ended}\n${output}`.trimEnd(), charactersIn(this.#windowTokens));
+    // A fifth of the window, at about three characters a token.
+    const room = Math.min(32_000, Math.floor((this.#windowTokens / 5) * 3));
+    const text = withoutMiddle(`${ended}\n${output}`.trimEnd(), room);
     const { attachments } = this.settings;
     this.settings.attachments = [...attachments, { path: `$ ${command}`, text }];
     const failed =
@@ -216,13 +175,13 @@ export class OpenConversation {
   }
 
   /** Does the same, and attaches to the next prompt what was attached to that one. */
-  async undoToEdit(): Promise<EditedTurn | undefined> {
+  async undoToEdit(): Promise<PromptRequest | undefined> {
     const asked = this.#asked.get(this.#session?.turns ?? 0);
     const message = await this.undo();
     if (!message) return undefined;
-    const { prompt, attached } = asked ?? askedEarlier(message);
-    Object.assign(this.settings, withAlong(this.settings, attached));
-    return { entry: prompt.entry, attached };
+    const request = asked ?? askedEarlier(message);
+    Object.assign(this.settings, withAlong(this.settings, request.attached));
+    return request;
   }
 
   /** Begins a new conversation. What is attached goes too: it may be what did not fit. */
@@ -239,12 +198,6 @@ export class OpenConversation {
   /** Undefined before the first prompt. */
   get session(): Session | undefined {
     return this.#session;
-  }
-
-  /** The kept conversations, newest first. */
-  async sessions(): Promise<readonly Session[]> {
-    const { sessions } = await this.daemon.request(listSessionsRequest, { limit: 20 });
-    return sessions;
   }
 
   /** Continues another conversation. */
@@ -281,11 +234,9 @@ export class OpenConversation {
     this.#session = session;
     this.#lastStats = undefined;
     const restored = this.#restore(kept, given);
-    await this.#say(
-      `${this.terminal.stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`,
-    );
-    const last = messages.findLastIndex(({ role }) => role === 'user');
     const { stdout } = this.terminal;
+    await stdout.writeText(`${stdout.style.dim(`Going on with ${describeSession(session)}.${restored}`)}\n`);
+    const last = messages.findLastIndex(({ role }) => role === 'user');
     const turn = last === -1 ? [] : messages.slice(last);
     const shown = turn.map((message) => showMessage(stdout, message)).join('');
     await stdout.write(fitToScreen(shown, { output: stdout, id: session.id }));
@@ -326,92 +277,23 @@ export class OpenConversation {
       this.daemon.request(createSessionRequest, { cwd, ...params, ...kept });
     const created = await create({}).catch(async (error) => {
       if (failureOf(error).kind === 'not-supported')
-        await this.#say(
-          this.terminal.stdout.style.dim(`This conversation is not kept. ${failureOf(error).message}`),
-        );
+        await this.terminal.stdout.writeAside(`This conversation is not kept. ${failureOf(error).message}`);
       return create({ kept: false }).catch(() => undefined);
     });
     this.#session = created?.session;
     return this.#session;
   }
 
-  /** It may have been replaced since the last request. */
-  get daemon(): DaemonClient {
-    return this.#connection.daemon;
-  }
-
   /** About the last answer. */
   get stats(): string | undefined {
     return this.#lastStats;
   }
-
-  get cwd(): string {
-    return this.terminal.cwd;
-  }
-
-  /** The model answers from now on, and every client begins with it. */
-  async chooseModel(name: string): Promise<void> {
-    this.model = name;
-    await this.daemon.request(chooseChatModelRequest, { model: name });
-  }
-
-  /** Those that can chat. */
-  async models() {
-    const { models } = await this.daemon.request(listModelsRequest, { everywhere: true });
-    return models.filter(canChat);
-  }
-
-  /**
-   * The prompts that are kept as files; those that cannot be used too. Files that cannot be read now are no reason to
-   * stop: what cannot be listed is not offered.
-   */
-  async prompts(): Promise<ListPromptsResult> {
-    const { cwd } = this.terminal;
-    const request = this.daemon.request(listPromptsRequest, { cwd, commands: this.#commands });
-    return request.catch(() => ({ prompts: [], problems: [] }));
-  }
-
-  /** What the tool server of a prompt offers for the value of an argument. */
-  async completeArgument({ name }: Pick<Prompt, 'name'>, argument: string, value: string) {
-    const { cwd } = this.terminal;
-    const params = { cwd, name, argument, value };
-    const { values } = await this.daemon.request(completePromptRequest, params);
-    return values;
-  }
-
-  /** The names of resources that begin so, without the `@`. */
-  async completeResource(word: string): Promise<readonly string[]> {
-    const { words } = await this.daemon.request(completeResourceRequest, { word });
-    return words.map((offered) => offered.word);
-  }
-
-  /** What serves the models; undefined if it does not answer. */
-  async product(): Promise<Product | undefined> {
-    try {
-      const { daemon } = this;
-      if (!this.model.includes('/')) return (await daemon.request(statusRequest, {})).product;
-      const { servers } = await daemon.request(serversRequest, {});
-      const named = servers.find(({ name }) => this.model.startsWith(`${name}/`));
-      return (named ?? servers[0])?.status.product;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #say(text: string): Promise<void> {
-    return this.terminal.stdout.writeText(text);
-  }
-}
-
-/** How much of an output goes along: a fifth of the window, at about three characters a token. */
-function charactersIn(windowTokens: number): number {
-  return Math.min(32_000, Math.floor((windowTokens / 5) * 3));
 }
 
 /** A prompt of an earlier run of the program. What it names in words is attached again when it is sent. */
 function askedEarlier({ content, attachments = [], images = [] }: Message): PromptRequest {
   return {
-    prompt: { entry: content.startsWith('/') ? `/${content}` : content },
+    entry: content.startsWith('/') ? `/${content}` : content,
     attached: { attachments: attachments.filter(({ path }) => !content.includes(path)), images },
   };
 }

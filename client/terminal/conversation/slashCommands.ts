@@ -1,22 +1,10 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { nearestNames } from '../../../protocol/base/editDistance.ts';
-import { count } from '../../../protocol/base/text.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import { agentModes } from '../../../protocol/messages/chat.ts';
 import type { ListPromptsResult, Prompt } from '../../../protocol/messages/prompts.ts';
 import { productNames } from '../../../protocol/messages/status.ts';
-import {
-  allowCheckRequest,
-  type ListedCheck,
-  listChecksRequest,
-  listToolsRequest,
-  type SuggestedCheck,
-  suggestChecksRequest,
-} from '../../../protocol/messages/tools.ts';
-import { usageOf } from '../../shared/promptUsage.ts';
+import { usageOf } from '../../shared/words.ts';
 import { optionNames, thinkWords } from '../cli/flags.ts';
-import type { DaemonClient } from '../daemon/daemon.ts';
-import { toolsTable } from '../screen/tools.ts';
-import { findModel } from './chooseModel.ts';
 import type { OpenConversation } from './openConversation.ts';
 import {
   changeSession,
@@ -34,15 +22,17 @@ import {
 import {
   attachFile,
   attachImage,
+  changeChecks,
   changeContext,
   changeMode,
+  changeModel,
   changeOption,
   changeRounds,
   changeSystem,
   changeThink,
+  changeTools,
   type SlashResult,
 } from './slashSettings.ts';
-import { unknownServer } from './toolChoice.ts';
 
 /** What Tab offers for the words of a command. */
 export type SlashOffers = 'models' | 'files' | 'promptFiles' | 'sessions' | 'tools' | readonly string[];
@@ -84,7 +74,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map(
       usage: '/context [N|auto]',
       summary: 'tokens of the window, such as 8192 or 32k',
       offers: ['auto'],
-      run: changeWindow,
+      run: async (conversation, word) => (await whyFixed(conversation)) ?? changeContext(conversation, word),
     },
     file: {
       usage: '/file FILE',
@@ -107,7 +97,7 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map(
     resume: {
       usage: '/resume [WORDS]',
       summary: 'searches the conversations, to choose one',
-      run: async (_, choose) => ({ text: '', choose }),
+      run: async (_, choose) => ({ choose }),
     },
     fork: {
       usage: '/fork [TURNS]',
@@ -157,11 +147,11 @@ const commands: ReadonlyMap<string, SlashCommand> = new Map(
     stats: {
       usage: '/stats',
       summary: 'what the last answer took, and how full the window is',
-      run: showStats,
+      run: async ({ stats }) => stats ?? 'There is no answer yet.',
     },
     clear: { usage: '/clear', summary: 'begins a new conversation', run: forget },
     help: { usage: '/help', summary: 'shows this', run: showHelp },
-    bye: { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: leave },
+    bye: { usage: '/bye', summary: 'leaves, as Ctrl-D does', run: async () => ({ leave: true }) },
   }),
 );
 const otherNames: ReadonlyMap<string, string> = new Map([
@@ -217,112 +207,20 @@ export async function runSlashCommand(line: string, conversation: OpenConversati
   const prompts = usablePrompts(await conversation.prompts()).map((prompt) => prompt.name);
   const near = nearestNames(name, [...harmless, ...prompts], 1)[0];
   const hint = near === undefined ? '"/help" lists the commands.' : `Did you mean /${near}?`;
-  return {
-    text: `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`,
-  };
-}
-
-async function leave(): Promise<SlashResult> {
-  return { text: '', leave: true };
-}
-
-async function showStats({ stats }: OpenConversation): Promise<SlashResult> {
-  return { text: stats ?? 'There is no answer yet.' };
-}
-
-async function changeModel(conversation: OpenConversation, word: string): Promise<SlashResult> {
-  const models = await conversation.models();
-  if (word === '') {
-    if (models.length === 0)
-      return { text: 'No model that can chat is installed. Pull one with "runner pull".' };
-    const list = models.map(
-      ({ name }, index) => `${name === conversation.model ? '*' : ' '} ${index + 1}  ${showLine(name)}`,
-    );
-    return { text: [...list, 'Choose with "/model" and a number or a name.'].join('\n') };
-  }
-  const tagged = models.filter(({ name }) => name.startsWith(`${word}:`));
-  const found =
-    (/^\d+$/.test(word) ? models[Number(word) - 1] : undefined) ??
-    (tagged.length === 1 ? tagged[0] : undefined) ??
-    findModel(models, word);
-  if (typeof found === 'string') return { text: `${found} "/model" lists them.` };
-  await conversation.chooseModel(found.name);
-  return { text: `Now talking to ${showLine(found.name)}.` };
-}
-
-async function changeTools(conversation: OpenConversation, words: string): Promise<SlashResult> {
-  if (words === '')
-    return {
-      text: conversation.knownTools.length === 0 ? noTools : (await listTools(conversation)).trimEnd(),
-    };
-  // A name may have blanks.
-  const isWhole = conversation.knownTools.includes(words);
-  const [, name = '', what = ''] = isWhole ? ['', words] : (/^(.*?)(?:\s+(\S+))?$/s.exec(words) ?? []);
-  if (!conversation.knownTools.includes(name)) return { text: unknownServer(name, conversation.knownTools) };
-  if (what === 'on') conversation.tools.add(name);
-  else if (what === 'off') conversation.tools.delete(name);
-  else return { text: `Say "/tools ${showLine(name)} on" or "/tools ${showLine(name)} off".` };
-  return { text: `The tools of ${showLine(name)} are ${what}.` };
-}
-
-/** A table of servers and tools. Starts the servers that do not run. */
-async function listTools({ daemon, terminal, tools }: OpenConversation): Promise<string> {
-  const { servers } = await daemon.request(listToolsRequest, {});
-  return toolsTable(servers, terminal.stdout, (name) => tools.has(name));
-}
-
-/** The commands that models may run in this folder, and those that its files suggest. */
-async function changeChecks(conversation: OpenConversation, word: string): Promise<SlashResult> {
-  const { daemon } = conversation;
-  const { checks } = await daemon.request(listChecksRequest, {});
-  const { suggestions } = await daemon.request(suggestChecksRequest, {});
-  const wanted = suggestions.find(({ name }) => name === word);
-  if (wanted) return askAboutCheck(daemon, wanted);
-  if (word !== '' && !checks.some(({ name }) => name === word))
-    return { text: `Nothing suggests a check "${showLine(word)}". "/check" lists what there is.` };
-  const shown = ({ name, command }: ListedCheck) => showLine(`${name.padEnd(12)} ${command.join(' ')}`);
-  return {
-    text: [
-      ...(checks.length === 0 ? ['A model may run no command in this folder.'] : checks.map(shown)),
-      ...suggestions.map((one) => `${shown(one)}   ${one.file} suggests it: "/check ${one.name}"`),
-    ].join('\n'),
-  };
-}
-
-function askAboutCheck(
-  daemon: DaemonClient,
-  { command, file, folder, name, hash }: SuggestedCheck,
-): SlashResult {
-  return {
-    text: 'A check runs the code of the project with your rights. You are asked before each call.',
-    confirm: {
-      question: `let models run "${showLine(command.join(' '))}" here, until ${file} changes? [y/N] `,
-      async yes() {
-        await daemon.request(allowCheckRequest, { folder, name, hash });
-        return { text: `The check ${name} counts from the next prompt on.` };
-      },
-      no: 'Nothing was changed.',
-    },
-  };
-}
-
-const noTools = 'There is no tool server. Enter one in "mcpServers" of ~/.config/runner/config.json.';
-
-async function changeWindow(conversation: OpenConversation, word: string): Promise<SlashResult> {
-  return (await whyFixed(conversation)) ?? changeContext(conversation, word);
+  return `There is no command /${showLine(name)}. ${hint}\nTo begin a prompt with a slash, type two.`;
 }
 
 /** `num_ctx` is the window, by the runner's name for it. */
-async function changeAnyOption(conversation: OpenConversation, words: string): Promise<SlashResult> {
+async function changeAnyOption(conversation: OpenConversation, words: string): Promise<string> {
   const isWindow = /^(parameter\s+)?num_ctx\b/.test(words);
   return (isWindow ? await whyFixed(conversation) : undefined) ?? changeOption(conversation, words);
 }
 
-async function showHelp(conversation: OpenConversation): Promise<SlashResult> {
+async function showHelp(conversation: OpenConversation): Promise<string> {
   const rows = (await possibleCommands('', conversation)).map(
     ([, { usage, summary }]) => `${usage.padEnd(42)} ${summary}`,
   );
-  const text = [
+  return [
     ...rows,
     ...(await promptRows(conversation)),
     '',
@@ -332,7 +230,6 @@ async function showHelp(conversation: OpenConversation): Promise<SlashResult> {
     'Alt-Enter, or a backslash at the end of a line, goes on in the next; """ begins and ends several lines.',
     'Ctrl-R searches earlier prompts, Ctrl-X Ctrl-E opens the prompt in your editor.',
   ].join('\n');
-  return { text };
 }
 
 /** The prompts that can be typed behind a slash. */
@@ -358,8 +255,8 @@ async function possibleCommands(begun: string, conversation: Pick<OpenConversati
 }
 
 /** Only Ollama takes a size of the window with a request. */
-async function whyFixed(conversation: Pick<OpenConversation, 'product'>): Promise<SlashResult | undefined> {
+async function whyFixed(conversation: Pick<OpenConversation, 'product'>): Promise<string | undefined> {
   const product = await conversation.product();
   if (product === undefined || product === 'ollama') return undefined;
-  return { text: `${productNames[product]} fixes the context window when it loads the model. Set it there.` };
+  return `${productNames[product]} fixes the context window when it loads the model. Set it there.`;
 }

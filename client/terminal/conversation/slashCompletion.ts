@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { expandPath } from '../../../protocol/base/platform/folder.ts';
+import { expandPath } from '../../../protocol/base/platform/folders.ts';
 import type { Prompt } from '../../../protocol/messages/prompts.ts';
-import type { OpenConversation } from './openConversation.ts';
+import type { ConversationOffers } from './conversationOffers.ts';
 import { type SlashOffers, slashOffers, usablePrompts } from './slashCommands.ts';
 
 /** What Tab may put in place of the end of a line, and that end. */
@@ -11,17 +11,8 @@ export interface SlashCompletion {
   readonly completed: string;
 }
 
-type CompletionState = Pick<
-  OpenConversation,
-  | 'completeArgument'
-  | 'completeResource'
-  | 'cwd'
-  | 'knownTools'
-  | 'models'
-  | 'product'
-  | 'prompts'
-  | 'sessions'
->;
+/** What Tab offers comes from it. */
+type CompletionState = Omit<ConversationOffers, 'daemon' | 'model' | 'terminal'>;
 
 const none: SlashCompletion = { candidates: [], completed: '' };
 

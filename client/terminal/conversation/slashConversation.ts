@@ -1,10 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { messageOf } from '../../../protocol/base/errorText.ts';
-import { expandPath } from '../../../protocol/base/platform/folder.ts';
-import { count } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { expandPath } from '../../../protocol/base/platform/folders.ts';
+import { count, formatBytes, messageOf, showLine } from '../../../protocol/base/text.ts';
 import type { Message } from '../../../protocol/messages/chat.ts';
 import { readSessionRequest } from '../../../protocol/messages/sessions.ts';
 import {
@@ -14,15 +11,15 @@ import {
   redoEditsRequest,
   undoEditsRequest,
 } from '../../../protocol/messages/tools.ts';
-import { TerminalError } from '../cli/failure.ts';
+import { type TerminalError, usageError } from '../cli/failure.ts';
 import { clipboardSequence } from '../cli/systemPrograms.ts';
-import { describeDiff } from '../screen/diff.ts';
+import { describeDiff } from '../screen/tools.ts';
+import type { Along } from './attachments.ts';
 import { describeSession, titleOf } from './keptConversation.ts';
-import type { Along } from './namedFiles.ts';
 import type { OpenConversation } from './openConversation.ts';
-import { pathOfWord, type SlashResult } from './slashSettings.ts';
+import { pathOfWord, type SlashAction, type SlashResult } from './slashSettings.ts';
 
-const nothing: SlashResult = { text: 'There is no turn yet.' };
+const nothing = 'There is no turn yet.';
 
 /** What was said last; nothing before the first prompt. */
 async function readLastTurn({
@@ -37,26 +34,19 @@ async function readLastTurn({
   });
 }
 
-/** What the built-in tools have changed in the last turn. */
-interface LastEdits {
-  /** The change of each file, as the screen shows it. */
-  readonly changes: readonly string[];
-  /** Such as `3 edits in 2 files`; empty if there was none. */
-  readonly what: string;
-  /** Returns what to say about it. */
-  readonly takeBack: () => Promise<string>;
-}
-
-/** None if nothing is kept, or the tools are off. */
-async function lastEdits({ session, daemon, terminal }: OpenConversation): Promise<LastEdits> {
+/** What the built-in tools have changed in the last turn; nothing if nothing is kept, or the tools are off. */
+async function lastEdits({ session, daemon, terminal }: OpenConversation) {
   const { id = '', turns = 0 } = session ?? {};
   const params = { session: id, prompt: turns };
   const none: EditsResult = { files: [], count: 0 };
   const listing = turns > 0 ? daemon.request(listEditsRequest, params).catch(() => none) : none;
   const { files, count: all } = await listing;
   return {
+    /** The change of each file, as the screen shows it. */
     changes: files.map((diff) => describeDiff(diff, terminal.stdout).text),
+    /** Such as `3 edits in 2 files`; empty if there was none. */
     what: all === 0 ? '' : `${count(all, 'edit')} in ${count(files.length, 'file')}`,
+    /** Returns what to say about it. */
     takeBack: async () =>
       describeRestored('Took back the edits of', await daemon.request(undoEditsRequest, params)),
   };
@@ -65,20 +55,19 @@ async function lastEdits({ session, daemon, terminal }: OpenConversation): Promi
 /** If the turn has changed files, the user says whether they are taken back too. */
 export async function undoTurn(conversation: OpenConversation): Promise<SlashResult> {
   const { what, changes, takeBack } = await lastEdits(conversation);
-  const undo = async (): Promise<SlashResult> => {
+  const undo = async () => {
     const prompt = await conversation.undo();
-    return prompt ? { text: `Took back "${beginningOf(prompt)}" and its answer.` } : nothing;
+    return prompt ? `Took back "${beginningOf(prompt)}" and its answer.` : nothing;
   };
-  const ask = (text: string): SlashResult => ({
+  const ask = (text: string): SlashAction => ({
     text,
     confirm: {
       question: `take back the prompt, and its ${what}? [y]es, [p]rompt only, [d]iff, [n]o `,
       async yes() {
         const files = await takeBack();
-        const { text: taken, ...rest } = await undo();
-        return { ...rest, text: [taken, files, '"/redo" brings them back.'].join('\n') };
+        return [await undo(), files, '"/redo" brings them back.'].join('\n');
       },
-      others: new Map([
+      others: new Map<string, () => Promise<SlashResult>>([
         ['prompt', undo],
         ['diff', async () => ask(changes.join('\n'))],
       ]),
@@ -88,18 +77,18 @@ export async function undoTurn(conversation: OpenConversation): Promise<SlashRes
   return what === '' ? undo() : ask('');
 }
 
-export async function showEdits(conversation: OpenConversation): Promise<SlashResult> {
+export async function showEdits(conversation: OpenConversation): Promise<string> {
   const { changes } = await lastEdits(conversation);
-  if (changes.length === 0) return { text: 'The last answer has changed nothing that could be taken back.' };
-  return { text: `${changes.join('\n')}\n"/undo" takes them back.` };
+  if (changes.length === 0) return 'The last answer has changed nothing that could be taken back.';
+  return `${changes.join('\n')}\n"/undo" takes them back.`;
 }
 
 /** Brings back the edits that were taken back last; their prompt stays away. */
-export async function redoEdits({ session, daemon }: OpenConversation): Promise<SlashResult> {
+export async function redoEdits({ session, daemon }: OpenConversation): Promise<string> {
   const restored = session && (await daemon.request(redoEditsRequest, { session: session.id }));
   if (!restored || restored.restored.length + restored.left.length === 0)
-    return { text: 'No edits of this conversation were taken back.' };
-  return { text: describeRestored('Brought back the edits of', restored) };
+    return 'No edits of this conversation were taken back.';
+  return describeRestored('Brought back the edits of', restored);
 }
 
 function describeRestored(done: string, { restored, left }: RestoredEdits): string {
@@ -113,26 +102,25 @@ function describeRestored(done: string, { restored, left }: RestoredEdits): stri
 export async function retryTurn(conversation: OpenConversation): Promise<SlashResult> {
   const { prompt } = await readLastTurn(conversation);
   if (!prompt) return nothing;
-  const again: SlashResult = { text: `Asking again: ${beginningOf(prompt)}`, again: true };
-  return withoutEdits(conversation, async () => again);
+  const text = `Asking again: ${beginningOf(prompt)}`;
+  return withoutEdits(conversation, async () => ({ text, again: true }));
 }
 
 export async function editTurn(conversation: OpenConversation): Promise<SlashResult> {
   return withoutEdits(conversation, async () => {
     const edited = await conversation.undoToEdit();
-    return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : nothing;
+    return edited ? { text: describeAlong(edited.attached), edit: edited.entry } : { text: nothing };
   });
 }
 
 /** Asks whether the edits of the last turn are taken back first. */
 async function withoutEdits(
   conversation: OpenConversation,
-  next: () => Promise<SlashResult>,
-): Promise<SlashResult> {
+  next: () => Promise<SlashAction>,
+): Promise<SlashAction> {
   const { what, takeBack } = await lastEdits(conversation);
   if (what === '') return next();
   return {
-    text: '',
     confirm: {
       question: `take back its ${what} first? [y]es, [k]eep, [n]o `,
       async yes() {
@@ -153,35 +141,32 @@ function describeAlong({ attachments, images }: Along): string {
   return along.length === 0 ? '' : `Along with it: ${along.join(', ')}.`;
 }
 
-export async function copyAnswer(conversation: OpenConversation, word: string): Promise<SlashResult> {
+export async function copyAnswer(conversation: OpenConversation, word: string): Promise<string> {
   const { answer } = await readLastTurn(conversation);
   if (answer === undefined) return nothing;
-  if (word !== '' && !/^[1-9]\d{0,3}$/.test(word))
-    return { text: 'Say "/copy", or "/copy 1" for a block of code.' };
+  if (word !== '' && !/^[1-9]\d{0,3}$/.test(word)) return 'Say "/copy", or "/copy 1" for a block of code.';
   const blocks = codeBlocksOf(answer);
   const text = word === '' ? answer : blocks[Number(word) - 1];
   if (text === undefined) {
     const there =
       blocks.length === 0 ? 'no block of code' : count(blocks.length, 'block of code', 'blocks of code');
-    return { text: `The answer has ${there}.` };
+    return `The answer has ${there}.`;
   }
   const what = `${word === '' ? 'the answer' : `block ${word}`}, ${formatBytes(Buffer.byteLength(text))}`;
   const { terminal, copyText } = conversation;
   // Over SSH, only the terminal has the user's clipboard.
   if (terminal.stdout.isRedrawable) await terminal.stdout.write(clipboardSequence(text));
   const isCopied = (await copyText?.(text)) ?? false;
-  return {
-    text: isCopied
-      ? `Copied ${what}.`
-      : `Sent ${what}, to the terminal for its clipboard. Not every terminal takes it.`,
-  };
+  return isCopied
+    ? `Copied ${what}.`
+    : `Sent ${what}, to the terminal for its clipboard. Not every terminal takes it.`;
 }
 
 /** Writes the last answer into a file. One that is there already is asked about. */
 export async function saveAnswer(conversation: OpenConversation, word: string): Promise<SlashResult> {
   const { cwd } = conversation;
   const path = pathOfWord(word);
-  if (path === '') return { text: 'Say where: /save FILE' };
+  if (path === '') return 'Say where: /save FILE';
   const { answer } = await readLastTurn(conversation);
   if (answer === undefined) return nothing;
   const text = answer.endsWith('\n') ? answer : `${answer}\n`;
@@ -190,16 +175,15 @@ export async function saveAnswer(conversation: OpenConversation, word: string): 
     return `Saved the answer in ${showLine(path)}, ${formatBytes(Buffer.byteLength(text))}.`;
   };
   try {
-    return { text: await write('wx') };
+    return await write('wx');
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw notSaved(path, error);
     return {
-      text: '',
       confirm: {
         question: `${showLine(path)} is there already. Overwrite it? [y]es, [n]o `,
         async yes() {
           try {
-            return { text: await write('w') };
+            return await write('w');
           } catch (cause) {
             throw notSaved(path, cause);
           }
@@ -211,7 +195,7 @@ export async function saveAnswer(conversation: OpenConversation, word: string): 
 }
 
 function notSaved(path: string, cause: unknown): TerminalError {
-  return new TerminalError('usage', `${showLine(path)} cannot be written: ${messageOf(cause)}.`, { cause });
+  return usageError(`${showLine(path)} cannot be written: ${messageOf(cause)}.`, { cause });
 }
 
 /** The fenced blocks of code in Markdown, without their fences. One that is not closed goes to the end. */
@@ -235,42 +219,37 @@ function beginningOf({ content }: Message): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
-export async function changeSession(conversation: OpenConversation, word: string): Promise<SlashResult> {
+export async function changeSession(conversation: OpenConversation, word: string): Promise<string> {
   const sessions = await conversation.sessions();
   if (word === '') {
-    if (sessions.length === 0) return { text: 'No conversation is kept yet.' };
+    if (sessions.length === 0) return 'No conversation is kept yet.';
     const list = sessions.map(
       (session, index) =>
         `${session.id === conversation.session?.id ? '*' : ' '} ${String(index + 1).padStart(2)}  ${describeSession(session)}`,
     );
-    return {
-      text: [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n'),
-    };
+    return [...list, 'Choose with "/sessions" and a number. Older ones: "runner sessions".'].join('\n');
   }
   await conversation.change((/^\d{1,3}$/.test(word) ? sessions[Number(word) - 1]?.id : undefined) ?? word);
-  return { text: '' };
+  return '';
 }
 
-export async function forkHere(conversation: OpenConversation, word: string): Promise<SlashResult> {
+export async function forkHere(conversation: OpenConversation, word: string): Promise<string> {
   if (word !== '' && !/^[1-9]\d{0,5}$/.test(word))
-    return { text: 'Say "/fork", or "/fork 2" to keep the first two turns.' };
+    return 'Say "/fork", or "/fork 2" to keep the first two turns.';
   const before = conversation.session;
   const turns = await conversation.fork(word === '' ? undefined : Number(word));
-  if (turns === undefined)
-    return { text: word === '' ? 'There is no turn yet.' : `There is no turn ${word} yet.` };
+  if (turns === undefined) return word === '' ? nothing : `There is no turn ${word} yet.`;
   const back = before ? `; "/sessions ${before.id}" goes back to it` : '';
-  return { text: `This is a new conversation with ${count(turns, 'turn')}. The other one stays${back}.` };
+  return `This is a new conversation with ${count(turns, 'turn')}. The other one stays${back}.`;
 }
 
-export async function changeTitle(conversation: OpenConversation, word: string): Promise<SlashResult> {
+export async function changeTitle(conversation: OpenConversation, word: string): Promise<string> {
   if (word !== '') await conversation.retitle(word);
   const { session } = conversation;
-  return {
-    text: session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.',
-  };
+  return session ? `The title is "${titleOf(session)}".` : 'There is no title before the first prompt.';
 }
 
-export async function forget(conversation: OpenConversation): Promise<SlashResult> {
+export async function forget(conversation: OpenConversation): Promise<string> {
   conversation.clear();
-  return { text: 'This is a new conversation.' };
+  return 'This is a new conversation.';
 }

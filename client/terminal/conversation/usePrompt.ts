@@ -1,5 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { count } from '../../../protocol/base/text.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import {
   allowPromptsRequest,
   type FilledPrompt,
@@ -8,23 +7,11 @@ import {
   type PromptArgument,
   type PromptFolder,
 } from '../../../protocol/messages/prompts.ts';
+import type { PromptCall } from '../../shared/words.ts';
 import { isYes } from '../cli/question.ts';
 import type { DaemonClient } from '../daemon/daemon.ts';
 import type { Output } from '../screen/output.ts';
 import type { LineEditor } from './lineEditor.ts';
-
-/** A prompt that was typed as a command. */
-export interface PromptCall {
-  readonly name: string;
-  /** What was typed behind the name. */
-  readonly text: string;
-}
-
-/** Undefined if an entry cannot be a call: its first word is no name behind a slash. */
-export function promptCallIn(entry: string): PromptCall | undefined {
-  const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(entry) ?? [];
-  return name === undefined ? undefined : { name, text };
-}
 
 export interface PromptUse {
   readonly daemon: DaemonClient;
@@ -55,7 +42,10 @@ export async function usePrompt(
     if (values === undefined) return undefined;
     found = await get({ values });
   }
-  if (found.kind === 'prompt') return found;
+  if (found.kind === 'prompt') {
+    await sayWhoAnswers(found, asking.stdout);
+    return found;
+  }
   if (found.kind === 'none') return 'none';
   await asking.stdout.writeText(asking.stdout.style.red(showLine(found.message)));
   return undefined;
@@ -72,9 +62,7 @@ async function askAboutFolder({ path, files }: PromptFolder, asking: PromptUse):
   const allowed = isYes(answer);
   await daemon.request(allowPromptsRequest, { cwd, allowed });
   if (!allowed)
-    await stdout.writeText(
-      stdout.style.dim('They do not count. "runner prompts allow", typed here, allows them later.'),
-    );
+    await stdout.writeAside('They do not count. "runner prompts allow", typed here, allows them later.');
   return allowed;
 }
 
@@ -87,7 +75,7 @@ async function askForValues(
   for (const argument of missing) {
     const value = await askForValue(argument, editor, signal);
     if (value === undefined) {
-      await stdout.writeText(stdout.style.dim('Nothing was sent.'));
+      await stdout.writeAside('Nothing was sent.');
       return undefined;
     }
     given.set(argument.name, value);
@@ -105,4 +93,14 @@ async function askForValue(
     const value = (await editor.question(`${name}${about}: `, signal))?.trim();
     if (value !== '') return value;
   }
+}
+
+/** What a prompt changes for its turn. */
+async function sayWhoAnswers({ name, model, tools }: FilledPrompt, stdout: Output): Promise<void> {
+  if (model === undefined && tools === undefined) return;
+  const to = model === undefined ? '' : ` to ${showLine(model)}`;
+  const named =
+    tools?.length === 0 ? ' without tools' : ` with the tools of ${tools?.map(showLine).join(', ')}`;
+  const using = tools === undefined ? '' : named;
+  await stdout.writeAside(`The prompt /${showLine(name)} goes${to}${using}.`);
 }

@@ -1,4 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { listModelsRequest } from '../../../protocol/messages/models.ts';
 import type { CallProgress, ToolProgress } from '../../../protocol/messages/tools.ts';

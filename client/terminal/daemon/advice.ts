@@ -1,9 +1,9 @@
+import { hasOwnEngine } from '../../../protocol/base/platform/folders.ts';
 import { anyOf } from '../../../protocol/base/text.ts';
-import { hasOwnEngine } from '../../../protocol/base/userFolders.ts';
 import {
   type Advice,
+  type AdviceMessage,
   type AdviceWords,
-  type Advised,
   configurationAdvice,
   userConfiguration,
 } from '../../../protocol/messages/advice.ts';
@@ -46,7 +46,7 @@ function enlarge({ contextLength }: Advice): string | undefined {
 }
 
 /** A message of the daemon, with its advice in the words of the terminal. */
-export function forTerminal({ message, advice }: Advised): string {
+export function forTerminal({ message, advice }: AdviceMessage): string {
   if (advice === undefined) return message;
   // A newer daemon may have codes that are unknown here.
   const say: ((advice: Advice) => string) | undefined = words[advice.code];

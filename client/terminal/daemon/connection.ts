@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import { engineStartRequest } from '../../../protocol/messages/engine.ts';
 import type { InitializationOptions } from '../../../protocol/messages/initialize.ts';
 import { logNotification } from '../../../protocol/messages/log.ts';
@@ -70,8 +70,7 @@ export async function connect(
 /** Shows what the daemon finds wrong in the user's configuration, and what it waits for. */
 function reportFaults(stderr: Output, daemon: DaemonClient): void {
   daemon.onNotification(logNotification, ({ code, message }) => {
-    if (code === 'configuration' || code === 'tool-server')
-      void stderr.writeText(stderr.style.yellow(showLine(message)));
+    if (code === 'configuration' || code === 'tool-server') void stderr.writeWarning(showLine(message));
   });
 }
 
@@ -135,10 +134,14 @@ export async function connectForChat(
   if (isNamed || (daemon.isHostNamed && !canOffer(context))) return connection;
   const status = await daemon.request(statusRequest, {});
   if (status.state !== 'offline' || (await answersElsewhere(daemon))) return connection;
-  const { found, isProblemShown } = await offerFound(context, daemon, problemOf(status));
+  const isOffered = canOffer(context);
+  const { found, isProblemShown } = isOffered
+    ? await orClosed(daemon, () => offerFound(context, daemon, problemOf(status)))
+    : { found: undefined, isProblemShown: false };
   if (found === undefined && daemon.isHostNamed) return connection;
   const said = isProblemShown ? undefined : problemOf(status);
-  const choice = found === undefined ? await offerStarting(context, daemon, said) : undefined;
+  const mayStart = isOffered && found === undefined;
+  const choice = mayStart ? await orClosed(daemon, () => offerStart(context, daemon, said)) : undefined;
   if (choice === 'started' || (await startKept(context, daemon, status))) return connection;
   await daemon.close();
   // The first daemon has reported the faults of the configuration already.
@@ -166,39 +169,24 @@ function canOffer(context: CommandContext): boolean {
   return isForPeople(context) && context.terminal.stdout.isScreen && canAsk(context.terminal);
 }
 
-interface Offer {
-  /** The address of another runner on this machine that the user agreed to. */
-  readonly found?: string | undefined;
-  /** Whether the offer began with what is wrong with the usual runner. */
-  readonly isProblemShown: boolean;
-}
-
-/** The daemon is closed after Ctrl-C. */
-async function offerFound(context: CommandContext, daemon: DaemonClient, problem: string): Promise<Offer> {
-  if (!canOffer(context)) return { isProblemShown: false };
+/** Closes the daemon if the work fails, such as after Ctrl-C. */
+async function orClosed<T>(daemon: DaemonClient, work: () => Promise<T>): Promise<T> {
   try {
-    const { runners } = await daemon.request(discoverRequest, {});
-    const found = await chooseFound(context.terminal, daemon, { runners, problem });
-    return { found, isProblemShown: runners.length > 0 };
+    return await work();
   } catch (error) {
     await daemon.close();
     throw error;
   }
 }
 
-/** What the user chose of what can be started here. The daemon is closed after Ctrl-C. */
-async function offerStarting(
-  context: CommandContext,
-  daemon: DaemonClient,
-  problem: string | undefined,
-): ReturnType<typeof offerStart> {
-  if (!canOffer(context)) return undefined;
-  try {
-    return await offerStart(context, daemon, problem);
-  } catch (error) {
-    await daemon.close();
-    throw error;
-  }
+/**
+ * The address of another runner on this machine that the user agreed to, and whether the offer began with what is wrong
+ * with the usual runner.
+ */
+async function offerFound({ terminal }: CommandContext, daemon: DaemonClient, problem: string) {
+  const { runners } = await daemon.request(discoverRequest, {});
+  const found = await chooseFound(terminal, daemon, { runners, problem });
+  return { found, isProblemShown: runners.length > 0 };
 }
 
 /** Starts the daemon again if the user's own tool servers change its options. Nothing has run by then. */
@@ -208,15 +196,12 @@ async function connectWithTools(
 ): Promise<DaemonClient> {
   const expected = optionsFor();
   const daemon = await connect(context, expected, client);
-  try {
+  return orClosed(daemon, async () => {
     const options = optionsFor(daemon.toolServers);
     if (isDeepStrictEqual(options, expected)) return daemon;
     await daemon.close();
-    return await connect(context, options, client);
-  } catch (error) {
-    await daemon.close();
-    throw error;
-  }
+    return connect(context, options, client);
+  });
 }
 
 /** Whether the answer goes to a screen, or the program was only started to see what it does. */

@@ -18,12 +18,12 @@ import { TerminalError } from '../cli/failure.ts';
 /** How long the daemon may take to end after it was asked to, in ms. */
 const closeLimit = 1_000;
 
-interface Announced {
+interface InitializeReply {
   readonly serverInfo?: { readonly version?: string };
   readonly capabilities?: { readonly experimental?: { readonly runner?: Partial<RunnerCapabilities> } };
 }
 
-const initializeRequest: RequestMessage<object, Announced> = {
+const initializeRequest: RequestMessage<object, InitializeReply> = {
   method: 'initialize',
 };
 const shutdownRequest: RequestMessage<undefined, null> = { method: 'shutdown' };
@@ -52,7 +52,7 @@ export class DaemonClient {
   readonly gone: Promise<never>;
   #isGone = false;
   #isClosed = false;
-  #announced: Announced = {};
+  #announced: InitializeReply = {};
 
   constructor(child: DaemonProcess) {
     this.#child = child;

@@ -1,4 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import {
   type EngineFetch,
   type EngineProduct,
@@ -15,15 +15,14 @@ import { describeFound, type FoundRunner, setHostRequest } from '../../../protoc
 import type { CommandContext } from '../cli/command.ts';
 import { failureOf } from '../cli/failure.ts';
 import { askKey, askLine, isYes } from '../cli/question.ts';
-import { ForceQuitError } from '../cli/signals.ts';
-import type { Terminal } from '../cli/terminal.ts';
+import { ForceQuitError, type Terminal } from '../cli/terminal.ts';
 import type { DaemonClient } from './daemon.ts';
 import { requestWork } from './work.ts';
 
-/** One way to a runner, behind one key. */
 /** A runner answers now, or the practice runner is to answer. Undefined: another key is to be pressed. */
 type Choice = 'started' | 'practice' | undefined;
 
+/** One way to a runner, behind one key. */
 interface Way {
   readonly key: string;
   /** What the key does. */
@@ -43,8 +42,10 @@ export async function offerStart(
   problem: string | undefined,
 ): Promise<Choice> {
   const { stderr } = context.terminal;
-  const offered = await tryWays(daemon);
-  if (!offered) return undefined;
+  // A daemon that cannot start anything refuses to say.
+  const offers = await daemon.request(engineOffersRequest, {}).catch(() => undefined);
+  if (!offers) return undefined;
+  const offered = offers.ways;
   const ways = [...offered.map((way) => keyed(context, daemon, way)), ...ownWays(context, offered)];
   if (problem !== undefined) await stderr.writeText(problem);
   await stderr.writeText('What would you like?');
@@ -61,21 +62,12 @@ export async function offerStart(
   }
 }
 
-/** Undefined if the daemon cannot start anything. */
-async function tryWays(daemon: DaemonClient): Promise<readonly EngineWay[] | undefined> {
-  try {
-    return (await daemon.request(engineOffersRequest, {})).ways;
-  } catch {
-    return undefined;
-  }
-}
-
 async function tryWay({ terminal }: CommandContext, { go }: Way): Promise<Choice> {
   try {
     return await go();
   } catch (error) {
     if (error instanceof ForceQuitError) throw error;
-    await terminal.stderr.writeText(terminal.stderr.style.yellow(failureOf(error).message));
+    await terminal.stderr.writeWarning(failureOf(error).message);
     return undefined;
   }
 }
@@ -183,21 +175,17 @@ export async function chooseFound(
   const question = isOne ? 'Use it from now on? [y/N] ' : `Use one from now on? [1-${runners.length}, N] `;
   const answer = await askLine(terminal, question);
   if (answer === undefined) throw new ForceQuitError();
-  const chosen = chosenOf(runners, answer);
+  const chosen = isOne ? (isYes(answer) ? runners[0] : undefined) : runners[Number(answer) - 1];
   if (chosen) await keep(terminal, daemon, chosen.url);
   return chosen?.url;
-}
-
-function chosenOf(runners: readonly FoundRunner[], answer: string): FoundRunner | undefined {
-  return runners.length === 1 ? (isYes(answer) ? runners[0] : undefined) : runners[Number(answer) - 1];
 }
 
 /** If it cannot be kept, it is used this once. */
 async function keep({ stderr }: Terminal, daemon: DaemonClient, url: string): Promise<void> {
   try {
     const { path } = await daemon.request(setHostRequest, { url });
-    await stderr.writeText(stderr.style.dim(`"host" is set in ${showLine(path)}.`));
+    await stderr.writeAside(`"host" is set in ${showLine(path)}.`);
   } catch (error) {
-    await stderr.writeText(stderr.style.yellow(failureOf(error).message));
+    await stderr.writeWarning(failureOf(error).message);
   }
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showControls, showLine } from '../../../protocol/base/text.ts';
 import type { ChatDelta } from '../../../protocol/messages/chat.ts';
 import { forTerminal } from '../daemon/advice.ts';
 import { withoutStyles } from './columns.ts';

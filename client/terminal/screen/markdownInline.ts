@@ -1,4 +1,4 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import { isIdeograph } from './columns.ts';
 import type { WordWrap } from './wordWrap.ts';
 

@@ -1,6 +1,6 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { formatBytes, showLine } from '../../../protocol/base/text.ts';
 import type { Model, RunningState } from '../../../protocol/messages/models.ts';
-import { capabilityWords, shortWords, staysForGood } from '../../shared/modelWords.ts';
+import { capabilityWords, shortWords, staysForGood } from '../../shared/words.ts';
 
 /** What it can do. A question mark means that only its name suggests it. */
 export function describeCapabilities(model: Model): string {
@@ -39,6 +39,12 @@ export function describeExpiry({ expiresAt }: RunningState, today: Date, canUnlo
   if (staysForGood(time.getTime(), today.getTime())) return canUnload ? 'until it is stopped' : '';
   const [day, hour] = localTime(time);
   return day === localTime(today)[0] ? `until ${hour}` : `until ${day} ${hour}`;
+}
+
+/** Such as `2026-11-21 13:05`, in the user's time zone. What is no time stays as it is. */
+export function timeWords(text: string): string {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? showLine(text) : localTime(time).join(' ');
 }
 
 /** A day and a time in the user's time zone, such as `2026-11-21` and `13:05`. */

@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { wrapText } from './wordWrap.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -58,6 +58,16 @@ export class Output {
     return this.writeLine(this.isScreen ? wrapText(text, this.columns) : text);
   }
 
+  /** Sentences that the user may skip. */
+  writeAside(text: string): Promise<void> {
+    return this.writeText(this.style.dim(text));
+  }
+
+  /** Sentences about what is wrong, while the work goes on. */
+  writeWarning(text: string): Promise<void> {
+    return this.writeText(this.style.yellow(text));
+  }
+
   /** One value on a line of its own. */
   writeJson(value: unknown): Promise<void> {
     return this.writeLine(JSON.stringify(value));
@@ -81,4 +91,32 @@ export function createStyle(on: boolean) {
     green: wrap(32, 39),
     cyan: wrap(36, 39),
   };
+}
+
+/** Passes on what readline draws, except while an answer is being written. */
+export class MutedOutput extends Writable {
+  /** True until the first prompt, and while an answer is being written. */
+  isMuted = true;
+  readonly #target: Output['stream'];
+  readonly #resized = () => this.emit('resize');
+
+  constructor(target: Output['stream']) {
+    super();
+    this.#target = target;
+    target.on('resize', this.#resized);
+  }
+
+  get columns(): number {
+    return this.#target.columns ?? 80;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (!this.isMuted) this.#target.write(chunk);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#target.off('resize', this.#resized);
+    done(error);
+  }
 }

@@ -1,10 +1,8 @@
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { count, cutText } from '../../../protocol/base/text.ts';
-import type { ToolCall, ToolResult } from '../../../protocol/messages/chat.ts';
+import { count, cutText, showControls, showLine } from '../../../protocol/base/text.ts';
+import type { FileDiff, ToolCall, ToolResult } from '../../../protocol/messages/chat.ts';
 import { builtinServer, type ListedToolServer } from '../../../protocol/messages/tools.ts';
-import { cutTo } from './columns.ts';
-import type { Output } from './output.ts';
-import { formatTable } from './table.ts';
+import { columnsOf, cutTo, formatTable } from './columns.ts';
+import type { Output, Style } from './output.ts';
 import { wrapText } from './wordWrap.ts';
 
 /** How many lines of a result are shown, and how many characters of each are read for that. */
@@ -138,8 +136,67 @@ export function toolsTable(
       cutTo(showLine(tool.description.split('\n')[0] ?? ''), 70),
     ]);
   });
-  const columns = ['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'].map((title) => ({ title }));
   const faults = servers.flatMap(({ message = '' }) => (message === '' ? [] : [`${showLine(message)}\n`]));
   const below = faults.length === 0 ? '' : `\n${wrapText(faults.join(''), output.width)}`;
-  return formatTable(columns, rows, output) + below;
+  return formatTable(['SERVER', 'STATE', 'TOOL', 'WHAT IT DOES'], rows, output) + below;
+}
+
+/** How many rows of the screen a folded change takes, and how many characters of one line it shows. */
+const maxRows = 40;
+const maxLine = 500;
+/** The width of a tab, as most editors have it for code. */
+const tabWidth = 4;
+
+/**
+ * The change of a file as coloured lines, each with its sign, and whether something is left out. Control characters are
+ * made visible. Unless it is `whole`, a long change is folded, and so are long lines.
+ */
+export function describeDiff(
+  { name, before, unified }: FileDiff,
+  { style, width }: Pick<Output, 'style' | 'width'>,
+  whole = false,
+) {
+  const lines = unified.split('\n').slice(0, -1);
+  const title = `${showLine(name)}${before === undefined ? ' (new file)' : ''}`;
+  const shown: string[] = [style.bold(title)];
+  let isFolded = false;
+  let rows = 0;
+  for (const [index, line] of lines.entries()) {
+    const plain = plainLine(line, whole);
+    rows += Math.max(1, Math.ceil(columnsOf(plain.text) / width));
+    if (!whole && rows > maxRows && index > 0) {
+      shown.push(style.dim(`… ${count(lines.length - index, 'more line')}`));
+      return { text: shown.join('\n'), isFolded: true };
+    }
+    isFolded ||= plain.isCut;
+    shown.push(coloured(plain.text, style));
+  }
+  return { text: shown.join('\n'), isFolded };
+}
+
+function plainLine(line: string, whole: boolean): { readonly text: string; readonly isCut: boolean } {
+  const kept = whole ? line : cutText(line, maxLine);
+  const text = withoutTabs(showControls(kept.replace(/\r$/, '')));
+  const left = line.length - kept.length;
+  return left === 0
+    ? { text, isCut: false }
+    : { text: `${text}… ${count(left, 'more character')}`, isCut: true };
+}
+
+/** Blanks up to the next stop. The first column has the sign, and does not count. */
+function withoutTabs(line: string): string {
+  if (!line.includes('\t')) return line;
+  let [text, column] = ['', -1];
+  for (const piece of line.split(/(\t)/)) {
+    const blanks = piece === '\t' ? ' '.repeat(tabWidth - (column % tabWidth)) : piece;
+    text += blanks;
+    column += columnsOf(blanks);
+  }
+  return text;
+}
+
+function coloured(line: string, style: Style): string {
+  if (line.startsWith('+')) return style.green(line);
+  if (line.startsWith('-')) return style.red(line);
+  return line.startsWith('@@') ? style.cyan(line) : line.startsWith('\\') ? style.dim(line) : line;
 }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { parseAddress } from '../../../protocol/messages/address.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
+import { parseAddress } from '../../../protocol/messages/settings.ts';
 
-interface AddressBoxOptions {
+interface AddressQuestion {
   /** Such as `The Runner's Address`. */
   readonly title: string;
   readonly prompt: string;
@@ -18,17 +18,10 @@ interface AddressBoxOptions {
  * Asks in a box. The text is checked while it is typed. Enter tries the address; if nothing fits
  * there, the box stays and says so, and a second Enter keeps the address. Undefined if the user leaves the box.
  */
-export function askForAddress({
-  title,
-  prompt,
-  value,
-  placeholder,
-  advise,
-  probe,
-}: AddressBoxOptions): Promise<string | undefined> {
+export function askForAddress({ advise, probe, ...texts }: AddressQuestion): Promise<string | undefined> {
   const box = vscode.window.createInputBox();
   const severities = vscode.InputBoxValidationSeverity;
-  Object.assign(box, { title, prompt, value, placeholder, ignoreFocusOut: true });
+  Object.assign(box, { ...texts, ignoreFocusOut: true });
   /** The text that was tried without success. */
   let tried: string | undefined;
   let accepted: string | undefined;

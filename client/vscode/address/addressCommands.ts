@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
-import { count } from '../../../protocol/base/text.ts';
+import { count, messageOf } from '../../../protocol/base/text.ts';
 import { probeCatalogRequest } from '../../../protocol/messages/models.ts';
 import { defaultCatalogUrl, defaultHost, defaultServerName } from '../../../protocol/messages/settings.ts';
 import {
@@ -16,6 +15,7 @@ import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { ollamaHost } from '../daemon/servers.ts';
 import { toDocsAddress } from '../documents/docsTokens.ts';
+import { inStatusBar, sayBriefly } from '../models/work.ts';
 import { docsUrl, readSettings, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { inEditorWords } from '../ui/remedies.ts';
@@ -140,12 +140,11 @@ async function useFound(daemon: DaemonConnection): Promise<void> {
 
 /** The daemon announces the state that it finds; the user sees the sentence. */
 async function retry(daemon: DaemonConnection, server?: string): Promise<boolean> {
-  const location = vscode.ProgressLocation.Window;
-  const status = await vscode.window.withProgress({ location, title: 'Looking for the runner' }, () =>
+  const status = await inStatusBar('Looking for the runner', () =>
     daemon.request(statusRequest, server === undefined ? {} : { server }),
   );
   for (const view of ['Local', 'Running']) void vscode.commands.executeCommand(`runner.refresh${view}`);
-  vscode.window.setStatusBarMessage(firstSentence(plain(inEditorWords(status, server))), 5_000);
+  sayBriefly(firstSentence(plain(inEditorWords(status, server))));
   return status.state !== 'offline';
 }
 
@@ -154,11 +153,8 @@ async function retry(daemon: DaemonConnection, server?: string): Promise<boolean
  * the address. The result says whether one was given.
  */
 async function offerFound(daemon: DaemonConnection): Promise<boolean> {
-  const location = vscode.ProgressLocation.Window;
   const title = 'Looking for runners on this machine';
-  const { runners } = await vscode.window.withProgress({ location, title }, () =>
-    daemon.request(discoverRequest, {}),
-  );
+  const { runners } = await inStatusBar(title, () => daemon.request(discoverRequest, {}));
   const [only, ...others] = runners;
   if (!only) return false;
   const chosen = others.length === 0 ? await askFor(only) : await chooseOne(runners);

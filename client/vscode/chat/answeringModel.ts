@@ -9,13 +9,13 @@ import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { pickModel } from '../models/modelPicker.ts';
 import { idOf, type ModelRow } from '../models/modelRow.ts';
+import { sayBriefly } from '../models/work.ts';
 import { chatModel, updateSetting } from '../settings.ts';
 import type { ErrorReporter } from '../ui/errorReporter.ts';
 import { chooseChatModel, letPickerDecide } from '../ui/remedies.ts';
 import type { Consent } from './consent.ts';
 import type { OfferedModels } from './offeredModels.ts';
-import { labelOf } from './pickerEntries.ts';
-import { type Answering, type NamedModel, vendor, whoAnswers } from './whoAnswers.ts';
+import { type AnswerChoice, labelOf, type NamedModel, vendor, whoAnswers } from './picker.ts';
 
 /** What a command chose last, and whether the picker has shown it since. */
 interface ChosenModel {
@@ -44,7 +44,7 @@ export class AnsweringModels {
    * The setting decides, else the editor's picker if the prompt comes from there, else the daemon's rule. Where the
    * picker showed the chosen model and now shows another one, the user has picked that since: the setting is cleared.
    */
-  async answering(picked?: vscode.LanguageModelChat): Promise<Answering> {
+  async answering(picked?: vscode.LanguageModelChat): Promise<AnswerChoice> {
     const { current, preferred } = this.#offered;
     const inPicker =
       picked?.vendor === vendor ? current.find(({ id }) => id === picked.id)?.model : undefined;
@@ -135,11 +135,11 @@ export function registerChatModelCommands(
   const during = 'Choosing a model';
   const leave = async () => {
     await models.leaveToPicker();
-    say('The model in the picker answers @runner from now on.');
+    sayBriefly('The model in the picker answers @runner from now on.');
   };
   const choose = async () => {
     const model = await askForModel(daemon, leave);
-    if (model && (await models.choose(model))) say(`${labelOf(model)} answers @runner from now on.`);
+    if (model && (await models.choose(model))) sayBriefly(`${labelOf(model)} answers @runner from now on.`);
   };
   const chatWith = async (row: unknown) => {
     const { model: name, server = defaultServerName } = row as ModelRow;
@@ -169,8 +169,4 @@ function askForModel(daemon: DaemonConnection, leave: () => Promise<void>): Prom
       run: leave,
     },
   });
-}
-
-function say(sentence: string): void {
-  vscode.window.setStatusBarMessage(sentence, 5_000);
 }

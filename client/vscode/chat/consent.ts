@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { createSharedWork } from '../../../protocol/base/sharedWork.ts';
+import { createSharedWork } from '../../../protocol/base/keyedWork.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
 import type { AskForRound } from './rounds.ts';
 

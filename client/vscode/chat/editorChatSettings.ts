@@ -1,10 +1,13 @@
 import type { Memento } from 'vscode';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { formatBytes } from '../../../protocol/base/text.ts';
 import { canChat, type Model } from '../../../protocol/messages/models.ts';
 import { idOf } from '../models/modelRow.ts';
-import { builtInChat } from '../walkthrough/stepKeys.ts';
-import { labelOf } from './pickerEntries.ts';
-import { type NamedModel, vendor } from './whoAnswers.ts';
+import { labelOf, type NamedModel, vendor } from './picker.ts';
+
+/**
+ * The editor's own extension for messages without a participant. It is disabled until the user enables it or signs in.
+ */
+export const builtInChat = 'GitHub.copilot-chat';
 
 /** A setting that is changed so that the editor's own chat works with the user's models. */
 export interface SettingChange {
@@ -52,13 +55,7 @@ export function modelForAgents(
 }
 
 /** What the user is asked before the settings change. The first button changes them. */
-export interface ChatQuestion {
-  readonly message: string;
-  readonly detail: string;
-  readonly buttons: readonly string[];
-}
-
-export function questionAbout(isEnabled: boolean, changes: readonly SettingChange[]): ChatQuestion {
+export function questionAbout(isEnabled: boolean, changes: readonly SettingChange[]) {
   const about =
     'It works with your local models, without a sign-in. It is not part of Runner, and Runner does not control what else it sends. You can disable it again in the Extensions view.';
   const settings = [

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type {
   Attachment,
   ChatParams,
@@ -9,14 +9,11 @@ import type {
   ToolCall,
 } from '../../../protocol/messages/chat.ts';
 import { toResult, toTools } from '../convert/messages.ts';
-import { createAnswerWriter, toAside } from './answerWriter.ts';
+import { createAnswerWriter, type ThinkingPage, toAside } from './answerWriter.ts';
 import { describeAnswer, isKeptWhole, type TurnMetadata, toKept } from './finishedTurn.ts';
-import { toConversation } from './history.ts';
-import { labelOf } from './pickerEntries.ts';
-import { placesOf } from './references.ts';
+import { placesOf, toConversation } from './history.ts';
+import { labelOf, type NamedModel } from './picker.ts';
 import type { AskForRound } from './rounds.ts';
-import type { ThinkingPage } from './thinkingPage.ts';
-import type { NamedModel } from './whoAnswers.ts';
 
 /** What a button below an answer passes: the lines of a file, counted from 0, and what to do with them. */
 export interface ProposedEdit {
@@ -86,13 +83,8 @@ export async function answerWithTools(
     const isDone = isLast || result.finishReason !== 'toolCalls' || calls.length === 0;
     if (isDone) {
       offerToApply(stream, request, result.message.content);
-      return finish(stream, result, {
-        model: { name, server },
-        added,
-        isLast,
-        sent,
-        milliseconds: writer.elapsed,
-      });
+      const model = { name, server };
+      return finish(turn, result, { model, added, isLast, milliseconds: writer.elapsed });
     }
     added.push(...(await callTools(calls, tools, turn)));
   }
@@ -170,20 +162,17 @@ function offerToApply(
   stream.button({ command: 'runner.edit', title: 'Apply…', arguments: [proposed] });
 }
 
-interface Ending {
-  readonly model: NamedModel;
-  /** The messages that this turn added. */
-  readonly added: readonly Message[];
-  readonly isLast: boolean;
-  readonly sent: string | undefined;
-  readonly milliseconds: number;
-}
-
+/** `added` are the messages of the turn. */
 function finish(
-  stream: vscode.ChatResponseStream,
+  { stream, sent }: Turn,
   { usage, finishReason }: ChatResult,
-  { model, added, isLast, sent, milliseconds }: Ending,
-): ShownResult {
+  {
+    model,
+    added,
+    isLast,
+    milliseconds,
+  }: { model: NamedModel; added: readonly Message[]; isLast: boolean; milliseconds: number },
+) {
   if (isLast) stream.markdown(toAside(`The limit of ${maxRounds} rounds of tools was reached.`));
   if (finishReason === 'length')
     stream.markdown(toAside('The answer was cut: it reached its limit of tokens.'));
@@ -196,10 +185,6 @@ function finish(
     ...(messages && { messages }),
     ...(isKeptWhole(sent) && { sent }),
   };
-  return { metadata, details: describeAnswer({ model: labelOf(model), usage, milliseconds }) };
-}
-
-/** The editor shows `details` below a finished answer; it is in no stable typing. */
-interface ShownResult extends vscode.ChatResult {
-  readonly details: string;
+  // The editor shows `details` below a finished answer; it is in no stable typing.
+  return { metadata, details: describeAnswer(labelOf(model), usage, milliseconds) };
 }

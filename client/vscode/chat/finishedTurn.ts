@@ -68,15 +68,11 @@ export const followUps: ChatFollowupProvider = {
   },
 };
 
-export interface AnswerFacts {
-  readonly model: string;
-  readonly usage: Usage;
-  /** From the first part of the answer to its end, in ms; 0 if it came at once. */
-  readonly milliseconds: number;
-}
-
-/** The line below a finished answer: the model, its speed, and how much of the window is used, where known. */
-export function describeAnswer({ model, usage, milliseconds }: AnswerFacts): string {
+/**
+ * The line below a finished answer: the model, its speed, and how much of the window is used, where known.
+ * `milliseconds` is the time from the first part of the answer to its end; 0 if it came at once.
+ */
+export function describeAnswer(model: string, usage: Usage, milliseconds: number): string {
   const { promptTokens, completionTokens, contextLength } = usage;
   const used = promptTokens + completionTokens;
   // The speed of a few tokens means nothing.

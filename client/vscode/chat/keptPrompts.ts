@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { count } from '../../../protocol/base/text.ts';
-import { userPrompts } from '../../../protocol/base/userFolders.ts';
+import { userPrompts } from '../../../protocol/base/platform/folders.ts';
+import { count, showLine } from '../../../protocol/base/text.ts';
 import {
   allowPromptsRequest,
   type FilledPrompt,
@@ -12,7 +11,7 @@ import {
   type Prompt,
   type PromptFolder,
 } from '../../../protocol/messages/prompts.ts';
-import { usageOf } from '../../shared/promptUsage.ts';
+import { promptCallIn, usageOf } from '../../shared/words.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { withoutIcons } from '../ui/safeText.ts';
 import { prompts as ownPrompts } from './prompt.ts';
@@ -29,9 +28,9 @@ export async function findPrompt(
   typed: string,
   token: vscode.CancellationToken,
 ): Promise<PromptLookup> {
-  const [, name, text = ''] = /^\/([^\s/]+)(?:\s+(.*))?$/s.exec(typed.trim()) ?? [];
-  if (name === undefined) return { kind: 'typed' };
-  const params = { ...workspacePlace(), name, text };
+  const call = promptCallIn(typed.trim());
+  if (!call) return { kind: 'typed' };
+  const params = { ...workspacePlace(), ...call };
   let found = await daemon.request(getPromptRequest, params, token);
   if (found.kind === 'unasked' && (await askAboutFolder(daemon, found.folder)) !== undefined)
     found = await daemon.request(getPromptRequest, params, token);
@@ -77,10 +76,6 @@ export async function usePrompt(daemon: DaemonConnection): Promise<void> {
     matchOnDetail: true,
   });
   await chosen?.run();
-}
-
-async function fillChat(query: string): Promise<void> {
-  await vscode.commands.executeCommand('workbench.action.chat.open', { query, isPartialQuery: true });
 }
 
 async function openAt(uri: vscode.Uri, line = 1): Promise<void> {
@@ -150,7 +145,10 @@ function toUse(prompt: Prompt): PromptChoice {
     label: safe(name),
     description: safe(about),
     ...(prompt.description === '' ? {} : { detail: safe(prompt.description) }),
-    run: () => fillChat(`@runner /${prompt.name} `),
+    async run() {
+      const query = { query: `@runner /${prompt.name} `, isPartialQuery: true };
+      await vscode.commands.executeCommand('workbench.action.chat.open', query);
+    },
   };
 }
 

@@ -13,14 +13,12 @@ import {
   createUsualContextSizes,
   isAssumedSize,
 } from '../convert/contextSizes.ts';
-
 import { type Failure, toFailure } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { serverNames } from '../daemon/servers.ts';
 import { contextLength, readSettings } from '../settings.ts';
 import type { Consent } from './consent.ts';
-import type { createOfferedIds } from './offeredIds.ts';
-import { type RunnerModelInformation, toPickerEntries } from './pickerEntries.ts';
+import { type createOfferedIds, type RunnerModelInformation, toPickerEntries } from './picker.ts';
 
 /** In tokens: what Ollama allocates if it has little memory. */
 const usuallyAllocated = 4_096;
@@ -134,7 +132,7 @@ export class OfferedModels implements vscode.Disposable {
     this.#subscriptions.dispose();
   }
 
-  async #ask(server: string): Promise<ServerModels> {
+  async #ask(server: string): Promise<{ server: string; models: readonly Model[]; failure?: Failure }> {
     const { daemon, log } = this.#options;
     try {
       // A list may leave tools out, and the picker offers agents only models with tools.
@@ -173,10 +171,4 @@ export class OfferedModels implements vscode.Disposable {
       .keep(this.#current.map(({ id }) => id))
       .catch((error) => log.debug(`The models of the picker are not kept: ${error}`));
   }
-}
-
-interface ServerModels {
-  readonly server: string;
-  readonly models: readonly Model[];
-  readonly failure?: Failure;
 }

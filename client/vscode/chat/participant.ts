@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { canChat } from '../../../protocol/messages/models.ts';
 import type { FilledPrompt } from '../../../protocol/messages/prompts.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf } from '../convert/failure.ts';
-import { possible } from '../daemon/knownServers.ts';
+import { possible } from '../daemon/servers.ts';
 import type { Parts } from '../parts.ts';
 import { chatModel } from '../settings.ts';
 import {
@@ -20,14 +20,14 @@ import {
   showDoctor,
 } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
-import { stepDone } from '../walkthrough/stepKeys.ts';
+import { stepDone } from '../walkthrough/walkthrough.ts';
 import { toAside } from './answerWriter.ts';
 import { answerWithTools, type Turn } from './editorToolLoop.ts';
 import { followUps, type TurnMetadata } from './finishedTurn.ts';
 import { findPrompt } from './keptPrompts.ts';
+import type { AnswerNote, NamedModel } from './picker.ts';
 import { findNamedModel, withoutRetryMark } from './prompt.ts';
 import { changeThinking, thinkFor } from './thinking.ts';
-import type { AnswerNote, NamedModel } from './whoAnswers.ts';
 import { rulesOfWorkspace, searchCodebase } from './workspaceContext.ts';
 
 type ParticipantParts = Pick<

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type { ChatDelta, ChatParams, Message, Usage } from '../../../protocol/messages/chat.ts';
 import { runnerOptions } from '../../../protocol/messages/modelfile.ts';
 import { createTokenCounter } from '../convert/contextSizes.ts';
@@ -8,11 +8,10 @@ import { toMessages, toTools } from '../convert/messages.ts';
 import type { Parts } from '../parts.ts';
 import { thinkingFormat } from '../settings.ts';
 import { remediesFor } from '../ui/remedies.ts';
-import { taskOf } from './editorTasks.ts';
 import { type ChatNotices, createCancelWarning, createNotices, isBuiltInChat, isChat } from './notices.ts';
-import type { RunnerModelInformation } from './pickerEntries.ts';
+import { type RunnerModelInformation, vendor } from './picker.ts';
+import { taskOf } from './rounds.ts';
 import { thinkFor } from './thinking.ts';
-import { vendor } from './whoAnswers.ts';
 
 type ProviderParts = Pick<Parts, 'ask' | 'askBehind' | 'memory' | 'offered' | 'reporter'>;
 

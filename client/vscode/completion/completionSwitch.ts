@@ -1,8 +1,15 @@
 import * as vscode from 'vscode';
+import { formatBytes } from '../../../protocol/base/text.ts';
+import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
+import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import type { Clock } from '../../shared/clock.ts';
+import type { DaemonConnection } from '../daemon/connection.ts';
+import { sayBriefly } from '../models/work.ts';
 import type { Parts } from '../parts.ts';
 import { completionModel, completionOffIn, updateSetting } from '../settings.ts';
+import type { ErrorReporter } from '../ui/errorReporter.ts';
 import type { Remedy } from '../ui/remedies.ts';
+import { plain } from '../ui/safeText.ts';
 
 /** The model that was in use until completion was switched off. */
 const memoryKey = 'runner.lastCompletionModel';
@@ -28,7 +35,7 @@ export class CompletionSwitch implements vscode.Disposable {
       'runner.completion.snooze': () => this.#snooze(),
       'runner.completion.wake': () => {
         this.#wake();
-        say('Completion is awake.');
+        sayBriefly('Completion is awake.');
       },
       'runner.completion.on': () => this.#switchOn(),
       'runner.completion.off': () => this.#switchOff(),
@@ -100,7 +107,7 @@ export class CompletionSwitch implements vscode.Disposable {
     this.#until = this.#clock.now() + hour;
     this.#stopTimer = this.#clock.after(hour, () => this.#wake());
     this.#publish();
-    say(`Completion is snoozed until ${this.#wakingTime}.`);
+    sayBriefly(`Completion is snoozed until ${this.#wakingTime}.`);
   }
 
   #wake(): void {
@@ -121,7 +128,7 @@ export class CompletionSwitch implements vscode.Disposable {
     const name = this.#lastModel;
     if (name === undefined) return vscode.commands.executeCommand('runner.chooseCompletionModel');
     await updateSetting('completionModel', name);
-    return say(`Completion is on: ${name}.`);
+    return sayBriefly(`Completion is on: ${name}.`);
   }
 
   async #switchOff(): Promise<void> {
@@ -129,7 +136,7 @@ export class CompletionSwitch implements vscode.Disposable {
     const name = completionModel();
     if (name !== '') await this.#memory.update(memoryKey, name);
     await updateSetting('completionModel', '');
-    say('Completion is off.');
+    sayBriefly('Completion is off.');
   }
 }
 
@@ -139,7 +146,7 @@ async function toggleLanguage(language: unknown): Promise<void> {
   const off = completionOffIn();
   const isOff = off.includes(id);
   await updateSetting('completionOffIn', isOff ? off.filter((one) => one !== id) : [...off, id]);
-  say(`Completion is ${isOff ? 'on' : 'off'} in ${id}.`);
+  sayBriefly(`Completion is ${isOff ? 'on' : 'off'} in ${id}.`);
 }
 
 function languageEntry(): readonly Remedy[] {
@@ -155,6 +162,65 @@ function languageEntry(): readonly Remedy[] {
   ];
 }
 
-function say(sentence: string): void {
-  vscode.window.setStatusBarMessage(sentence, 5_000);
+/** Chooses the model that completes as the user types, or none. */
+export function registerChooseCompletionModel(
+  daemon: DaemonConnection,
+  reporter: ErrorReporter,
+): vscode.Disposable {
+  const useRow = async (row: unknown) => {
+    const { model, server = defaultServerName } = row as { readonly model: string; readonly server?: string };
+    if (server !== defaultServerName) {
+      const sentence = `${model} is on the server ${server}. Completion uses only the models of the runner at runner.host.`;
+      return void vscode.window.showInformationMessage(plain(sentence));
+    }
+    const { models } = await daemon.request(listModelsRequest, {});
+    const known = models.find(({ name }) => name === model);
+    if (known && !fills(known) && !(await isSure(model))) return;
+    await updateSetting('completionModel', model);
+    sayBriefly(`${model} completes as you type`);
+  };
+  const choose = async () => {
+    const { models } = await daemon.request(listModelsRequest, { refresh: true });
+    const items = modelChoices(models, completionModel());
+    const title = 'Which Model Completes as You Type?';
+    const chosen = await vscode.window.showQuickPick(items, { title });
+    if (chosen) await updateSetting('completionModel', chosen.model);
+  };
+  const during = 'Choosing a model';
+  return vscode.Disposable.from(
+    reporter.registerCommand('runner.completeWithModel', useRow, during),
+    reporter.registerCommand('runner.chooseCompletionModel', choose, during),
+  );
+}
+
+async function isSure(model: string): Promise<boolean> {
+  const yes = 'Use It All the Same';
+  const question = `${model} is not listed as filling in the middle, so it completes worse.`;
+  return (await vscode.window.showWarningMessage(plain(question), yes)) === yes;
+}
+
+/**
+ * Models that fill in the middle come first, and small before large, because completion asks at each pause. The model
+ * `""` is none.
+ */
+function modelChoices(models: readonly Model[], current: string) {
+  const able = models
+    .filter((model) => canChat(model) && !model.remote && model.server === defaultServerName)
+    .sort((a, b) => Number(fills(b)) - Number(fills(a)) || (a.size ?? 0) - (b.size ?? 0));
+  const items = able.map((model) => ({
+    label: model.name,
+    description: [
+      model.size === undefined ? '' : formatBytes(model.size),
+      fills(model) ? 'fills in the middle' : '$(warning) cannot fill in the middle',
+      model.name === current ? 'now' : '',
+    ]
+      .filter(Boolean)
+      .join(', '),
+    model: model.name,
+  }));
+  return [...items, { label: '$(circle-slash) None', description: 'completion is off', model: '' }];
+}
+
+function fills({ capabilities }: Model): boolean {
+  return capabilities.insert.value === true;
 }

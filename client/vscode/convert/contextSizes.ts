@@ -1,7 +1,7 @@
 import type { Memento } from 'vscode';
 import type { Usage } from '../../../protocol/messages/chat.ts';
 import type { Model } from '../../../protocol/messages/models.ts';
-import { sourceWords } from '../../shared/modelWords.ts';
+import { sourceWords } from '../../shared/words.ts';
 
 /**
  * A model's context window in words, the same in every view: the current size, or the size once the model is loaded,

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type { ErrorData } from '../../../protocol/messages/errors.ts';
 import type { Status } from '../../../protocol/messages/status.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 
 /**

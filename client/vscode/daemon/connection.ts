@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { trustDidChange } from '../../../protocol/messages/initialize.ts';
 import type {
   NotificationMessage,
   RequestMessage,
   WorkDoneParams,
+  WorkProgress,
 } from '../../../protocol/messages/messageTypes.ts';
-import type { WorkProgress } from '../../../protocol/messages/progress.ts';
 import type { ChangedOptions, RunnerOptions } from '../../../protocol/messages/settings.ts';
 import { type ToolRefusal, toolsDidRefuse } from '../../../protocol/messages/tools.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -17,11 +17,6 @@ import { inEditorWords } from '../ui/remedies.ts';
 import { DaemonKeeper } from './daemonKeeper.ts';
 import { originsOf } from './servers.ts';
 import { type StartedDaemon, type StartOptions, startDaemon } from './startedDaemon.ts';
-
-export interface ProgressWatcher {
-  readonly token: vscode.CancellationToken;
-  readonly report: (progress: WorkProgress) => void;
-}
 
 interface DaemonConnectionOptions extends Pick<StartOptions, 'path' | 'tokens' | 'log' | 'cacheDir'> {
   readonly settings: () => RunnerOptions;
@@ -103,7 +98,7 @@ export class DaemonConnection implements vscode.Disposable {
   async requestWithProgress<P extends WorkDoneParams, R>(
     { method }: RequestMessage<P, R>,
     params: P,
-    { token, report }: ProgressWatcher,
+    { token, report }: { token: vscode.CancellationToken; report: (progress: WorkProgress) => void },
   ): Promise<R> {
     const client = await this.#client();
     const workDoneToken = `vscode-work-${++this.#works}`;

@@ -15,13 +15,13 @@ export interface DaemonKeeperOptions<D> {
 const waits = [250, 1_000, 4_000, 15_000, 60_000];
 const steadyAfter = 60_000;
 
-interface Starting<D> {
+interface DaemonStart<D> {
   readonly kind: 'starting';
   readonly daemon: Promise<D>;
 }
 
 type State<D> =
-  | Starting<D>
+  | DaemonStart<D>
   | { readonly kind: 'running'; readonly daemon: D; readonly since: number }
   | { readonly kind: 'waiting'; readonly daemon: Promise<D>; readonly startNow: () => void }
   | { readonly kind: 'disposed' };
@@ -75,13 +75,13 @@ export class DaemonKeeper<D> {
       .catch(() => undefined);
   }
 
-  #start(): Starting<D> {
+  #start(): DaemonStart<D> {
     const { start, clock, onDidStart, onDidFail } = this.#options;
     const own = () => this.#state === starting || this.#state === running;
     const ended = () => {
       if (own()) this.#wait();
     };
-    const starting: Starting<D> = { kind: 'starting', daemon: Promise.resolve().then(() => start(ended)) };
+    const starting: DaemonStart<D> = { kind: 'starting', daemon: Promise.resolve().then(() => start(ended)) };
     let running: State<D> | undefined;
     starting.daemon.then(
       (daemon) => {

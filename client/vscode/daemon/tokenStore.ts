@@ -1,6 +1,6 @@
 import type { Disposable, SecretStorage } from 'vscode';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import type { SecretLine } from '../../../protocol/messages/secrets.ts';
+import type { SecretLine } from '../../../protocol/messages/initialize.ts';
 
 /** Access tokens, one for each origin. They are kept only in the editor's secret storage. */
 export type EditorTokenStore = ReturnType<typeof createTokenStore>;

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { type EditResult, editDelta, editRequest } from '../../../protocol/messages/edit.ts';
 import type { ProposedEdit } from '../chat/editorToolLoop.ts';
+import type { NamedModel } from '../chat/picker.ts';
 import { thinkFor } from '../chat/thinking.ts';
-import type { NamedModel } from '../chat/whoAnswers.ts';
 import type { Parts } from '../parts.ts';
 import { plain } from '../ui/safeText.ts';
 import { type Hunk, hunksOf } from './hunks.ts';

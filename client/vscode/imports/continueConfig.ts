@@ -1,6 +1,6 @@
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
-import { parseYamlMap } from '../../../protocol/base/yamlMap.ts';
-import { parseAddress } from '../../../protocol/messages/address.ts';
+import { parseYamlMap } from '../../../protocol/base/yaml.ts';
+import { parseAddress } from '../../../protocol/messages/settings.ts';
 
 /** A model of a configuration of Continue that Runner can use. */
 export interface ImportedModel {

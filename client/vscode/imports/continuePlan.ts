@@ -1,6 +1,10 @@
 import { isLoopback } from '../../../protocol/base/loopback.ts';
-import { parseAddress } from '../../../protocol/messages/address.ts';
-import { defaultHost, type RunnerOptions, type ServerOptions } from '../../../protocol/messages/settings.ts';
+import {
+  defaultHost,
+  parseAddress,
+  type RunnerOptions,
+  type ServerOptions,
+} from '../../../protocol/messages/settings.ts';
 import type { ContinueConfig, ImportedModel } from './continueConfig.ts';
 
 /** One thing that an import would do. The user sees all of it but the key. */
@@ -15,11 +19,6 @@ export type ImportStep =
 
 type ImportedSetting = 'host' | 'chatModel' | 'completionModel' | 'contextLength' | 'exclude';
 
-export interface ImportPlan {
-  readonly steps: readonly ImportStep[];
-  readonly leftOut: readonly string[];
-}
-
 type Now = Pick<
   RunnerOptions,
   'host' | 'servers' | 'chatModel' | 'completionModel' | 'contextLength' | 'exclude'
@@ -32,7 +31,7 @@ const everyModel = 'AUTODETECT';
  * What would change. The runner at `host` is the one whose model chats, on this machine if there is one: both settings
  * that name a model name one of that runner.
  */
-export function planImport(config: ContinueConfig, now: Now): ImportPlan {
+export function planImport(config: ContinueConfig, now: Now) {
   const { models, excluded, isCompletionOff } = config;
   const onThisMachine = models.filter(({ url }) => isLoopback(url));
   const [main = models[0]] = [onThisMachine, models].flatMap((some) => [
@@ -134,16 +133,8 @@ function keySteps(models: readonly ImportedModel[]): readonly ImportStep[] {
   return [...keys].map(([origin, key]) => ({ kind: 'key', origin, key }));
 }
 
-interface StepRow {
-  readonly label: string;
-  readonly description: string;
-  /** Ticked at first: what stays on this machine. */
-  readonly picked: boolean;
-  readonly step: ImportStep;
-}
-
-/** A step in words: what is set, to what, and what it is now. */
-export function toRow(step: ImportStep, now: Now): StepRow {
+/** A step in words: what is set, to what, and what it is now. Ticked at first is what stays on this machine. */
+export function toRow(step: ImportStep, now: Now) {
   if (step.kind === 'key')
     return {
       label: `Token for ${step.origin}`,

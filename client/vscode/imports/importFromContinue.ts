@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
+import { showLine } from '../../../protocol/base/text.ts';
 import { askForPlainHttp } from '../daemon/accessTokens.ts';
 import { ollamaHost } from '../daemon/servers.ts';
 import { type EditorTokenStore, needsPlainHttp } from '../daemon/tokenStore.ts';

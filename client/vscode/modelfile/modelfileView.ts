@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { refusalFor } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import { refusalFor } from '../daemon/servers.ts';
 import { groupByFamily, type ModelFamily } from '../views/treeNodes.ts';
 
 /** A Modelfile; rows are grouped by its folder. */

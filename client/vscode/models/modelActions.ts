@@ -1,9 +1,15 @@
 import * as vscode from 'vscode';
-import { deleteModelRequest, runModelRequest, stopModelRequest } from '../../../protocol/messages/models.ts';
+import {
+  deleteModelRequest,
+  libraryRequest,
+  runModelRequest,
+  runningModelsRequest,
+  stopModelRequest,
+} from '../../../protocol/messages/models.ts';
+import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
 import { plain } from '../ui/safeText.ts';
-import { isRunning, othersLoaded, pageOf } from './modelLists.ts';
-import { type ModelRow, paramsOf, type ShownModels } from './modelRow.ts';
+import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf } from './modelRow.ts';
 
 /** Loads a model under a notification that cancels it. */
 export async function load(
@@ -55,4 +61,44 @@ export async function openPage(daemon: DaemonConnection, row: ModelRow): Promise
   const url = await pageOf(daemon, row);
   if (url !== undefined) await vscode.env.openExternal(vscode.Uri.parse(url, true));
   else void vscode.window.showInformationMessage(`${row.model} has no page: the catalog does not list it.`);
+}
+
+/** If a server does not report what is loaded, the delete itself decides. */
+async function isRunning(daemon: DaemonConnection, row: ModelRow): Promise<boolean> {
+  try {
+    const { models } = await daemon.request(runningModelsRequest, serverOf(row));
+    return models.some(({ name }) => name === row.model);
+  } catch (error) {
+    if (errorDataOf(error)?.kind === 'not-supported') return false;
+    throw error;
+  }
+}
+
+/** Every other loaded model of its server. */
+async function othersLoaded(daemon: DaemonConnection, row: Partial<ModelRow>): Promise<readonly ModelRow[]> {
+  const { models } = await daemon.request(runningModelsRequest, serverOf(row));
+  return models
+    .map(({ name, server }) => ({ model: name, server }))
+    .filter((other) => !isSameModel(other, { server: other.server, model: row.model ?? '' }));
+}
+
+/** The page of a model. A row of the catalog has its address; a local model may be in the catalog. */
+async function pageOf(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
+  return row.url ?? huggingFacePage(row.model) ?? catalogPage(daemon, row);
+}
+
+/** For a model that was pulled from Hugging Face. */
+function huggingFacePage(model: string): string | undefined {
+  const [, owner, name] = /^(?:hf\.co|huggingface\.co)\/([\w.-]+)\/([\w.-]+)/i.exec(model) ?? [];
+  return owner === undefined ? undefined : `https://huggingface.co/${owner}/${name}`;
+}
+
+async function catalogPage(daemon: DaemonConnection, row: ModelRow): Promise<string | undefined> {
+  const { entries } = await daemon.request(libraryRequest, serverOf(row));
+  const base = withoutTag(row.model);
+  return entries.find(({ name }) => withoutTag(name) === base)?.url;
+}
+
+function withoutTag(name: string): string {
+  return name.toLowerCase().replace(/:[^:/]*$/, '');
 }

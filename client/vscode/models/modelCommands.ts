@@ -9,8 +9,8 @@ import {
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { lackedBy, refusalFor } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import { lackedBy, refusalFor } from '../daemon/servers.ts';
 import type { Parts } from '../parts.ts';
 import { pullModel } from '../ui/remedies.ts';
 import { WebPage } from '../ui/webPage.ts';
@@ -20,7 +20,7 @@ import { pickModel } from './modelPicker.ts';
 import { isSameModel, type ModelRow, paramsOf, type ShownModels, serverOf, worksOn } from './modelRow.ts';
 import { type PullParts, pull } from './pullCommand.ts';
 import { offerInterrupted, type RunningPull } from './pulls.ts';
-import { runWork } from './work.ts';
+import { runWork, sayBriefly } from './work.ts';
 
 type ModelCommandsParts = PullParts & Pick<Parts, 'changes' | 'reporter' | 'sidebar'>;
 
@@ -62,19 +62,15 @@ export function registerModelCommands(
       const row = isRow(argument) ? argument : await sidebar.selected(viewOf(argument));
       return row && worksOn(id, row) && attempt(async () => run(checked(facts, id, row)));
     });
-  const inPalette = ({ onRow: ofRow, inPalette: id, title = '', fits = () => true, run }: RowCommand) =>
-    id === undefined
-      ? []
-      : vscode.commands.registerCommand(id, () =>
-          attempt(async () => {
-            const isPossible = (model: Model) => lackedBy(facts, ofRow, model.server) === undefined;
-            const model = await pickModel(daemon, {
-              title,
-              fits: (model) => fits(model) && isPossible(model),
-            });
-            return model && attempt(() => run({ model: model.name, server: model.server }));
-          }),
-        );
+  const inPalette = ({ onRow: ofRow, inPalette: id, title = '', fits = () => true, run }: RowCommand) => {
+    if (id === undefined) return [];
+    const isPossible = (model: Model) => fits(model) && lackedBy(facts, ofRow, model.server) === undefined;
+    const ask = async () => {
+      const model = await pickModel(daemon, { title, fits: isPossible });
+      return model && attempt(() => run({ model: model.name, server: model.server }));
+    };
+    return [vscode.commands.registerCommand(id, () => attempt(ask))];
+  };
   void offerInterrupted(
     parts.interrupted.left,
     (sentence, button) => vscode.window.showInformationMessage(sentence, button),
@@ -82,7 +78,7 @@ export function registerModelCommands(
   );
   return vscode.Disposable.from(
     details,
-    ...commands.flatMap((command) => [onRow(command), inPalette(command)].flat()),
+    ...commands.flatMap((command) => [onRow(command), ...inPalette(command)]),
     vscode.commands.registerCommand('runner.pullModel', (argument: unknown) =>
       startPull(parts, isRow(argument) ? argument : undefined),
     ),
@@ -114,59 +110,48 @@ function tableOf(
   const { daemon, sidebar } = parts;
   return [
     {
-      onRow: 'runner.runModel',
-      inPalette: 'runner.loadAModel',
-      title: 'Load Which Model?',
+      ...asking('runner.runModel', 'runner.loadAModel', 'Load Which Model?'),
       fits: ({ running, remote }) => running === undefined && !remote,
       run: (row) => load(daemon, sidebar, row),
     },
     {
-      onRow: 'runner.stopModel',
-      inPalette: 'runner.unloadAModel',
-      title: 'Unload Which Model?',
+      ...asking('runner.stopModel', 'runner.unloadAModel', 'Unload Which Model?'),
       fits: ({ running }) => running !== undefined,
       run: (row) => unload(daemon, [row]),
     },
     {
-      onRow: 'runner.deleteModel',
-      inPalette: 'runner.deleteAModel',
-      title: 'Delete Which Model?',
+      ...asking('runner.deleteModel', 'runner.deleteAModel', 'Delete Which Model?'),
       run: async (row) => ('cancel' in row ? (row as RunningPull).cancel() : remove(daemon, row)),
     },
     {
-      onRow: 'runner.updateModel',
-      inPalette: 'runner.updateAModel',
-      title: 'Update Which Model?',
+      ...asking('runner.updateModel', 'runner.updateAModel', 'Update Which Model?'),
       fits: ({ remote }) => !remote,
       run: ({ model, server = defaultServerName }) => startPull(parts, { model, server }),
     },
     {
-      onRow: 'runner.duplicateModel',
-      inPalette: 'runner.duplicateAModel',
-      title: 'Duplicate Which Model?',
+      ...asking('runner.duplicateModel', 'runner.duplicateAModel', 'Duplicate Which Model?'),
       run: (row) => duplicate(daemon, sidebar, row),
     },
     {
-      onRow: 'runner.showModel',
-      inPalette: 'runner.showAModel',
-      title: 'Show the Details of Which Model?',
+      ...asking('runner.showModel', 'runner.showAModel', 'Show the Details of Which Model?'),
       run: showDetails,
     },
     {
-      onRow: 'runner.openModelPage',
-      inPalette: 'runner.openPageOfAModel',
-      title: 'Open the Page of Which Model?',
+      ...asking('runner.openModelPage', 'runner.openPageOfAModel', 'Open the Page of Which Model?'),
       run: (row) => openPage(daemon, row),
     },
     {
-      onRow: 'runner.setThinking',
-      inPalette: 'runner.setThinkingOfAModel',
-      title: 'Set the Thinking of Which Model?',
+      ...asking('runner.setThinking', 'runner.setThinkingOfAModel', 'Set the Thinking of Which Model?'),
       fits: ({ capabilities }) => capabilities.thinking.value !== false,
       run: setThinking,
     },
     { onRow: 'runner.copyModelName', run: async ({ model }) => vscode.env.clipboard.writeText(model) },
   ];
+}
+
+/** A command on rows, the one in the palette, and its question there. */
+function asking(onRow: string, inPalette: string, title: string) {
+  return { onRow, inPalette, title };
 }
 
 /**
@@ -209,7 +194,7 @@ async function duplicate(
   if (!(await runWork(daemon, `Duplicating ${row.model}`, [createModelRequest, params]))) return;
   sidebar.revealInstalled({ ...row, model: to });
   // A filter may hide its row.
-  vscode.window.setStatusBarMessage(`${to} is a copy of ${row.model}.`, 5_000);
+  sayBriefly(`${to} is a copy of ${row.model}.`);
 }
 
 /**

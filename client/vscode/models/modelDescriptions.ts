@@ -1,9 +1,9 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { formatBytes } from '../../../protocol/base/text.ts';
 import { canChat, type Model, type ShowModelResult } from '../../../protocol/messages/models.ts';
 import { type Product, productNames } from '../../../protocol/messages/status.ts';
-import { describeLoading, withSources } from '../../shared/modelWords.ts';
+import { describeLoading, withSources } from '../../shared/words.ts';
 import { windowWithSource } from '../convert/contextSizes.ts';
-import { type KnownServers, possible } from '../daemon/knownServers.ts';
+import { type KnownServers, possible } from '../daemon/servers.ts';
 import type { PageContent, PageSection } from '../ui/page.ts';
 import { paramsOf } from './modelRow.ts';
 

@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
-import type { Model } from '../../../protocol/messages/models.ts';
+import { listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { type Ability, productNames } from '../../../protocol/messages/status.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import type { KnownServers } from '../daemon/knownServers.ts';
-import { serverNames } from '../daemon/servers.ts';
+import { type KnownServers, serverNames } from '../daemon/servers.ts';
 import { readSettings } from '../settings.ts';
 import { describeChoice, inOrder } from './modelDescriptions.ts';
-import { listEverywhere } from './modelLists.ts';
 
-export interface PickOptions {
+/** How `pickModel` asks. */
+interface ModelQuestion {
   /** Such as `Load Which Model?`. */
   readonly title: string;
   readonly fits?: (model: Model) => boolean;
@@ -33,7 +32,7 @@ interface LastEntry {
  */
 export async function pickModel(
   daemon: DaemonConnection,
-  { title, fits = () => true, remark = () => '', none = 'There is no such model.', last }: PickOptions,
+  { title, fits = () => true, remark = () => '', none = 'There is no such model.', last }: ModelQuestion,
 ): Promise<Model | undefined> {
   const models = await listEverywhere(daemon, serverNames(readSettings()));
   const isNamed = new Set(models.map(({ server }) => server)).size > 1;
@@ -50,6 +49,19 @@ export async function pickModel(
   const chosen = await vscode.window.showQuickPick(all, { title, matchOnDescription: true });
   await chosen?.run?.();
   return chosen?.model;
+}
+
+/** The models of all servers that answer. If none does, it throws the first server's error. */
+async function listEverywhere(
+  daemon: DaemonConnection,
+  servers: readonly string[],
+): Promise<readonly Model[]> {
+  const asked = servers.map((server) => daemon.request(listModelsRequest, { server, refresh: true }));
+  const answers = await Promise.allSettled(asked);
+  const [first] = answers;
+  if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected'))
+    throw first.reason;
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : []));
 }
 
 /** A separator and the last entry have no model. */

@@ -1,6 +1,6 @@
 import type { Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
-import { fullModelName } from '../../shared/fullModelName.ts';
+import { fullModelName } from '../../shared/words.ts';
 
 /** What a row of a view passes to a command. */
 export interface ModelRow {

@@ -1,8 +1,28 @@
 import * as vscode from 'vscode';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { formatBytes } from '../../../protocol/base/text.ts';
 import type { RequestMessage, WorkDoneParams } from '../../../protocol/messages/messageTypes.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
+import type { Remedy } from '../ui/remedies.ts';
 import { plain } from '../ui/safeText.ts';
+
+/** Does work under a title in the status bar, which is shown until it ends. */
+export function inStatusBar<T>(title: string, work: () => Thenable<T>): Thenable<T> {
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, work);
+}
+
+/** Shows a sentence in the status bar for five seconds. */
+export function sayBriefly(sentence: string): void {
+  vscode.window.setStatusBarMessage(sentence, 5_000);
+}
+
+/** Says something beside a button for what may come next. */
+export async function offer(
+  sentence: string,
+  { title, command, arguments: given = [] }: Remedy,
+): Promise<void> {
+  const chosen = await vscode.window.showInformationMessage(plain(sentence), title);
+  if (chosen === title) await vscode.commands.executeCommand(command, ...given);
+}
 
 /** Follows the work in addition to its notification, and may cancel it too. */
 export interface WorkWatcher {

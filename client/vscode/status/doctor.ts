@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { type EngineStatus, engineStatusRequest } from '../../../protocol/messages/engine.ts';
 import { canChat, listModelsRequest, type Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import { nameAfter, statusRequest } from '../../../protocol/messages/status.ts';
 import { errorDataOf, versionOf } from '../convert/failure.ts';
 import type { DaemonConnection } from '../daemon/connection.ts';
-import { possible } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
-import { serverNames } from '../daemon/servers.ts';
+import { possible, serverNames } from '../daemon/servers.ts';
 import { idOf, isSameModel } from '../models/modelRow.ts';
+import { inStatusBar } from '../models/work.ts';
 import type { Parts } from '../parts.ts';
 import { chatModel, completionModel, readSettings, settingProblems } from '../settings.ts';
 import type { PageContent, PageLine, PageSection } from '../ui/page.ts';
@@ -38,12 +38,9 @@ export function registerDoctor(
   const page = new WebPage('runner.doctor', changes.onDidChange);
   return vscode.Disposable.from(
     page,
-    vscode.commands.registerCommand('runner.doctor', async () => {
-      const location = vscode.ProgressLocation.Window;
-      await vscode.window.withProgress({ location, title: 'Examining' }, () =>
-        page.show(() => examine(daemon, facts, version)),
-      );
-    }),
+    vscode.commands.registerCommand('runner.doctor', () =>
+      inStatusBar('Examining', () => page.show(() => examine(daemon, facts, version))),
+    ),
   );
 }
 
@@ -56,7 +53,11 @@ async function examine(
   const servers = await Promise.all(
     serverNames(readSettings()).map(async (server) => {
       const section = await examineServer(daemon, server);
-      return { ...section, lines: section.lines?.map((line) => withPossible(facts, line)) ?? [] };
+      return {
+        ...section,
+        lines:
+          section.lines?.map(({ links = [], ...line }) => ({ ...line, links: possible(facts, links) })) ?? [],
+      };
     }),
   );
   const links = [
@@ -77,11 +78,6 @@ async function examine(
   };
 }
 
-/** Without the links to what no server can do. */
-function withPossible(facts: ServerFactsStore, { links = [], ...line }: PageLine): PageLine {
-  return { ...line, links: possible(facts, links) };
-}
-
 /** The setting of the chat names a model of any server, that of completion one of the default server. */
 async function examineServer(daemon: DaemonConnection, server: string): Promise<PageSection> {
   const isDefault = server === defaultServerName;
@@ -98,29 +94,23 @@ async function examineServer(daemon: DaemonConnection, server: string): Promise<
     };
     const { models, stale } = await daemon.request(listModelsRequest, { server, refresh: true });
     const canPull = can?.includes('pull') ?? true;
-    const able = { models: models.filter(canChat), all: models.length, isStale: stale === true, canPull };
+    const about = { all: models.length, isStale: stale === true, canPull };
     const chatServer = serverNames(readSettings()).find((name) => chatModel().startsWith(`${name}/`));
     const uses = [
       ...(server === (chatServer ?? defaultServerName) ? adviseOnChat(models, chatModel()) : []),
       ...(isDefault ? adviseOnCompletion(models, completionModel()) : []),
     ];
-    return { heading, lines: [reached, ...adviseOnModels(able), ...uses] };
+    return { heading, lines: [reached, ...adviseOnModels(models.filter(canChat), about), ...uses] };
   } catch (error) {
     return { heading, lines: [{ state: 'bad', text: messageOf(error), links: adviseOnFailure(error) }] };
   }
 }
 
-export interface AbleModels {
-  /** The models that can chat. */
-  readonly models: readonly Model[];
-  /** The number of installed models. */
-  readonly all: number;
-  readonly isStale: boolean;
-  readonly canPull: boolean;
-}
-
-/** Lines about the models to chat with. */
-function adviseOnModels({ models, all, isStale, canPull }: AbleModels): readonly PageLine[] {
+/** Lines about the models that can chat, of `all` that are installed. */
+function adviseOnModels(
+  models: readonly Model[],
+  { all, isStale, canPull }: { readonly all: number; readonly isStale: boolean; readonly canPull: boolean },
+): readonly PageLine[] {
   const tools = models.filter(({ capabilities }) => capabilities.tools.value !== false);
   const counts = `Models: ${all} installed, ${models.length} can chat, ${tools.length} may support tools`;
   const text = `${counts}${isStale ? ' (the last known list)' : ''}`;

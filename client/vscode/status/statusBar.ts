@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
-import { nameAfter, productNames, type Status, statusDidChange } from '../../../protocol/messages/status.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
+import { nameAfter, type Status, statusDidChange } from '../../../protocol/messages/status.ts';
+import { productName } from '../../shared/words.ts';
 import type { OfferedModels } from '../chat/offeredModels.ts';
 import type { CompletionSwitch } from '../completion/completionSwitch.ts';
 import { describeServers, versionOf } from '../convert/failure.ts';
-import { possible } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
-import { serverNames } from '../daemon/servers.ts';
+import { possible, serverNames } from '../daemon/servers.ts';
 import type { EngineCommands } from '../engine/engineCommands.ts';
 import type { Parts } from '../parts.ts';
 import { chatModel, readSettings } from '../settings.ts';
@@ -103,10 +103,7 @@ function tooltipOf(status: Status, lines: readonly string[]): vscode.MarkdownStr
 /** A line for each server other than the default one. */
 function furtherServers(failures: OfferedModels['failures'], facts: ServerFactsStore): readonly string[] {
   const [, ...names] = serverNames(readSettings());
-  const nameOf = (server: string) => {
-    const product = facts.product(server);
-    return product === undefined || product === 'other' ? undefined : productNames[product];
-  };
+  const nameOf = (server: string) => productName(facts.product(server));
   return describeServers(names, failures, nameOf).map(plain);
 }
 

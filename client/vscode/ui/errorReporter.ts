@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf, stackOf } from '../../../protocol/base/errorText.ts';
+import { messageOf, stackOf } from '../../../protocol/base/text.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { openNamedSetting, type Remedy, remediesFor, tryAgain, withTryAgain } from './remedies.ts';
 import { plain } from './safeText.ts';

@@ -7,11 +7,6 @@ export interface PageContent {
   readonly sections: readonly PageSection[];
 }
 
-/** A page as it was at a time, such as `14:05:10`. */
-export interface DatedPage extends PageContent {
-  readonly time?: string;
-}
-
 export interface PageSection {
   readonly heading?: string;
   readonly lines?: readonly PageLine[];
@@ -33,8 +28,8 @@ export interface PageLine {
 /** The most characters that are shown of one text. */
 const maxTextLength = 20_000;
 
-/** A complete HTML document without scripts, in the colours of the editor. */
-export function toHtml({ title, sections, time }: DatedPage): string {
+/** A complete HTML document without scripts, in the colours of the editor. It is as of a time, such as `14:05:10`. */
+export function toHtml({ title, sections, time }: PageContent & { readonly time?: string }): string {
   return [
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { anyOf } from '../../../protocol/base/text.ts';
-import type { Advice, AdviceCode, Advised } from '../../../protocol/messages/advice.ts';
+import type { Advice, AdviceCode, AdviceMessage } from '../../../protocol/messages/advice.ts';
 import type { ErrorData, ErrorKind } from '../../../protocol/messages/errors.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 
@@ -37,7 +37,10 @@ export function remediesFor(failure: ErrorData | undefined): readonly Remedy[] {
 }
 
 /** The same for a server that does not answer, by what the daemon says of it. */
-export function remediesForOffline({ advice }: Pick<Advised, 'advice'>, server?: string): readonly Remedy[] {
+export function remediesForOffline(
+  { advice }: Pick<AdviceMessage, 'advice'>,
+  server?: string,
+): readonly Remedy[] {
   const known = advice && editorAdvice({ advice, server });
   return (known ?? advices['start-runner']({ server })).remedies;
 }
@@ -51,7 +54,7 @@ export function withTryAgain(remedies: readonly Remedy[]): readonly Remedy[] {
 }
 
 /** A message of the daemon, with advice that can be followed here. */
-export function inEditorWords({ message, advice }: Advised, server?: string): string {
+export function inEditorWords({ message, advice }: AdviceMessage, server?: string): string {
   const known = advice && editorAdvice({ advice, server });
   return known === undefined ? message : `${advice?.problem} ${known.text}`;
 }

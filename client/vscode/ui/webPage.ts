@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { errorDataOf } from '../convert/failure.ts';
 import { commandsOf, type PageContent, type PageSection, toHtml } from './page.ts';
 import { remediesFor } from './remedies.ts';

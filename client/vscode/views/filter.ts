@@ -1,5 +1,5 @@
 import type { QuickPick, QuickPickItem } from 'vscode';
-import { shortWordOf } from '../../shared/modelWords.ts';
+import { shortWordOf } from '../../shared/words.ts';
 
 /** A row must match all parts of a filter. */
 export interface RowFilter {
@@ -10,7 +10,7 @@ export interface RowFilter {
 }
 
 /** The part of a row that a filter looks at. */
-export interface Filtered {
+export interface FilterableRow {
   readonly model: string;
   readonly capabilities: readonly string[];
 }
@@ -21,7 +21,10 @@ export function isFilterOn(filter: RowFilter): boolean {
   return filter.words.trim() !== '' || filter.capabilities.length > 0;
 }
 
-export function filterRows<Row extends Filtered>(rows: readonly Row[], filter: RowFilter): readonly Row[] {
+export function filterRows<Row extends FilterableRow>(
+  rows: readonly Row[],
+  filter: RowFilter,
+): readonly Row[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 && filter.capabilities.length === 0) return rows;
   return rows.filter(({ model, capabilities }) => {
@@ -34,7 +37,7 @@ export function filterRows<Row extends Filtered>(rows: readonly Row[], filter: R
 }
 
 /** The capabilities that occur, the most frequent first, with how many of the rows have each. */
-export function countCapabilities(rows: readonly Filtered[]): readonly (readonly [string, number])[] {
+export function countCapabilities(rows: readonly FilterableRow[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const { capabilities } of rows)
     for (const name of new Set(capabilities)) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -52,12 +55,10 @@ export function describeFilter(filter: RowFilter, shown: number, total: number):
     : `${what}: ${shown} of ${models}.`;
 }
 
-export interface FilterBoxOptions {
-  /** Such as `Filter Local Models`. */
-  readonly title: string;
-  readonly rows: readonly Filtered[];
+/** What is filtered, and how at first. `onDidChange` is called with the filter while the user edits it. */
+interface FilterSubject {
+  readonly rows: readonly FilterableRow[];
   readonly filter: RowFilter;
-  /** Called with the filter while the user edits it. */
   readonly onDidChange: (filter: RowFilter) => void;
 }
 
@@ -72,7 +73,8 @@ interface CapabilityItem extends QuickPickItem {
  */
 export function showFilterBox(
   box: QuickPick<CapabilityItem>,
-  { title, rows, filter, onDidChange }: FilterBoxOptions,
+  title: string,
+  { rows, filter, onDidChange }: FilterSubject,
 ): void {
   box.title = title;
   box.placeholder = 'Type part of a name; tick what a model must be able to do';
@@ -114,7 +116,7 @@ export function showFilterBox(
  * The entries stay in their order, whatever is typed: the text filters the view, not the box. Each has the number of
  * models with the capability that match the text.
  */
-function itemsOf(rows: readonly Filtered[], { words, capabilities }: RowFilter): CapabilityItem[] {
+function itemsOf(rows: readonly FilterableRow[], { words, capabilities }: RowFilter): CapabilityItem[] {
   const counts = new Map(countCapabilities(filterRows(rows, { words, capabilities: [] })));
   const all = [...countCapabilities(rows).map(([name]) => name), ...capabilities];
   return [...new Set(all)].map((name) => {

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../../protocol/base/bytes.ts';
+import { formatBytes } from '../../../protocol/base/text.ts';
 import type { CatalogEntry, Model } from '../../../protocol/messages/models.ts';
 import { defaultServerName } from '../../../protocol/messages/settings.ts';
 import {
@@ -8,7 +8,7 @@ import {
   shortWords,
   staysForGood,
   withSources,
-} from '../../shared/modelWords.ts';
+} from '../../shared/words.ts';
 import { describeContext, inTokens, windowWithSource } from '../convert/contextSizes.ts';
 import type { RunningPull } from '../models/pulls.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
@@ -165,7 +165,7 @@ export function endsOf(rows: readonly ViewRow[], now: number): readonly number[]
 }
 
 /** How long a model stays loaded. Both times are in ms since 1970. */
-export function timeLeft(expiresAt: number, now: number): string {
+function timeLeft(expiresAt: number, now: number): string {
   if (staysForGood(expiresAt, now)) return 'stays';
   const seconds = Math.round((expiresAt - now) / 1000);
   if (seconds <= 0) return 'ending';
@@ -212,38 +212,28 @@ function tooltipOf(model: Model): string {
   return [`**${escapeMarkdown(name)}**`, '', ...facts].join('\n');
 }
 
-export interface PullText {
-  readonly description: string;
-  readonly tooltip: string;
-  /** For a screen reader. */
-  readonly label: string;
-}
-
 /** The texts of a model's row while the model is pulled. */
 export function describePull({
   model,
   server,
   percentage,
   message,
-}: Pick<RunningPull, 'model' | 'server' | 'percentage' | 'message'>): PullText {
+}: Pick<RunningPull, 'model' | 'server' | 'percentage' | 'message'>) {
   const share = percentage === undefined ? '' : `${percentage} %`;
   const where = server === defaultServerName ? '' : server;
   return {
     description: [share || 'pulling', where, toRowName(model).path].filter(Boolean).join(' · '),
     tooltip: message === '' ? `Pulling ${model}` : `${model}: ${message}`,
+    /** For a screen reader. */
     label: [`${model} is being pulled`, share && `${percentage} percent`].filter(Boolean).join(', '),
   };
 }
 
-/** A model's name as a row shows it. */
-export interface RowName {
-  /** The last part of the name, with its tag; the middle of a long one is left out. */
-  readonly label: string;
-  /** What comes before it, such as `hf.co/owner`; `""` for most names. */
-  readonly path: string;
-}
-
-export function toRowName(name: string): RowName {
+/**
+ * A model's name as a row shows it: the last part of the name, with its tag; the middle of a long one is left out.
+ * `path` is what comes before it, such as `hf.co/owner`; `""` for most names.
+ */
+export function toRowName(name: string) {
   const slash = name.lastIndexOf('/');
   return { label: fitLabel(name.slice(slash + 1)), path: name.slice(0, Math.max(0, slash)) };
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Product } from '../../../protocol/messages/status.ts';
-import { rowContext } from '../daemon/knownServers.ts';
 import type { ServerFactsStore } from '../daemon/serverFacts.ts';
+import { rowContext } from '../daemon/servers.ts';
 import type { RunningPull, RunningPulls } from '../models/pulls.ts';
 import { filterRows, noFilter, type RowFilter } from './filter.ts';
 import { describePull, describeRow, toRowName, type ViewRow } from './modelRows.ts';
@@ -16,13 +16,11 @@ import {
   toServerNodes,
 } from './treeNodes.ts';
 
-export interface ModelTreeOptions {
-  readonly isGrouped: boolean;
-  readonly order: SortOrder;
+interface TreeParts {
   /** Downloads that are shown above the rows. */
-  readonly pulls: RunningPulls | undefined;
+  readonly pulls?: RunningPulls;
   /** Where a server is, for its row. */
-  readonly addressOf: (server: string) => string | undefined;
+  readonly address: (server: string) => string | undefined;
   readonly facts: Pick<ServerFactsStore, 'can' | 'product'>;
 }
 
@@ -30,9 +28,7 @@ export interface ModelTreeOptions {
 export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<ViewNode[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
-  readonly #pulls: RunningPulls | undefined;
-  readonly #addressOf: (server: string) => string | undefined;
-  readonly #facts: ModelTreeOptions['facts'];
+  readonly #parts: TreeParts;
   #outcomes: readonly LoadOutcome[] = [];
   /** Whether there are several servers, which are then the uppermost nodes. */
   #isByServer = false;
@@ -47,12 +43,10 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   #roots: readonly (ServerNode | ViewRow | ModelFamily<ViewRow>)[] = [];
   readonly #parents = new Map<ViewNode, ServerNode | ModelFamily<ViewRow>>();
 
-  constructor({ isGrouped, order, pulls, addressOf, facts }: ModelTreeOptions) {
-    this.#isGrouped = isGrouped;
-    this.#order = order;
-    this.#pulls = pulls;
-    this.#addressOf = addressOf;
-    this.#facts = facts;
+  constructor(parts: TreeParts & { readonly isGrouped: boolean; readonly order: SortOrder }) {
+    this.#parts = parts;
+    this.#isGrouped = parts.isGrouped;
+    this.#order = parts.order;
   }
 
   get rows(): readonly ViewRow[] {
@@ -95,7 +89,7 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
 
   getChildren(node?: ViewNode): ViewNode[] {
     if (node) return [...childrenOf(node)];
-    return [...(this.#pulls?.current ?? []), ...this.#roots];
+    return [...(this.#parts.pulls?.current ?? []), ...this.#roots];
   }
 
   /** The editor needs it to reveal a node. */
@@ -106,10 +100,10 @@ export class ModelTree implements vscode.TreeDataProvider<ViewNode>, vscode.Disp
   getTreeItem(node: ViewNode): vscode.TreeItem {
     if ('roots' in node) {
       const { server } = node;
-      return serverItem(node, this.#addressOf(server), this.#facts.product(server));
+      return serverItem(node, this.#parts.address(server), this.#parts.facts.product(server));
     }
     if ('rows' in node) return familyItem(node);
-    return 'cancel' in node ? pullItem(node) : modelItem(node, Date.now(), this.#facts);
+    return 'cancel' in node ? pullItem(node) : modelItem(node, Date.now(), this.#parts.facts);
   }
 
   resolveTreeItem(item: vscode.TreeItem, node: ViewNode): vscode.TreeItem {
@@ -185,7 +179,7 @@ function familyItem({ family, rows }: ModelFamily<ViewRow>): vscode.TreeItem {
 }
 
 /** `now` in ms since 1970. A row of a catalog has no server. */
-function modelItem(row: ViewRow, now: number, facts: ModelTreeOptions['facts']): vscode.TreeItem {
+function modelItem(row: ViewRow, now: number, facts: TreeParts['facts']): vscode.TreeItem {
   const item = new vscode.TreeItem(toRowName(row.model).label, vscode.TreeItemCollapsibleState.None);
   const { description, label } = describeRow(row, now);
   item.description = description;

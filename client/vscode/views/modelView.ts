@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
-import type { Clock } from '../../shared/clock.ts';
-import { toFailure } from '../convert/failure.ts';
-import type { ServerFactsStore } from '../daemon/serverFacts.ts';
 import { isSameModel, type ModelRow } from '../models/modelRow.ts';
 import type { RunningPulls } from '../models/pulls.ts';
+import type { Parts } from '../parts.ts';
 import { isFilterOn, noFilter, type RowFilter, showFilterBox } from './filter.ts';
 import { endsOf } from './modelRows.ts';
 import { ModelTree, type ViewNode } from './modelTree.ts';
@@ -11,19 +9,14 @@ import { createRowStore, type RowSource, viewStateOf } from './rowStore.ts';
 import { type SortOrder, sortLabels, sortOrders, toSortOrder } from './treeNodes.ts';
 import { createCountdown, createRowReveal } from './viewTimers.ts';
 
-export interface ModelViewOptions {
-  /** The view's id. */
-  readonly id: string;
-  /** Its own part of its commands and context keys, such as `Local`. */
+/** What one view of models is. */
+interface ModelViewKind {
+  /** Its own part of its id, its commands and its context keys, such as `Local`. */
   readonly name: string;
   /** Its name in the filter's box. */
   readonly title: string;
   /** According to the current settings. */
   readonly sources: () => readonly RowSource[];
-  readonly memory: vscode.Memento;
-  readonly clock: Clock;
-  /** What the servers can do: the menus of the rows follow. */
-  readonly facts: ServerFactsStore;
   /** Downloads that are shown above the rows. */
   readonly pulls?: RunningPulls;
   /** The rows come newest first, and the user may sort them otherwise. */
@@ -39,7 +32,8 @@ export interface ModelViewOptions {
 
 /** A view of models: flat or by family, whole or filtered. It loads its rows only while it is visible. */
 export class ModelView implements vscode.Disposable {
-  readonly #options: ModelViewOptions;
+  readonly #parts: Pick<Parts, 'clock' | 'facts' | 'memory'>;
+  readonly #kind: ModelViewKind;
   readonly #store: ReturnType<typeof createRowStore>;
   readonly #tree: ModelTree;
   readonly #view: vscode.TreeView<ViewNode>;
@@ -52,19 +46,18 @@ export class ModelView implements vscode.Disposable {
   #isGrouped: boolean;
   #isRevealing = false;
 
-  constructor(options: ModelViewOptions) {
-    const { id, name, sources, memory, clock, pulls, address, facts } = options;
-    this.#options = options;
+  constructor(parts: Pick<Parts, 'clock' | 'facts' | 'memory'>, kind: ModelViewKind) {
+    const { memory, clock, facts } = parts;
+    const { name, sources, pulls } = kind;
+    this.#parts = parts;
+    this.#kind = kind;
     this.#isGrouped = memory.get(`runner.${name}Grouped`) ?? true;
-    this.#tree = new ModelTree({
-      isGrouped: this.#isGrouped,
-      order: this.#order,
-      pulls,
-      addressOf: address,
-      facts,
+    this.#tree = new ModelTree({ ...kind, facts, isGrouped: this.#isGrouped, order: this.#order });
+    this.#store = createRowStore(sources, () => this.#show());
+    this.#view = vscode.window.createTreeView(this.#id, {
+      treeDataProvider: this.#tree,
+      showCollapseAll: true,
     });
-    this.#store = createRowStore({ sources, explain: toFailure, onDidChange: () => this.#show() });
-    this.#view = vscode.window.createTreeView(id, { treeDataProvider: this.#tree, showCollapseAll: true });
     this.#countdown = createCountdown({
       clock,
       onTick: () => this.#tree.redraw(this.#tree.shown.filter(({ expiresAt }) => expiresAt !== undefined)),
@@ -110,7 +103,12 @@ export class ModelView implements vscode.Disposable {
 
   /** The view's part of its command ids. */
   get name(): string {
-    return this.#options.name;
+    return this.#kind.name;
+  }
+
+  /** As in the manifest. */
+  get #id(): string {
+    return `runnerModels${this.name}View`;
   }
 
   /** Selects the focused row, and returns it. */
@@ -127,7 +125,7 @@ export class ModelView implements vscode.Disposable {
   }
 
   #commands(): readonly vscode.Disposable[] {
-    const { name } = this.#options;
+    const { name } = this;
     const toggle = `runner.toggle${name}Grouping`;
     const commands: Readonly<Record<string, () => unknown>> = {
       [toggle]: () => this.#toggle(),
@@ -135,7 +133,7 @@ export class ModelView implements vscode.Disposable {
       [`runner.refresh${name}`]: () => this.#load(true),
       [`runner.filter${name}`]: () => this.#chooseFilter(),
       [`runner.clear${name}Filter`]: () => this.#narrow(noFilter),
-      ...(this.#options.canSort && { [`runner.sort${name}`]: () => this.#chooseOrder() }),
+      ...(this.#kind.canSort && { [`runner.sort${name}`]: () => this.#chooseOrder() }),
     };
     return Object.entries(commands).map(([id, work]) => vscode.commands.registerCommand(id, work));
   }
@@ -149,19 +147,19 @@ export class ModelView implements vscode.Disposable {
 
   /** The bar above the view runs until all sources have answered. */
   #load(isAsked = false): void {
-    const location = { viewId: this.#options.id };
+    const location = { viewId: this.#id };
     void vscode.window.withProgress({ location }, () => this.#store.load(isAsked));
   }
 
   async #toggle(): Promise<void> {
     this.#isGrouped = !this.#isGrouped;
-    await this.#options.memory.update(`runner.${this.#options.name}Grouped`, this.#isGrouped);
+    await this.#parts.memory.update(`runner.${this.name}Grouped`, this.#isGrouped);
     this.#setContext('Grouped', this.#isGrouped);
     this.#tree.group(this.#isGrouped);
   }
 
   get #order(): SortOrder {
-    return toSortOrder(this.#options.memory.get(`runner.${this.#options.name}Order`));
+    return toSortOrder(this.#parts.memory.get(`runner.${this.name}Order`));
   }
 
   async #chooseOrder(): Promise<void> {
@@ -171,15 +169,14 @@ export class ModelView implements vscode.Disposable {
       description: order === now ? 'now' : '',
       order,
     }));
-    const chosen = await vscode.window.showQuickPick(items, { title: `Sort ${this.#options.title} By` });
+    const chosen = await vscode.window.showQuickPick(items, { title: `Sort ${this.#kind.title} By` });
     if (!chosen) return;
-    await this.#options.memory.update(`runner.${this.#options.name}Order`, chosen.order);
+    await this.#parts.memory.update(`runner.${this.name}Order`, chosen.order);
     this.#tree.sort(chosen.order);
   }
 
   #chooseFilter(): void {
-    showFilterBox(vscode.window.createQuickPick(), {
-      title: `Filter ${this.#options.title}`,
+    showFilterBox(vscode.window.createQuickPick(), `Filter ${this.#kind.title}`, {
       rows: this.#tree.rows,
       filter: this.#filter,
       onDidChange: (filter) => this.#narrow(filter),
@@ -203,7 +200,7 @@ export class ModelView implements vscode.Disposable {
     // The editor redraws for each of these, even if it is the same.
     if (this.#view.message !== message) this.#view.message = message;
     const isClosed = condition === 'offline' || condition === 'unauthorized';
-    const description = (isClosed && this.#options.address()) || '';
+    const description = (isClosed && this.#kind.address()) || '';
     if ((this.#view.description ?? '') !== description) this.#view.description = description;
     this.#updateBadge();
     this.#updateCountdown();
@@ -226,7 +223,7 @@ export class ModelView implements vscode.Disposable {
 
   /** A number that may be out of date is not shown. */
   #updateBadge(): void {
-    const { badge } = this.#options;
+    const { badge } = this.#kind;
     const count = this.#tree.rows.length;
     const value = this.#store.isStale ? 0 : count;
     if (!badge || (this.#view.badge?.value ?? 0) === value) return;
@@ -234,13 +231,13 @@ export class ModelView implements vscode.Disposable {
   }
 
   #updateCountdown(): void {
-    this.#countdown.follow(endsOf(this.#tree.rows, this.#options.clock.now()), this.#view.visible);
+    this.#countdown.follow(endsOf(this.#tree.rows, this.#parts.clock.now()), this.#view.visible);
   }
 
   #setContext(key: string, value: unknown): void {
     if (this.#context.get(key) === value) return;
     this.#context.set(key, value);
-    void vscode.commands.executeCommand('setContext', `runner.${this.#options.name}${key}`, value);
+    void vscode.commands.executeCommand('setContext', `runner.${this.name}${key}`, value);
   }
 }
 

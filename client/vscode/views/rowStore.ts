@@ -1,4 +1,4 @@
-import type { Failure } from '../convert/failure.ts';
+import { type Failure, toFailure } from '../convert/failure.ts';
 import { describeFilter, isFilterOn, type RowFilter } from './filter.ts';
 import type { ViewRow } from './modelRows.ts';
 
@@ -21,15 +21,11 @@ export interface LoadOutcome extends LoadedRows {
   readonly failure?: Failure;
 }
 
-interface RowStoreOptions {
-  readonly sources: () => readonly RowSource[];
-  readonly explain: (error: unknown) => Failure;
-  /** A source has answered. Rows are published without waiting for slower sources. */
-  readonly onDidChange: () => void;
-}
-
-/** The last known rows of a view. Only `load` asks the sources. */
-export function createRowStore({ sources, explain, onDidChange }: RowStoreOptions) {
+/**
+ * The last known rows of a view. Only `load` asks the sources. `onDidChange` is called when a source has answered: rows
+ * are published without waiting for slower sources.
+ */
+export function createRowStore(sources: () => readonly RowSource[], onDidChange: () => void) {
   let order: readonly string[] = [];
   let known = new Map<string, LoadOutcome>();
   let isStale = true;
@@ -40,7 +36,7 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
     try {
       return { name, ...(await load(isAsked)) };
     } catch (error) {
-      return { name, rows: [], failure: explain(error) };
+      return { name, rows: [], failure: toFailure(error) };
     }
   };
 
@@ -86,15 +82,6 @@ export function createRowStore({ sources, explain, onDidChange }: RowStoreOption
 /** Decides which welcome text of the manifest is shown. */
 export type ViewCondition = 'loading' | 'filled' | 'empty' | 'offline' | 'unauthorized' | 'failed';
 
-export interface ViewState {
-  readonly condition: ViewCondition;
-  /**
-   * The message above the rows; `""` is none. The editor shows either a message or a welcome text, so there is no
-   * message if the welcome text says what to do.
-   */
-  readonly message: string;
-}
-
 export interface ViewContent {
   readonly outcomes: readonly LoadOutcome[];
   readonly filter: RowFilter;
@@ -104,8 +91,11 @@ export interface ViewContent {
   readonly sources: number;
 }
 
-/** The state of a view, and its message. */
-export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent): ViewState {
+/**
+ * The state of a view, and the message above its rows; `""` is none. The editor shows either a message or a welcome
+ * text, so there is no message if the welcome text says what to do.
+ */
+export function viewStateOf({ outcomes, filter, shown, sources }: ViewContent) {
   const total = outcomes.reduce((sum, { rows }) => sum + rows.length, 0);
   const isByServer = sources > 1;
   const condition = isByServer ? conditionOfSeveral(outcomes, sources) : conditionOf(outcomes, total);

@@ -1,9 +1,9 @@
-import { type Product, productNames } from '../../../protocol/messages/status.ts';
+import type { Product } from '../../../protocol/messages/status.ts';
+import { productName } from '../../shared/words.ts';
 import { type Failure, inShort } from '../convert/failure.ts';
 import { escapeMarkdown } from '../ui/safeText.ts';
 import type { ViewRow } from './modelRows.ts';
-import type { LoadOutcome } from './rowStore.ts';
-import { isEmpty } from './rowStore.ts';
+import { isEmpty, type LoadOutcome } from './rowStore.ts';
 
 /** One of several servers, with its models below it. A server that fails has none. */
 export interface ServerNode {
@@ -14,18 +14,6 @@ export interface ServerNode {
   readonly failure?: Failure;
   /** A sentence about the quality of the models, such as their age. */
   readonly note?: string;
-}
-
-export interface ServerText {
-  readonly description: string;
-  /** For a screen reader. */
-  readonly label: string;
-  /** Markdown. */
-  readonly tooltip: string;
-  /** Only for trouble: an icon would indent the models below it by whether some of them are in a family. */
-  readonly icon?: string;
-  /** Decides which menu entries the row has. */
-  readonly context: 'server' | 'serverDown' | 'serverClosed';
 }
 
 /**
@@ -49,9 +37,9 @@ export function describeServer(
   { server, count, failure, note }: ServerNode,
   address: string | undefined,
   product?: Product,
-): ServerText {
+) {
   const place = address === undefined ? '' : ` at ${address}`;
-  const name = product === undefined || product === 'other' ? '' : productNames[product];
+  const name = productName(product);
   const models = count === 1 ? '1 model' : `${count || 'no'} models`;
   const trouble = failure && inShort(failure, place);
   const state = trouble ?? (note === undefined ? '' : 'last known list');
@@ -65,9 +53,13 @@ export function describeServer(
   ];
   return {
     description,
+    /** For a screen reader. */
     label: [`server ${server}`, name, trouble ?? models, trouble ? '' : state].filter(Boolean).join(', '),
+    /** Markdown. */
     tooltip: sentences.filter(Boolean).join('\n\n'),
+    // Only for trouble: an icon would indent the models below it by whether some of them are in a family.
     ...(isDown && { icon: isClosed ? 'lock' : 'warning' }),
+    /** Decides which menu entries the row has. */
     context: isClosed ? 'serverClosed' : isDown ? 'serverDown' : 'server',
   };
 }
@@ -109,10 +101,11 @@ export function toSortOrder(kept: unknown): SortOrder {
   return sortOrders.find((order) => order === kept) ?? 'date';
 }
 
-type Sorted = Pick<ViewRow, 'model' | 'bytes'>;
-
 /** Rows come newest first. Rows of the same size stay in that order, and those without a size are last. */
-export function sortRows<Row extends Sorted>(rows: readonly Row[], order: SortOrder): readonly Row[] {
+export function sortRows<Row extends Pick<ViewRow, 'model' | 'bytes'>>(
+  rows: readonly Row[],
+  order: SortOrder,
+): readonly Row[] {
   switch (order) {
     case 'date':
       return rows;

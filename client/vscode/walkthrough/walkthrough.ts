@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { statusDidChange } from '../../../protocol/messages/status.ts';
 import type { Parts } from '../parts.ts';
-import { builtInChat, isStepKey, type StepKey } from './stepKeys.ts';
 
 /**
  * Opens the walkthrough, which the manifest describes with the pictures in this folder, and ticks its steps: the runner
@@ -11,6 +10,7 @@ import { builtInChat, isStepKey, type StepKey } from './stepKeys.ts';
 export function registerWalkthrough(
   extensionId: string,
   { daemon, offered }: Pick<Parts, 'daemon' | 'offered'>,
+  builtInChat: string,
 ): vscode.Disposable {
   const done = new Set<StepKey>();
   const follow = (key: StepKey, isDone: boolean) => {
@@ -31,7 +31,8 @@ export function registerWalkthrough(
     ),
     offered.onDidChange(() => follow('hasModel', offered.preferred !== undefined)),
     vscode.commands.registerCommand('runner.stepDone', (key: unknown) => {
-      if (isStepKey(key) && !done.has(key)) follow(key, true);
+      const step = stepKeys.find((known) => known === key);
+      if (step && !done.has(step)) follow(step, true);
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
       // The walkthrough is in a tab of the editor's own, whose input has no type.
@@ -51,4 +52,14 @@ export function registerWalkthrough(
 function tick(key: StepKey): void {
   for (const value of [true, false])
     void vscode.commands.executeCommand('setContext', `runner.${key}`, value);
+}
+
+/** The keys that tick the steps of the walkthrough. The manifest has each, such as `onContext:runner.isOnline`. */
+const stepKeys = ['isOnline', 'hasModel', 'hasAnswered', 'isChatEnabled', 'hasCompleted'] as const;
+
+type StepKey = (typeof stepKeys)[number];
+
+/** The arguments of `executeCommand` that report a step. */
+export function stepDone(key: StepKey): readonly [command: string, key: StepKey] {
+  return ['runner.stepDone', key];
 }

@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
-import type { Tally } from './generation.ts';
+
+/** How an answer came about. */
+export interface Tally {
+  readonly promptTokens: number;
+  /** How many of them were still in memory. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly end: 'eos' | 'word' | 'limit';
+  /** Both times in ms. */
+  readonly promptTime: number;
+  readonly answerTime: number;
+}
 
 /** How an answer is written, in one of the forms of llama.cpp's server: as a whole, or as the events of a stream. */
 export interface AnswerForm {

@@ -33,27 +33,27 @@ export class ChatPrompts {
   /** Where an answer ends, if the model has no token that says so. */
   readonly stops: readonly string[];
   readonly #template: { render(values: object): string };
-  readonly #tokens: PromptTokens;
-  readonly #model: NativeModelHandle;
 
-  constructor({ Template }: NativeLibrary, model: NativeModelHandle, tokens: PromptTokens) {
+  constructor(
+    { Template }: NativeLibrary,
+    private readonly model: NativeModelHandle,
+    private readonly tokens: PromptTokens,
+  ) {
     const own = tryTemplate(Template, model.fileInfo.metadata.tokenizer?.chat_template);
     this.source = own?.source ?? chatMl;
     this.stops = own ? [] : ['<|im_end|>'];
     this.#template = own?.template ?? new Template(chatMl);
-    this.#tokens = tokens;
-    this.#model = model;
     this.abilities = this.#findAbilities();
   }
 
   /** @throws {ApiError} for what the template refuses, and for images. */
   prompt(body: ChatBody): EnginePrompt {
-    const { tokens, text } = this.#tokens.write(() => {
+    const { tokens, text } = this.tokens.write(() => {
       const messages = this.#messagesOf(body.messages).map((message) => this.#protected(message));
       const offers = body.tools?.length && body.tool_choice !== 'none';
-      const tools = offers ? this.#tokens.protectAll(body.tools) : null;
+      const tools = offers ? this.tokens.protectAll(body.tools) : null;
       const effort = body.reasoning_effort ? { reasoning_effort: body.reasoning_effort } : {};
-      const chosen = this.#tokens.protectAll({ ...effort, ...body.chat_template_kwargs });
+      const chosen = this.tokens.protectAll({ ...effort, ...body.chat_template_kwargs });
       return this.#render({ ...(chosen as object), messages, tools });
     });
     const [opened = ''] = /<(?:think|thinking|thought|reasoning)>\s*$/i.exec(text) ?? [];
@@ -61,7 +61,7 @@ export class ChatPrompts {
   }
 
   #render(values: object): string {
-    const { bosString, eosString } = this.#model.tokens;
+    const { bosString, eosString } = this.model.tokens;
     const marks = { bos_token: bosString ?? '', eos_token: eosString ?? '' };
     try {
       return this.#template.render({ ...values, ...marks, add_generation_prompt: true });
@@ -80,8 +80,8 @@ export class ChatPrompts {
           key === 'content' && 'role' in message && message.role === 'assistant' && typeof value === 'string'
             ? value.split(/(<\/?think>)/)
             : undefined;
-        if (!parts) return [key, this.#tokens.protectAll(value)];
-        return [key, parts.map((part, at) => (at % 2 === 0 ? this.#tokens.protect(part) : part)).join('')];
+        if (!parts) return [key, this.tokens.protectAll(value)];
+        return [key, parts.map((part, at) => (at % 2 === 0 ? this.tokens.protect(part) : part)).join('')];
       }),
     );
   }

@@ -1,10 +1,10 @@
 import { totalmem } from 'node:os';
 import { availableMemory, constrainedMemory } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import * as z from 'zod/mini';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { openRegularFile } from '../../base/regularFile.ts';
 import { ChatPrompts } from './chatPrompt.ts';
-import { batchSize } from './generation.ts';
 import {
   type Context,
   type Llama,
@@ -16,28 +16,31 @@ import {
 } from './library.ts';
 import { PromptTokens } from './promptTokens.ts';
 
-export interface NativeModelOptions {
-  /** The folder whose `node_modules` have the library. */
-  readonly library: string;
-  readonly model: string;
-  /** Tokens of the window; by default 8,192. It never exceeds what the model was trained for, or the memory. */
-  readonly context?: number | undefined;
-  readonly threads?: number | undefined;
-  /** After so long without a request the model leaves the memory; never, if it is missing or negative. */
-  readonly keepAliveSeconds?: number | undefined;
-  readonly defaults?: ChatDefaults | undefined;
-}
-
 /** What a conversation gets that leaves it open. */
-export interface ChatDefaults {
+const defaults = z.object({
   /** The system message. */
-  readonly system?: string | undefined;
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly repeat_penalty?: number | undefined;
+  system: z.optional(z.string()),
+  temperature: z.optional(z.number()),
+  top_p: z.optional(z.number()),
+  repeat_penalty: z.optional(z.number()),
   /** The most tokens of an answer. */
-  readonly max_tokens?: number | undefined;
-}
+  max_tokens: z.optional(z.int()),
+});
+
+/** What the engine is told when it starts. */
+export const engineOptions = z.object({
+  /** The folder whose `node_modules` have the library. */
+  library: z.string(),
+  model: z.string(),
+  alias: z.string(),
+  /** Tokens of the window; by default 8,192. It never exceeds what the model was trained for, or the memory. */
+  context: z.optional(z.int().check(z.gte(1))),
+  threads: z.optional(z.int().check(z.gte(1))),
+  /** After so long without a request the model leaves the memory; never, if it is missing or negative. */
+  keepAliveSeconds: z.optional(z.number()),
+  defaults: z.optional(defaults),
+  key: z.string().check(z.minLength(16, 'it is too short')),
+});
 
 /** A model in memory. */
 export interface LoadedModel {
@@ -48,7 +51,7 @@ export interface LoadedModel {
   readonly window: number;
   readonly prompts: ChatPrompts;
   readonly tokens: PromptTokens;
-  readonly defaults: ChatDefaults;
+  readonly defaults: z.output<typeof defaults>;
   dispose(): Promise<void>;
 }
 
@@ -72,8 +75,6 @@ const defaultWindow = 8_192;
  * start.
  */
 export class NativeModel {
-  readonly #options: NativeModelOptions;
-  readonly #listener: ModelListener;
   #started: Promise<{ readonly library: NativeLibrary; readonly llama: Llama }> | undefined;
   #loaded: Promise<LoadedModel> | undefined;
   #unloading: Promise<void> | undefined;
@@ -83,10 +84,10 @@ export class NativeModel {
   /** What the library logged while it loaded. Its errors say less, and the first line says most. */
   #complaints: string[] = [];
 
-  constructor(options: NativeModelOptions, listener: ModelListener) {
-    this.#options = options;
-    this.#listener = listener;
-  }
+  constructor(
+    private readonly options: Omit<z.output<typeof engineOptions>, 'alias' | 'key'>,
+    private readonly listener: ModelListener,
+  ) {}
 
   /** As the list of llama.cpp's router has it. */
   get state(): 'unloaded' | 'loading' | 'loaded' {
@@ -117,7 +118,7 @@ export class NativeModel {
   }
 
   #unloadLater(): void {
-    const { keepAliveSeconds: seconds = -1 } = this.#options;
+    const { keepAliveSeconds: seconds = -1 } = this.options;
     if (seconds < 0 || seconds > maxTimerSeconds) return;
     this.#timer = globalThis.setTimeout(() => {
       this.#unloading = this.#unload();
@@ -129,13 +130,13 @@ export class NativeModel {
     this.#loaded = undefined;
     this.#state = 'unloaded';
     await (await loaded)?.dispose();
-    this.#listener.unloaded();
+    this.listener.unloaded();
   }
 
   async #load(): Promise<LoadedModel> {
     this.#state = 'loading';
     await this.#unloading;
-    await requireModelFile(this.#options.model);
+    await requireModelFile(this.options.model);
     this.#started ??= this.#start();
     const { library, llama } = await this.#started;
     // The library does not know the limits of a container.
@@ -144,7 +145,7 @@ export class NativeModel {
     let model: NativeModelHandle | undefined;
     this.#complaints = [];
     try {
-      const { model: modelPath } = this.#options;
+      const { model: modelPath } = this.options;
       model = await llama.loadModel({ modelPath, gpuLayers: 0, onLoadProgress: this.#progress() });
       return this.#prepared(library, llama, model, await this.#createContext(llama, model));
     } catch (error) {
@@ -157,7 +158,7 @@ export class NativeModel {
 
   async #start() {
     try {
-      const library = await openLibrary(this.#options.library);
+      const library = await openLibrary(this.options.library);
       const llama = await startLlama(library, (message) => this.#complaints.push(message));
       return { library, llama };
     } catch (error) {
@@ -168,7 +169,7 @@ export class NativeModel {
   }
 
   #createContext(llama: Llama, model: NativeModelHandle): Promise<Context> {
-    const { context = defaultWindow, threads = Math.max(1, llama.cpuMathCores - 1) } = this.#options;
+    const { context = defaultWindow, threads = Math.max(1, llama.cpuMathCores - 1) } = this.options;
     return model.createContext({
       // It becomes smaller where the memory is not enough.
       contextSize: { max: Math.min(context, model.trainContextSize) },
@@ -183,10 +184,10 @@ export class NativeModel {
     const tokens = new PromptTokens(model);
     const prompts = new ChatPrompts(library, model, tokens);
     const dispose = () => context.dispose().then(() => model.dispose());
-    const { defaults = {} } = this.#options;
+    const { defaults = {} } = this.options;
     const loaded = { library, llama, model, sequence, window, prompts, tokens, defaults, dispose };
     this.#state = 'loaded';
-    this.#listener.ready(loaded);
+    this.listener.ready(loaded);
     return loaded;
   }
 
@@ -194,11 +195,17 @@ export class NativeModel {
     let last = -1;
     return (share) => {
       const percent = Math.floor(share * 100);
-      if (percent > last) this.#listener.loading(percent);
+      if (percent > last) this.listener.loading(percent);
       last = Math.max(last, percent);
     };
   }
 }
+
+/**
+ * How many tokens are evaluated at once: an answer that is cancelled ends after one batch at the latest. A processor
+ * reads batches of 128 no faster, and those of 32 take half as much work again for each token.
+ */
+export const batchSize = 64;
 
 /** In ms. */
 const logDelay = 100;

@@ -1,34 +1,8 @@
+import type { Tally } from './answers.ts';
+import { batchSize, type LoadedModel } from './engineModel.ts';
 import type { EvaluateOptions, NativeModelHandle, Sequence, Token } from './library.ts';
-import { ApiError, type Generating } from './requests.ts';
-
-/**
- * How many tokens are evaluated at once: an answer that is cancelled ends after one batch at the latest. A processor
- * reads batches of 128 no faster, and those of 32 take half as much work again for each token.
- */
-export const batchSize = 64;
-
-/** How an answer came about. */
-export interface Tally {
-  readonly promptTokens: number;
-  /** How many of them were still in memory. */
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly end: 'eos' | 'word' | 'limit';
-  /** Both times in ms. */
-  readonly promptTime: number;
-  readonly answerTime: number;
-}
-
-export interface GenerationOptions {
-  readonly model: NativeModelHandle;
-  readonly sequence: Sequence;
-  /** Tokens of the window, prompt and answer together. */
-  readonly window: number;
-  readonly body: Generating;
-  readonly stops: readonly string[];
-  readonly grammarState: object | undefined;
-  readonly signal: AbortSignal;
-}
+import { ApiError, type GenerationOptions } from './requests.ts';
+import type { Task } from './tasks.ts';
 
 /**
  * Refuses a prompt that does not fit. Nothing is cut off in silence.
@@ -46,15 +20,16 @@ export function requireFit(tokens: number, window: number): void {
 
 /** Answers a prompt that fits. What the sequence has of it already is not evaluated again. */
 export async function* generate(
-  prompt: readonly Token[],
-  { model, sequence, window, body, stops, grammarState, signal }: GenerationOptions,
+  { prompt, body, stops = [], grammarState }: Task,
+  { model, sequence, window }: LoadedModel,
+  signal: AbortSignal,
 ): AsyncGenerator<string, Tally> {
   const asked = body.max_tokens ?? body.max_completion_tokens ?? body.n_predict ?? -1;
   const room = window - prompt.length;
   const limit = asked < 0 ? room : Math.min(asked, room);
   const begun = performance.now();
   const cachedTokens = limit === 0 ? 0 : await readPrompt(prompt, sequence, signal);
-  const text = new AnswerText(model, prompt, stops);
+  const text = new AnswerText(model, prompt, [...[body.stop ?? []].flat(), ...stops]);
   let completionTokens = 0;
   let end: Tally['end'] = limit === 0 ? 'limit' : 'eos';
   let first = limit === 0 ? performance.now() : 0;
@@ -97,7 +72,11 @@ async function readPrompt(
 }
 
 /** What is not asked for is as in llama.cpp's server. */
-function samplingOf(body: Generating, sequence: Sequence, grammarState: object | undefined): EvaluateOptions {
+function samplingOf(
+  body: GenerationOptions,
+  sequence: Sequence,
+  grammarState: object | undefined,
+): EvaluateOptions {
   const { repeat_last_n: last } = body;
   const penalties = {
     penalty: body.repeat_penalty ?? 1,
@@ -125,7 +104,6 @@ const maxTokensOfCharacter = 8;
 
 /** Makes text of tokens. It withholds half a character, and what may be the beginning of a text at which to stop. */
 class AnswerText {
-  readonly #model: Pick<NativeModelHandle, 'detokenize'>;
   readonly #stops: readonly string[];
   #before: readonly Token[];
   #pending: Token[] = [];
@@ -133,11 +111,10 @@ class AnswerText {
   isStopped = false;
 
   constructor(
-    model: Pick<NativeModelHandle, 'detokenize'>,
+    private readonly model: Pick<NativeModelHandle, 'detokenize'>,
     prompt: readonly Token[],
     stops: readonly string[],
   ) {
-    this.#model = model;
     this.#before = prompt.slice(-8);
     this.#stops = stops.filter((stop) => stop !== '');
   }
@@ -145,7 +122,7 @@ class AnswerText {
   /** The text that is certain now. Special tokens are text too: who reads it finds thinking and calls by them. */
   push(token: Token): string {
     this.#pending.push(token);
-    const text = this.#model.detokenize(this.#pending, true, this.#before);
+    const text = this.model.detokenize(this.#pending, true, this.#before);
     if (text.endsWith('\u{FFFD}') && this.#pending.length < maxTokensOfCharacter) return '';
     this.#before = [...this.#before, ...this.#pending].slice(-8);
     this.#pending = [];
@@ -155,7 +132,7 @@ class AnswerText {
   /** What was withheld, if nothing follows. */
   end(): string {
     if (this.isStopped) return '';
-    const rest = this.#pending.length > 0 ? this.#model.detokenize(this.#pending, true, this.#before) : '';
+    const rest = this.#pending.length > 0 ? this.model.detokenize(this.#pending, true, this.#before) : '';
     return this.#held + rest;
   }
 

@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import { createInterface } from 'node:readline';
-import { messageOf } from '../../../protocol/base/errorText.ts';
 import { tryJson } from '../../../protocol/base/json.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { serveEngine } from './server.ts';
 
 void main();

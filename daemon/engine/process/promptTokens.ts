@@ -14,7 +14,6 @@ export type Tokenizer = Pick<
  * plain text. Everything else gets the tokens that the model knows from its training.
  */
 export class PromptTokens {
-  readonly #model: Tokenizer;
   /** By their first character; the longest one first. */
   readonly #controls = new Map<string, string[]>();
   /** Letters and digits survive what templates do with a text. Nobody outside can know them. */
@@ -22,8 +21,7 @@ export class PromptTokens {
   readonly #marked: string[] = [];
   #size = 0;
 
-  constructor(model: Tokenizer) {
-    this.#model = model;
+  constructor(private readonly model: Tokenizer) {
     for (const token of model.iterateAllTokens()) {
       this.#size = Math.max(this.#size, token + 1);
       const { control, unknown } = model.getTokenAttributes(token);
@@ -76,7 +74,7 @@ export class PromptTokens {
 
   /** With the token that begins each text, if the model has one and it is not there yet. */
   withBeginning(tokens: Token[]): Token[] {
-    const { bos, shouldPrependBosToken: begins } = this.#model.tokens;
+    const { bos, shouldPrependBosToken: begins } = this.model.tokens;
     return begins && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
   }
 
@@ -93,8 +91,8 @@ export class PromptTokens {
   #tokens(text: string, isTemplate: boolean, continues: boolean): Token[] {
     if (text === '') return [];
     // This kind of vocabulary begins each text with a blank of its own.
-    const trims = continues && this.#model.vocabularyType === 'spm';
-    return this.#model.tokenize(text, isTemplate, trims ? 'trimLeadingSpace' : undefined);
+    const trims = continues && this.model.vocabularyType === 'spm';
+    return this.model.tokenize(text, isTemplate, trims ? 'trimLeadingSpace' : undefined);
   }
 
   /** What begins at a place: a control token, or the beginning of one with which the text ends. */

@@ -46,7 +46,7 @@ const generating = {
   ignore_eos: flag,
 };
 
-export type Generating = z.infer<z.ZodMiniObject<typeof generating>>;
+export type GenerationOptions = z.infer<z.ZodMiniObject<typeof generating>>;
 
 const contentPart = z.object({ type: z.string(), text });
 const toolCall = z.object({

@@ -1,33 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import * as z from 'zod/mini';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import { exact, validate } from '../../base/validate.ts';
-import { NativeModel } from './engineModel.ts';
-import { factsOf, type ModelFacts } from './modelFacts.ts';
+import { engineOptions, NativeModel } from './engineModel.ts';
 import { ApiError } from './requests.ts';
-import { createRoutes, type EngineRoute } from './routes.ts';
-
-/** What the engine is told when it starts. */
-const engineOptions = z.object({
-  library: z.string(),
-  model: z.string(),
-  alias: z.string(),
-  context: z.optional(z.int().check(z.gte(1))),
-  threads: z.optional(z.int().check(z.gte(1))),
-  keepAliveSeconds: z.optional(z.number()),
-  defaults: z.optional(
-    z.object({
-      system: z.optional(z.string()),
-      temperature: z.optional(z.number()),
-      top_p: z.optional(z.number()),
-      repeat_penalty: z.optional(z.number()),
-      max_tokens: z.optional(z.int()),
-    }),
-  ),
-  key: z.string().check(z.minLength(16, 'it is too short')),
-});
+import { createRoutes, type EngineRoute, factsOf, type ModelFacts } from './routes.ts';
 
 /**
  * Serves one model behind llama.cpp's API on loopback, at a port that the system chooses, and reports what happens to
@@ -58,17 +36,15 @@ export async function serveEngine(asked: unknown, report: (event: object) => voi
   return server;
 }
 
-interface EngineServerOptions {
-  readonly key: string;
-  readonly routes: ReadonlyMap<string, EngineRoute>;
-  /** Until then, each request is refused as llama.cpp does while it loads. */
-  readonly isReady: () => boolean;
-}
-
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  options: EngineServerOptions,
+  options: {
+    readonly key: string;
+    readonly routes: ReadonlyMap<string, EngineRoute>;
+    /** Until then, each request is refused as llama.cpp does while it loads. */
+    readonly isReady: () => boolean;
+  },
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('The client has left.')));

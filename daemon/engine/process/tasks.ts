@@ -1,13 +1,13 @@
+import { messageOf } from '../../../protocol/base/text.ts';
 import { type AnswerForm, chatForm, completionForm, type FormOptions, infillForm } from './answers.ts';
 import type { LoadedModel } from './engineModel.ts';
-import { grammarState, mustCall } from './grammars.ts';
 import type { Token } from './library.ts';
 import {
   ApiError,
   badRequest,
   bodies,
   type ChatBody,
-  type Generating,
+  type GenerationOptions,
   type InfillBody,
   parseBody,
 } from './requests.ts';
@@ -15,7 +15,7 @@ import {
 /** A prompt with how to answer it, and how to write the answer. */
 export interface Task {
   readonly prompt: readonly Token[];
-  readonly body: Generating;
+  readonly body: GenerationOptions;
   readonly form: AnswerForm;
   /** What the template has written of the answer already. */
   readonly opened?: string;
@@ -69,7 +69,7 @@ export const readInfill: ReadTask = async (json, loaded, alias) => {
   return { prompt: gapOf(loaded, body), body, form: infillForm(formOptions(body, alias)) };
 };
 
-function formOptions(body: Generating, model: string): FormOptions {
+function formOptions(body: GenerationOptions, model: string): FormOptions {
   return { model, includesUsage: body.stream_options?.include_usage === true };
 }
 
@@ -87,3 +87,61 @@ function gapOf({ model, tokens }: LoadedModel, body: InfillBody): Token[] {
   const before = plain(`${body.input_prefix}${body.prompt ?? ''}`);
   return tokens.withBeginning([...extra, prefix, ...before, suffix, ...plain(body.input_suffix), middle]);
 }
+
+/** What holds an answer to the format that was asked for; undefined if none was. */
+async function grammarState(
+  { library, llama, model }: LoadedModel,
+  body: ChatBody,
+): Promise<object | undefined> {
+  const format = formatOf(body);
+  if (format === undefined) return undefined;
+  try {
+    const text =
+      format === 'json' ? jsonObject : endingAtOnce((await llama.createGrammarForJsonSchema(format)).grammar);
+    const grammar = await llama.createGrammar({ grammar: text });
+    return new library.LlamaGrammarEvaluationState({ model, grammar });
+  } catch (error) {
+    throw badRequest(`The schema cannot be used: ${messageOf(error)}`);
+  }
+}
+
+/** The tools of which one must be called, if there must be a call. */
+function mustCall({ tools, tool_choice: choice }: ChatBody): NonNullable<ChatBody['tools']> {
+  if (!tools || !choice || choice === 'auto' || choice === 'none') return [];
+  if (choice === 'required') return tools;
+  const { name } = (choice['function'] ?? {}) as { name?: unknown };
+  return tools.filter((tool) => tool.function.name === name);
+}
+
+function formatOf(body: ChatBody): object | 'json' | undefined {
+  const called = mustCall(body);
+  if (called.length > 0) return { oneOf: called.map(callSchema) };
+  const { type, schema, json_schema: named } = body.response_format ?? {};
+  if (type === 'json_schema' || (type === 'json_object' && schema)) {
+    const wanted = named?.schema ?? schema;
+    if (!wanted) throw badRequest('The parameter "response_format.json_schema" is missing.');
+    return wanted;
+  }
+  return type === 'json_object' ? 'json' : undefined;
+}
+
+function callSchema({ function: { name, parameters } }: NonNullable<ChatBody['tools']>[number]): object {
+  const properties = { name: { const: name }, arguments: parameters ?? { type: 'object' } };
+  return { type: 'object', properties };
+}
+
+/** The library lets line feeds follow, by which its own chat knows the end; a model would write them to the limit. */
+function endingAtOnce(grammar: string): string {
+  return grammar.replace(/ "(?:\\n){4}" \[\\n\]\*/, '');
+}
+
+/** Any JSON object, in the notation of llama.cpp. Blanks are bounded: a small model may write nothing else. */
+const jsonObject = String.raw`root ::= object
+value ::= object | array | string | number | "true" | "false" | "null"
+object ::= "{" ws ( pair ( "," ws pair )* )? ws "}"
+pair ::= string ws ":" ws value ws
+array ::= "[" ws ( value ws ( "," ws value ws )* )? "]"
+string ::= "\"" ( [^"\\\x7F\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" [0-9a-fA-F]{4} ) )* "\""
+number ::= "-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,15} )? ( [eE] [-+]? [0-9]{1,3} )?
+ws ::= | " " | "\n" [ \t]{0,16}
+`;

@@ -3,9 +3,8 @@ import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
-import { takeHolders } from './holders.ts';
 import type { Launch } from './launch.ts';
-import { supervise } from './supervise.ts';
+import { supervise, takeHolders } from './supervise.ts';
 
 void main();
 

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import { advise, RunnerError } from '../../base/errors.ts';
 import { excessOf, maxNesting, maxNodes } from '../../base/nesting.ts';
+import type { ListedModel } from '../runner.ts';
 import type { FailedAnswer, Subject } from './answerFailure.ts';
 
 /** The most bytes that are read of an error answer: enough for any sentence. */
@@ -120,4 +121,21 @@ export function refuseExcess(text: string): void {
     'bad-response',
     advise(`The runner sent JSON that ${what}, which no answer needs.`, 'check-address'),
   );
+}
+
+/** More models than anybody has installed. Entries of a list beyond it are left out. */
+const maxModels = 10_000;
+/** More characters than any name has. */
+const maxNameLength = 1_000;
+
+/** The entries of a list of models, as far as they have a name. */
+export function readModels<M extends ListedModel>(
+  list: readonly unknown[],
+  read: (entry: Readonly<Record<string, unknown>>) => M | undefined,
+): { readonly models: readonly M[]; readonly leftOut: number } {
+  const models = list.slice(0, maxModels).flatMap((value) => {
+    const model = isRecord(value) ? read(value) : undefined;
+    return model && model.name !== '' && model.name.length <= maxNameLength ? [model] : [];
+  });
+  return { models, leftOut: Math.max(0, list.length - maxModels) };
 }

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, tryJson, withoutUndefined } from '../../../protocol/base/json.ts';
 import {
   type AdvisedMessage,
   advise,
@@ -7,6 +7,7 @@ import {
   RunnerError,
   sayAfter,
 } from '../../base/errors.ts';
+import { isNestedTooDeep } from '../../base/nesting.ts';
 
 /** What is known about an answer that is a failure. */
 export interface FailedAnswer {
@@ -66,19 +67,22 @@ export function notSupported(capability: string, { model = 'The model' }: Subjec
   );
 }
 
-/** The prompt does not fit. Some engines name the figures. */
-export function contextExceeded(figures: {
+/** How long a prompt is and the window that there is, in tokens. */
+export interface PromptFigures {
   readonly needed?: number;
   readonly allocated?: number;
-}): RunnerError {
-  return new RunnerError(
-    'context-exceeded',
-    adviseOnWindow(
-      'The prompt is longer than the context window that the runner has allocated.',
-      'shorten-prompt',
-    ),
-    { details: figures },
-  );
+}
+
+/** The prompt does not fit. Some engines name the figures. */
+export function contextExceeded(figures: PromptFigures): RunnerError {
+  const problem = 'The prompt is longer than the context window that the runner has allocated.';
+  return new RunnerError('context-exceeded', adviseOnWindow(problem, 'shorten-prompt'), { details: figures });
+}
+
+/** The figures in `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
+export function figuresInParentheses(text: string): PromptFigures | undefined {
+  const [, needed, allocated] = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text) ?? [];
+  return needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : undefined;
 }
 
 function redirected(answer: FailedAnswer, subject: Subject): RunnerError {
@@ -113,7 +117,7 @@ function unauthorized(
       'unauthorized',
       `${problem} Choose another model, or change what the account pays for.`,
     );
-  const withheld = subject.whyWithheld?.();
+  const withheld = subject.whyWithheld?.(subject.url);
   return new RunnerError(
     'unauthorized',
     withheld ? sayAfter(problem, withheld) : advise(problem, wantsPassword ? 'set-password' : 'set-token'),
@@ -191,10 +195,6 @@ function isHtml(answer: FailedAnswer): boolean {
   return answer.contentType.toLowerCase().includes('text/html') || /^\s*<(!doctype|html)/i.test(answer.body);
 }
 
-export function isKind(error: unknown, kind: RunnerError['kind']): boolean {
-  return error instanceof RunnerError && error.kind === kind;
-}
-
 /** What a request was about. */
 export interface Subject {
   /** The runner's base address, for the error message. */
@@ -207,10 +207,55 @@ export interface Subject {
    */
   readonly redact: (text: string) => string;
   /** Why the runner does not get its token; undefined if none is withheld. */
-  readonly whyWithheld?: () => AdvisedMessage | undefined;
+  readonly whyWithheld?: (url: string) => AdvisedMessage | undefined;
 }
 
 /** The details that an error carries about its subject. */
 export function detailsOf({ server, model }: Subject): ErrorDetails {
   return withoutUndefined({ server, model });
 }
+
+/** The most characters that are kept of a server's own sentence. */
+const maxErrorText = 2_000;
+
+/** The body of a failed answer; undefined if it is no JSON, or is nested too deep. */
+export function errorJson(body: string): unknown {
+  return isNestedTooDeep(body) ? undefined : tryJson(body);
+}
+
+/**
+ * The sentence of an error, without secrets, wherever it stands: servers say it as `error`, `error.message`, `message`
+ * or `detail`, and some put the JSON of an inner error into the text of the outer one.
+ */
+export function sentenceOf(value: unknown, redact: (text: string) => string): string | undefined {
+  const sentence = sentenceIn(value);
+  // Half a secret would not be recognised, so the text is cut afterwards.
+  return sentence === undefined ? undefined : redact(sentence).slice(0, maxErrorText);
+}
+
+function sentenceIn(value: unknown): string | undefined {
+  if (typeof value === 'string') {
+    const inner = value.startsWith('{') ? errorJson(value) : undefined;
+    return isRecord(inner) ? (sentenceIn(inner) ?? value) : value;
+  }
+  if (!isRecord(value)) return undefined;
+  const { error, message, detail } = value;
+  if (error !== undefined && error !== null) return sentenceIn(error) ?? JSON.stringify(error);
+  if (Array.isArray(detail)) return detail.flatMap(sentenceOfField).join('; ') || undefined;
+  return [message, detail].find((text) => typeof text === 'string');
+}
+
+/** What FastAPI says about a field, such as `body.model: Field required`. */
+function sentenceOfField(problem: unknown): readonly string[] {
+  if (!isRecord(problem) || typeof problem['msg'] !== 'string') return [];
+  const { loc, msg } = problem;
+  return [Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg];
+}
+
+/** Of a server whose wire is not known, the sentence is kept, but it says nothing about the kind of the failure. */
+export const plainErrors: ErrorTexts = {
+  read(body, { redact }) {
+    const error = sentenceOf(errorJson(body), redact);
+    return error === undefined ? undefined : { error };
+  },
+};

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import type { RunnerTimeouts } from '../../../protocol/messages/settings.ts';
 import { type AdvisedMessage, RunnerError } from '../../base/errors.ts';
+import type { Server } from '../runner.ts';
 import {
   headerOf,
   maxErrorBytes,
@@ -14,32 +15,26 @@ import {
   type TextAnswer,
   wantsPassword,
 } from './answerBody.ts';
-import { type ErrorTexts, failureOfAnswer, type Subject } from './answerFailure.ts';
-import { createConnection, type HttpConnection } from './connection.ts';
-import { failureOfConnection, stoppedSending } from './connectionFailure.ts';
-import { plainErrors } from './errorBody.ts';
+import { type ErrorTexts, failureOfAnswer, plainErrors, type Subject } from './answerFailure.ts';
+import { failureOfConnection, HttpConnection, stoppedSending } from './connection.ts';
 
 /** The most bytes of a whole answer: enough for ten thousand models, and for all licences of any model. */
 const maxBytes = 16 * 1024 * 1024;
 
 export interface TransportOptions {
-  /** The server's name, for errors. */
-  readonly server: string;
-  /** Base address without a trailing slash; it may have a path prefix. */
-  readonly url: string;
-  readonly caFile?: string;
+  readonly server: Server;
   readonly timeouts: RunnerTimeouts;
   /**
    * Authorization and other headers for exactly this address. It is called for each request, and again once the server
    * has refused one: `wantsPassword` says that it asked for a user name and a password.
    */
-  readonly headers: (url: string, wantsPassword?: boolean) => Promise<Readonly<Record<string, string>>>;
+  readonly headersFor: (url: string, wantsPassword?: boolean) => Promise<Readonly<Record<string, string>>>;
   /** Called when an answer begins, with whatever status. */
   readonly onAnswer?: () => void;
   /** Called when no connection can be opened, or none gives an answer. */
   readonly onLost?: () => void;
-  /** Why the runner does not get its token; undefined if none is withheld. */
-  readonly whyWithheld?: () => AdvisedMessage | undefined;
+  /** Why the token for this address is not sent; undefined if none is withheld. */
+  readonly whyWithheld?: (url: string) => AdvisedMessage | undefined;
   /** Removes secrets from what the runner says, before any of it is cut. */
   readonly redact?: (text: string) => string;
 }
@@ -71,7 +66,6 @@ export interface Look {
   header(name: string): string | undefined;
 }
 
-/** Reads the body of a stream. */
 export type StreamReader<T> = (body: AsyncIterable<Buffer>) => AsyncGenerator<readonly T[]>;
 
 /**
@@ -79,117 +73,65 @@ export type StreamReader<T> = (body: AsyncIterable<Buffer>) => AsyncGenerator<re
  * signal closes the socket, even before the first byte. Every failure is a `RunnerError`, except the abort itself,
  * which is thrown unchanged.
  */
-export interface Transport {
-  /** A whole answer as text. */
-  text(request: TransportRequest): Promise<TextAnswer>;
-  /** A short answer of any status. */
-  look(request: TransportRequest): Promise<Look>;
-  /** A whole JSON answer; undefined if it is empty. */
-  json(request: TransportRequest): Promise<unknown>;
-  /** A stream, of which `read` makes batches; an empty one says that the runner is still sending. */
-  stream<T>(request: TransportRequest, read: StreamReader<T>): AsyncGenerator<readonly T[]>;
-  /** The same connections for a wire with other error texts. */
-  speaking(texts: ErrorTexts): Transport;
-  /** What a request is about, for errors. */
-  subject(model?: string): Subject;
+export class Transport {
+  constructor(
+    private readonly options: TransportOptions,
+    private readonly texts = plainErrors,
+    private readonly connection = new HttpConnection(options),
+  ) {}
+
+  get server(): Server {
+    return this.options.server;
+  }
+
   /** Aborted by `close`, which waits for running requests. What runs for no caller ends with it. */
-  readonly closing: AbortSignal;
-  close(): Promise<void>;
-}
-
-export function createTransport(options: TransportOptions): Transport {
-  const connection = createConnection(options);
-  return speakTo(connection, options, plainErrors);
-}
-
-function speakTo(connection: HttpConnection, options: TransportOptions, texts: ErrorTexts): Transport {
-  async function begin(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const headers = await options.headers(options.url);
-    const response = await sendWith(headers, request);
-    if (response.statusCode !== 401 || request.upload) return response;
-    const others = await options.headers(options.url, wantsPassword(response));
-    if (others['authorization'] === headers['authorization']) return response;
-    release(response.body, request.signal);
-    return sendWith(others, request);
+  get closing(): AbortSignal {
+    return this.connection.closing;
   }
 
-  async function sendWith(headers: SentHeaders, request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const sent = { ...request, headers };
-    const response = await respond(await connection.agent(), options, sent).catch((error) => {
-      if (request.signal.aborted) throw error;
-      options.onLost?.();
-      throw failureOfConnection(error, subjectOf(options, request.model), false);
-    });
-    options.onAnswer?.();
-    return response;
+  /** The same connections for a wire with other error texts. */
+  speaking(texts: ErrorTexts): Transport {
+    return new Transport(this.options, texts, this.connection);
   }
 
-  /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
-  function inTimeOf<T>(
-    request: TransportRequest,
-    work: (signal: AbortSignal) => Promise<T>,
-    more = 0,
-  ): Promise<T> {
-    const limit = timerOf(options.timeouts.list) + Math.min(more, maxTimeLimit);
-    const reason = tooSlow(subjectOf(options, request.model));
-    return withTimeLimit({ limit, reason, signal: request.signal }, work);
+  /** What a request is about, for errors. */
+  subject(model?: string): Subject {
+    const { server, whyWithheld, redact = (text) => text } = this.options;
+    return withoutUndefined({ url: server.url, server: server.name, redact, model, whyWithheld });
   }
 
-  function look(request: TransportRequest): Promise<Look> {
-    return inTimeOf(request, async (signal) => {
-      const response = await begin({ ...request, signal });
+  /** A short answer of any status. */
+  look(request: TransportRequest): Promise<Look> {
+    return this.#inTime(request, async (signal) => {
+      const response = await this.#begin({ ...request, signal });
       const text = await readText(response.body, request.limit ?? maxErrorBytes, false).catch((error) => {
-        throw signal.aborted ? error : failureOfConnection(error, subjectOf(options), true);
+        throw signal.aborted ? error : failureOfConnection(error, this.subject(), true);
       });
       return { status: response.statusCode, text, header: (name) => headerOf(response, name) };
     });
   }
 
-  /** The caller reads in time, or closes the connection. */
-  async function readInTime<T>(
-    request: TransportRequest,
-    response: Dispatcher.ResponseData,
-    read: () => Promise<T>,
-  ): Promise<T> {
-    return inTimeOf(request, read).catch((error) => {
-      const subject = subjectOf(options, request.model);
-      response.body.destroy();
-      throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
-    });
-  }
-
-  async function send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
-    const response = await begin(request);
-    if (response.statusCode >= 200 && response.statusCode < 300) return response;
-    const failed = await readInTime(request, response, () => readFailure(response));
-    throw failureOfAnswer(failed, subjectOf(options, request.model), texts);
-  }
-
-  function text(request: TransportRequest): Promise<TextAnswer> {
+  /** A whole answer as text. */
+  text(request: TransportRequest): Promise<TextAnswer> {
     // An answer may take long to begin, but once it has begun it is short.
-    if (request.wait !== undefined && request.wait !== 'list') return whole(request);
-    return inTimeOf(request, (signal) => whole({ ...request, signal }), options.timeouts.connect);
+    if (request.wait !== undefined && request.wait !== 'list') return this.#whole(request);
+    const { connect } = this.options.timeouts;
+    return this.#inTime(request, (signal) => this.#whole({ ...request, signal }), connect);
   }
 
-  async function whole(request: TransportRequest): Promise<TextAnswer> {
-    const response = await send(request);
-    const limit = request.limit ?? maxBytes;
-    const read = await readInTime(request, response, () => readText(response.body, limit, true));
-    return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text: read };
+  /** A whole JSON answer; undefined if it is empty. */
+  async json(request: TransportRequest): Promise<unknown> {
+    return parseBody(await this.text(request), this.subject(request.model));
   }
 
-  async function json(request: TransportRequest): Promise<unknown> {
-    const answer = await text(request);
-    return parseBody(answer, subjectOf(options, request.model));
-  }
-
-  async function* stream<T>(request: TransportRequest, read: StreamReader<T>): AsyncGenerator<readonly T[]> {
-    const response = await send(request);
-    const subject = subjectOf(options, request.model);
+  /** A stream, of which `read` makes batches; an empty one says that the runner is still sending. */
+  async *stream<T>(request: TransportRequest, read: StreamReader<T>): AsyncGenerator<readonly T[]> {
+    const response = await this.#send(request);
+    const subject = this.subject(request.model);
     try {
       refuseHtml(headerOf(response, 'content-type')?.toLowerCase() ?? '', subject);
       const batches = read(response.body.iterator({ destroyOnReturn: false }));
-      const limit = timerOf(limitsOf(request, options.timeouts).bodyTimeout);
+      const limit = timerOf(limitsOf(request, this.options.timeouts).bodyTimeout);
       yield* inTime(batches, limit, () => response.body.destroy(stoppedSending(subject.url)));
     } catch (error) {
       throw request.signal.aborted ? error : failureOfConnection(error, subject, true);
@@ -198,16 +140,68 @@ function speakTo(connection: HttpConnection, options: TransportOptions, texts: E
     }
   }
 
-  return {
-    look,
-    text,
-    json,
-    stream,
-    speaking: (others) => speakTo(connection, options, others),
-    subject: (model) => subjectOf(options, model),
-    closing: connection.closing,
-    close: () => connection.close(),
-  };
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+
+  async #whole(request: TransportRequest): Promise<TextAnswer> {
+    const response = await this.#send(request);
+    const limit = request.limit ?? maxBytes;
+    const text = await this.#readInTime(request, response, () => readText(response.body, limit, true));
+    return { contentType: headerOf(response, 'content-type')?.toLowerCase() ?? '', text };
+  }
+
+  async #send(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const response = await this.#begin(request);
+    if (response.statusCode >= 200 && response.statusCode < 300) return response;
+    const failed = await this.#readInTime(request, response, () => readFailure(response));
+    throw failureOfAnswer(failed, this.subject(request.model), this.texts);
+  }
+
+  async #begin(request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const { server, headersFor } = this.options;
+    const headers = await headersFor(server.url);
+    const response = await this.#sendWith(headers, request);
+    if (response.statusCode !== 401 || request.upload) return response;
+    const others = await headersFor(server.url, wantsPassword(response));
+    if (others['authorization'] === headers['authorization']) return response;
+    release(response.body, request.signal);
+    return this.#sendWith(others, request);
+  }
+
+  async #sendWith(headers: SentHeaders, request: TransportRequest): Promise<Dispatcher.ResponseData> {
+    const { onAnswer, onLost } = this.options;
+    const agent = await this.connection.agent();
+    const response = await respond(agent, this.options, { ...request, headers }).catch((error) => {
+      if (request.signal.aborted) throw error;
+      onLost?.();
+      throw failureOfConnection(error, this.subject(request.model), false);
+    });
+    onAnswer?.();
+    return response;
+  }
+
+  /** A short answer has a deadline as a whole. Without it, an answer that arrives byte by byte would never end. */
+  #inTime<T>(
+    { model, signal }: TransportRequest,
+    work: (signal: AbortSignal) => Promise<T>,
+    more = 0,
+  ): Promise<T> {
+    const limit = timerOf(this.options.timeouts.list) + Math.min(more, maxTimeLimit);
+    return withTimeLimit({ limit, reason: tooSlow(this.subject(model)), signal }, work);
+  }
+
+  /** The caller reads in time, or closes the connection. */
+  #readInTime<T>(
+    request: TransportRequest,
+    response: Dispatcher.ResponseData,
+    read: () => Promise<T>,
+  ): Promise<T> {
+    return this.#inTime(request, read).catch((error) => {
+      response.body.destroy();
+      throw request.signal.aborted ? error : failureOfConnection(error, this.subject(request.model), true);
+    });
+  }
 }
 
 /**
@@ -239,29 +233,23 @@ function tooSlow({ url, server, model }: Subject): RunnerError {
   return new RunnerError(
     'timeout',
     `${url} did not finish its answer in time. Ask again, or raise the time limit.`,
-    {
-      details: withoutUndefined({ server, model }),
-    },
+    { details: withoutUndefined({ server, model }) },
   );
 }
 
-type SentHeaders = Awaited<ReturnType<TransportOptions['headers']>>;
+type SentHeaders = Awaited<ReturnType<TransportOptions['headersFor']>>;
 
 function respond(
   agent: Agent,
   options: TransportOptions,
   request: TransportRequest & { readonly headers: SentHeaders },
 ): Promise<Dispatcher.ResponseData> {
-  const base = new URL(options.url);
+  const base = new URL(options.server.url);
   return agent.request({
     origin: base.origin,
     path: base.pathname.replace(/\/$/, '') + request.path,
     method: request.method,
-    headers: {
-      accept: 'application/json',
-      ...contentHeaders(request),
-      ...request.headers,
-    },
+    headers: { accept: 'application/json', ...contentHeaders(request), ...request.headers },
     body: request.upload?.stream ?? (request.body === undefined ? null : JSON.stringify(request.body)),
     signal: request.signal,
     ...limitsOf(request, options.timeouts),
@@ -295,9 +283,4 @@ function release(body: Dispatcher.ResponseData['body'], signal: AbortSignal): vo
   // Closing a body before its end makes it emit an error that nobody waits for.
   body.on('error', () => undefined);
   body.on('close', () => clearTimeout(timer)).resume();
-}
-
-function subjectOf(options: TransportOptions, model?: string): Subject {
-  const { url, server, whyWithheld, redact = (text) => text } = options;
-  return withoutUndefined({ url, server, redact, model, whyWithheld });
 }

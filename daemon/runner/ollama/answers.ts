@@ -1,8 +1,7 @@
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import { advise, RunnerError } from '../../base/errors.ts';
 import { opensThinking, turnsOf } from '../chatTemplate.ts';
-import { refuseExcess } from '../http/answerBody.ts';
+import { readModels, refuseExcess } from '../http/answerBody.ts';
 import type {
   CallPart,
   ChatPart,
@@ -13,10 +12,6 @@ import type {
   WorkStep,
 } from '../runner.ts';
 
-/** More models than anybody has installed. Entries of a list beyond it are left out. */
-const maxModels = 10_000;
-/** More characters than the grammar allows in the name of a model. */
-const maxNameLength = 1_000;
 /** The most characters of a model's parameters, far more than any Modelfile has. */
 const maxParameters = 1024 * 1024;
 
@@ -76,10 +71,7 @@ export function parseModels(value: unknown): ModelList {
   const { models } = asRecord(value);
   if (models === null || models === undefined) return { models: [], leftOut: 0 };
   if (!Array.isArray(models)) throw wrongShape();
-  return {
-    models: models.slice(0, maxModels).flatMap(modelOf),
-    leftOut: Math.max(0, models.length - maxModels),
-  };
+  return readModels(models, modelOf);
 }
 
 export function parseShow(value: unknown): ShownModel {
@@ -139,25 +131,20 @@ function argumentsOf(given: unknown): Readonly<Record<string, unknown>> {
   }
 }
 
-function modelOf(value: unknown): ListedModel[] {
-  if (!isRecord(value)) return [];
-  const name = asString(value['name']) ?? asString(value['model']);
-  if (name === undefined || name === '' || name.length > maxNameLength) return [];
+function modelOf(value: Readonly<Record<string, unknown>>): ListedModel {
   const details = isRecord(value['details']) ? value['details'] : {};
   // The engine for Apple's chips goes beyond the window that the server reports, so the true one is unknown.
   const isEnforced = details['format'] !== 'safetensors';
-  return [
-    withoutUndefined<ListedModel>({
-      name,
-      size: asCount(value['size']),
-      digest: asString(value['digest'])?.replace(/^sha256:/, '') || undefined,
-      expiresAt: isoOf(value['expires_at']),
-      sizeVram: asCount(value['size_vram']),
-      allocatedContext: isEnforced ? asCount(value['context_length']) : undefined,
-      maximumContext: asCount(details['context_length']),
-      ...aboutModel(value, details),
-    }),
-  ];
+  return withoutUndefined<ListedModel>({
+    name: asString(value['name']) ?? asString(value['model']) ?? '',
+    size: asCount(value['size']),
+    digest: asString(value['digest'])?.replace(/^sha256:/, '') || undefined,
+    expiresAt: isoOf(value['expires_at']),
+    sizeVram: asCount(value['size_vram']),
+    allocatedContext: isEnforced ? asCount(value['context_length']) : undefined,
+    maximumContext: asCount(details['context_length']),
+    ...aboutModel(value, details),
+  });
 }
 
 /** The window that the Modelfile asks for. */

@@ -1,16 +1,17 @@
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
 import {
   contextExceeded,
   detailsOf,
   type ErrorBody,
   type ErrorTexts,
+  errorJson,
+  figuresInParentheses,
   notSupported,
   runnerFailed,
   type Subject,
+  sentenceOf,
 } from '../http/answerFailure.ts';
-import { errorJson, sentenceOf } from '../http/errorBody.ts';
 
 const contextTexts =
   /input length exceeds the context length|longer than the context length|exceeds? the available context size/i;
@@ -29,15 +30,9 @@ export function failureOfErrorLine(line: string, subject: Subject): RunnerError 
 
 /** Failures that are known by the text alone, whatever the status. */
 function failureOfText(text: string, subject: Subject): RunnerError | undefined {
-  if (contextTexts.test(text)) return contextExceeded(figuresIn(text));
+  if (contextTexts.test(text)) return contextExceeded(figuresInParentheses(text) ?? {});
   const capability = levelTexts.test(text) ? 'levels of thinking' : capabilityInText(text);
   return capability === undefined ? failureOfDownload(text, subject) : notSupported(capability, subject);
-}
-
-/** Some engines name the figures: `request (26012 tokens) exceeds the available context size (4096 tokens)`. */
-function figuresIn(text: string): { needed?: number; allocated?: number } {
-  const [, needed, allocated] = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text) ?? [];
-  return needed && allocated ? { needed: Number(needed), allocated: Number(allocated) } : {};
 }
 
 /**

@@ -1,12 +1,26 @@
-import { isRecord, tryJson } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { RunnerError } from '../../base/errors.ts';
-import { refusal } from '../abilities.ts';
-import { parseStreamed } from '../http/answerBody.ts';
-import { detailsOf, isKind, modelNotFound, type Subject } from '../http/answerFailure.ts';
-import { type LineLimits, readTextLines } from '../http/textLines.ts';
+import { isRecord, tryJson, withoutUndefined } from '../../../protocol/base/json.ts';
+import { isKind, RunnerError } from '../../base/errors.ts';
+import { detailsOf, modelNotFound } from '../http/answerFailure.ts';
+import { readJsonLines } from '../http/textStreams.ts';
 import type { Look, Transport, TransportRequest } from '../http/transport.ts';
-import type { LoadOptions, ModelCreation, Runner, Server, ServerFacts, WorkStep } from '../runner.ts';
+import {
+  type ChatPart,
+  type ChatRequest,
+  type CreateRequest,
+  type FillPart,
+  type FillRequest,
+  type Identity,
+  type ListedModel,
+  type LoadOptions,
+  type ModelList,
+  type Runner,
+  refusal,
+  type Server,
+  type ServerFacts,
+  type ShownModel,
+  type Upload,
+  type WorkStep,
+} from '../runner.ts';
 import {
   type OrError,
   parseChatLine,
@@ -19,33 +33,188 @@ import {
 import { failureOfErrorLine, ollamaErrors } from './errorTexts.ts';
 import { chatBody, createBody, fillBody, loadBody, type OllamaModelBody, pullBody } from './requests.ts';
 
-type OllamaRunner = Runner & Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'creation'>>;
-
 /** A server that speaks Ollama's API, in whole or in part. */
-export function createOllamaRunner(
-  server: Server,
-  connection: Transport,
-  product: 'ollama' | 'other' = 'ollama',
-): OllamaRunner {
-  const transport = connection.speaking(ollamaErrors);
-  const get = (path: string, signal: AbortSignal) => transport.json({ method: 'GET', path, signal });
+export class OllamaRunner implements Runner {
+  readonly server: Server;
+  readonly #transport: Transport;
+  /** It lacks the routes that say what runs and what a model can do, so it is not taken to have the rest either. */
+  #isPartial: boolean;
+  /** False once the server has shown that it does not have the route with which newer ones unload a model. */
+  #hasStopRoute = true;
+  #examining: Promise<unknown> | undefined;
+
+  constructor(
+    connection: Transport,
+    private readonly product: 'ollama' | 'other' = 'ollama',
+  ) {
+    this.server = connection.server;
+    this.#transport = connection.speaking(ollamaErrors);
+    this.#isPartial = product === 'other';
+  }
+
+  get facts(): ServerFacts {
+    return this.#isPartial ? { ...partialFacts, product: this.product } : ollamaFacts;
+  }
+
+  async identify(signal: AbortSignal): Promise<Identity> {
+    const isOther = this.product === 'other';
+    if (isOther) await this.list(signal);
+    const version = isOther ? undefined : tryVersion(await this.#get('/api/version', signal));
+    // Once, so that the first status does not promise what is missing. A request that needs it says what is wrong.
+    this.#examining ??= this.running(signal).catch(() => undefined);
+    await this.#examining;
+    return withoutUndefined({ version });
+  }
+
+  async list(signal: AbortSignal): Promise<ModelList> {
+    return parseModels(await this.#get('/api/tags', signal));
+  }
+
+  async running(signal: AbortSignal): Promise<readonly ListedModel[]> {
+    try {
+      return parseModels(await this.#get('/api/ps', signal)).models;
+    } catch (error) {
+      if (!isNoRoute(error)) throw error;
+      this.#isPartial = true;
+      return [];
+    }
+  }
+
+  async show(model: string, signal: AbortSignal): Promise<ShownModel> {
+    const request = { method: 'POST', path: '/api/show', body: { model }, model, signal } as const;
+    try {
+      return parseShow(await this.#transport.json(request));
+    } catch (error) {
+      if (!isNoRoute(error)) throw error;
+      const isListed = await this.#has(model, signal).catch(() => undefined);
+      if (isListed === false && !isKind(error, 'model-not-found')) {
+        const subject = this.#transport.subject(model);
+        throw modelNotFound(subject, model).with(detailsOf(subject));
+      }
+      if (!isListed) throw error;
+      this.#isPartial = true;
+      return { turns: 'written' };
+    }
+  }
+
+  chat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<readonly ChatPart[]> {
+    const sent = { path: '/api/chat', body: chatBody(request), wait: 'firstByte', signal } as const;
+    return this.#linesUntil(sent, parseChatLine, ({ done }) => done);
+  }
+
+  fill(request: FillRequest, signal: AbortSignal): AsyncGenerator<readonly FillPart[]> {
+    const sent = { path: '/api/generate', body: fillBody(request), wait: 'firstByte', signal } as const;
+    return this.#linesUntil(sent, parseGenerateLine, ({ done }) => done);
+  }
+
+  async load(model: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
+    if (options.onlyEmbeds) return this.#loadEmbedding(model, options, signal);
+    try {
+      await this.#loadChat(model, options, signal);
+    } catch (error) {
+      if (!isKind(error, 'not-supported')) throw error;
+      await this.#loadEmbedding(model, options, signal);
+    }
+  }
+
+  async unload(model: string, signal: AbortSignal): Promise<void> {
+    const path = `/api/ps/${encodeURIComponent(model)}`;
+    if (this.#hasStopRoute)
+      try {
+        await this.#transport.text({ method: 'DELETE', path, model, signal });
+        return;
+      } catch (error) {
+        if (!isNoRoute(error)) throw error;
+        // A server that names the model has the route, and did not find the model among the loaded ones.
+        if (!isKind(error, 'model-not-found')) this.#hasStopRoute = false;
+      }
+    await this.#loadChat(model, { keepAlive: 0 }, signal);
+  }
+
+  async remove(model: string, signal: AbortSignal): Promise<void> {
+    await this.#transport.text({ method: 'DELETE', path: '/api/delete', body: { model }, model, signal });
+  }
+
+  async *pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]> {
+    try {
+      yield* this.#work('/api/pull', pullBody(model), signal);
+    } catch (error) {
+      if (!this.#isPartial || !isNoRoute(error)) throw error;
+      throw refusal(this, 'pull');
+    }
+  }
+
+  create(request: CreateRequest, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]> {
+    return this.#work('/api/create', createBody(request), signal);
+  }
+
+  async hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#transport.text({ method: 'HEAD', path: `/api/blobs/${digest}`, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof RunnerError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  async uploadBlob(digest: string, upload: Upload, signal: AbortSignal): Promise<void> {
+    const path = `/api/blobs/${digest}`;
+    await this.#transport.text({ method: 'POST', path, upload, wait: 'work', signal });
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #get(path: string, signal: AbortSignal): Promise<unknown> {
+    return this.#transport.json({ method: 'GET', path, signal });
+  }
 
   /** Posts a body about its model. What the answer says does not matter. */
-  const post = async (path: string, body: OllamaModelBody, signal: AbortSignal): Promise<void> => {
-    await transport.json({ method: 'POST', path, body, wait: 'firstByte', model: body.model, signal });
-  };
+  async #post(path: string, body: OllamaModelBody, signal: AbortSignal): Promise<void> {
+    await this.#transport.json({ method: 'POST', path, body, wait: 'firstByte', model: body.model, signal });
+  }
+
+  /** By a chat without messages. */
+  #loadChat(model: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
+    return this.#post('/api/chat', { model, messages: [], stream: false, ...loadBody(options) }, signal);
+  }
+
+  #loadEmbedding(model: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
+    return this.#post('/api/embed', { model, input: '', ...loadBody(options) }, signal);
+  }
+
+  async #has(model: string, signal: AbortSignal): Promise<boolean> {
+    const { models } = await this.list(signal);
+    return models.some(({ name }) => withTag(name) === withTag(model));
+  }
+
+  #work(path: string, body: OllamaModelBody, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]> {
+    const { redact } = this.#transport.subject();
+    // The status of a work line is free text of the runner, so it may hold a secret.
+    const parse = (value: unknown) => {
+      const line = parseWorkLine(value);
+      return { ...line, status: redact(line.status) };
+    };
+    return this.#linesUntil(
+      { path, body, wait: 'work', signal },
+      parse,
+      ({ status }) => status === 'success',
+    );
+  }
 
   /**
    * Yields lines up to the one that ends the stream. An error line is a failure, and so is an end without that line.
    */
-  async function* linesUntil<T extends object>(
-    { path, body, wait }: { path: string; body: OllamaModelBody; wait: 'firstByte' | 'work' },
-    { parse, isLast }: { parse: (value: unknown) => OrError<T>; isLast: (line: T) => boolean },
-    signal: AbortSignal,
+  async *#linesUntil<T extends object>(
+    sent: Pick<TransportRequest, 'path' | 'wait' | 'signal'> & { readonly body: OllamaModelBody },
+    parse: (value: unknown) => OrError<T>,
+    isLast: (line: OrError<T>) => boolean,
   ): AsyncGenerator<readonly T[]> {
-    const { model } = body;
-    const request = { method: 'POST' as const, path, body: { ...body, stream: true }, model, signal, wait };
-    for await (const batch of transport.stream(request, readJsonLines)) {
+    const { model } = sent.body;
+    const request = { ...sent, method: 'POST', body: { ...sent.body, stream: true }, model } as const;
+    for await (const batch of this.#transport.stream(request, readJsonLines)) {
       const lines = batch.map(parse);
       const last = lines.findIndex((line) => isLast(line) || line.error !== undefined);
       const ending = lines[last];
@@ -58,122 +227,10 @@ export function createOllamaRunner(
         return;
       }
       if (last > 0) yield lines.slice(0, last);
-      throw failureOfErrorLine(ending.error, transport.subject(model));
+      throw failureOfErrorLine(ending.error, this.#transport.subject(model));
     }
-    throw new RunnerError('bad-response', endedEarly, { details: { server: server.name, model } });
+    throw new RunnerError('bad-response', endedEarly, { details: { server: this.server.name, model } });
   }
-
-  const work = (path: string, body: OllamaModelBody, signal: AbortSignal) =>
-    linesUntil<WorkStep>(
-      { path, body, wait: 'work' },
-      {
-        parse: (value) => withoutSecrets(parseWorkLine(value), transport.subject()),
-        isLast: ({ status }) => status === 'success',
-      },
-      signal,
-    );
-
-  /** By a chat without messages. */
-  const loadChat = (model: string, options: LoadOptions, signal: AbortSignal) =>
-    post('/api/chat', { model, messages: [], stream: false, ...loadBody(options) }, signal);
-  const loadEmbedding = (model: string, options: LoadOptions, signal: AbortSignal) =>
-    post('/api/embed', { model, input: '', ...loadBody(options) }, signal);
-  /** Newer servers have a route for it. */
-  const askToStop = createFallback(
-    async (model: string, signal: AbortSignal) => {
-      const path = `/api/ps/${encodeURIComponent(model)}`;
-      await transport.text({ method: 'DELETE', path, model, signal });
-    },
-    (model, signal) => loadChat(model, { keepAlive: 0 }, signal),
-  );
-
-  const list = async (signal: AbortSignal) => parseModels(await get('/api/tags', signal));
-  const missing = (model: string) => {
-    const subject = transport.subject(model);
-    return modelNotFound(subject, model).with(detailsOf(subject));
-  };
-  const has = async (model: string, signal: AbortSignal): Promise<boolean> =>
-    (await list(signal)).models.some(({ name }) => withTag(name) === withTag(model));
-  /** It lacks the routes that say what runs and what a model can do, so it is not taken to have the rest either. */
-  let isPartial = product === 'other';
-
-  let examining: Promise<unknown> | undefined;
-  const running = async (signal: AbortSignal) => {
-    try {
-      return parseModels(await get('/api/ps', signal)).models;
-    } catch (error) {
-      if (!isNoRoute(error)) throw error;
-      isPartial = true;
-      return [];
-    }
-  };
-
-  return {
-    server,
-    get facts() {
-      return isPartial ? { ...partialFacts, product } : ollamaFacts;
-    },
-    async identify(signal) {
-      if (product === 'other') await list(signal);
-      const version = product === 'other' ? undefined : tryVersion(await get('/api/version', signal));
-      // Once, so that the first status does not promise what is missing. A request that needs it says what is wrong.
-      examining ??= running(signal).catch(() => undefined);
-      await examining;
-      return withoutUndefined({ version });
-    },
-    list,
-    running,
-    async show(model, signal) {
-      const path = '/api/show';
-      try {
-        return parseShow(await transport.json({ method: 'POST', path, body: { model }, model, signal }));
-      } catch (error) {
-        if (!isNoRoute(error)) throw error;
-        const isListed = await has(model, signal).catch(() => undefined);
-        if (isListed === false && !isKind(error, 'model-not-found')) throw missing(model);
-        if (!isListed) throw error;
-        isPartial = true;
-        return { turns: 'written' };
-      }
-    },
-    chat: (request, signal) =>
-      linesUntil(
-        { path: '/api/chat', body: chatBody(request), wait: 'firstByte' },
-        { parse: parseChatLine, isLast: ({ done }) => done },
-        signal,
-      ),
-    fill: (request, signal) =>
-      linesUntil(
-        { path: '/api/generate', body: fillBody(request), wait: 'firstByte' },
-        { parse: parseGenerateLine, isLast: ({ done }) => done },
-        signal,
-      ),
-    async load(model, options, signal) {
-      if (options.onlyEmbeds) return loadEmbedding(model, options, signal);
-      try {
-        await loadChat(model, options, signal);
-      } catch (error) {
-        if (!isKind(error, 'not-supported')) throw error;
-        await loadEmbedding(model, options, signal);
-      }
-    },
-    unload: askToStop,
-    async remove(model, signal) {
-      await transport.text({ method: 'DELETE', path: '/api/delete', body: { model }, model, signal });
-    },
-    async *pull(model, signal) {
-      try {
-        yield* work('/api/pull', pullBody(model), signal);
-      } catch (error) {
-        if (!isPartial || !isNoRoute(error)) throw error;
-        throw refusal({ facts: { ...partialFacts, product }, server }, 'pull');
-      }
-    },
-    creation: createCreation(transport, (request, signal) =>
-      work('/api/create', createBody(request), signal),
-    ),
-    close: () => transport.close(),
-  };
 }
 
 const ollamaFacts: ServerFacts = {
@@ -192,54 +249,10 @@ function withTag(name: string): string {
   return `${name}${/:[^/]*$/.test(name) ? '' : ':latest'}`.toLowerCase();
 }
 
-type ModelAction = (model: string, signal: AbortSignal) => Promise<void>;
-
-/** Does it in another way once the server has shown that it does not have the route for the first one. */
-function createFallback(first: ModelAction, otherwise: ModelAction): ModelAction {
-  let hasRoute = true;
-  return async (model, signal) => {
-    if (hasRoute) {
-      try {
-        return await first(model, signal);
-      } catch (error) {
-        if (!isNoRoute(error)) throw error;
-        // A server that names the model has the route, and did not find the model among the loaded ones.
-        if (!isKind(error, 'model-not-found')) hasRoute = false;
-      }
-    }
-    await otherwise(model, signal);
-  };
-}
-
-function createCreation(transport: Transport, create: ModelCreation['create']): ModelCreation {
-  const send = (request: Omit<TransportRequest, 'path'>, digest: string) =>
-    transport.text({ ...request, path: `/api/blobs/${digest}` });
-  return {
-    create,
-    async hasBlob(digest, signal) {
-      try {
-        await send({ method: 'HEAD', signal }, digest);
-        return true;
-      } catch (error) {
-        if (error instanceof RunnerError && error.status === 404) return false;
-        throw error;
-      }
-    },
-    async uploadBlob(digest, upload, signal) {
-      await send({ method: 'POST', upload, wait: 'work', signal }, digest);
-    },
-  };
-}
-
 /** Only the status says so: some servers answer an unknown route with JSON, as they do for an unknown model. */
 function isNoRoute(error: unknown): boolean {
   const statuses: readonly unknown[] = [404, 405, 501];
   return error instanceof RunnerError && statuses.includes(error.status);
-}
-
-/** The status of a work line is free text of the runner, so it may hold a secret. */
-function withoutSecrets(line: OrError<WorkStep>, { redact }: Subject): OrError<WorkStep> {
-  return { ...line, status: redact(line.status) };
 }
 
 const endedEarly =
@@ -261,18 +274,3 @@ export async function hasOllamaList(transport: Transport, signal: AbortSignal): 
 
 /** The most bytes of a list that are read to recognise a server. */
 const maxList = 4 * 1024 * 1024;
-
-/**
- * Reads newline-delimited JSON. Blank lines are skipped. An empty batch says that the runner is still sending.
- * @throws {RunnerError} `bad-response` at a line that is not JSON, and at the limits of `readTextLines`.
- */
-export async function* readJsonLines(
-  body: AsyncIterable<Buffer>,
-  limits?: LineLimits,
-): AsyncGenerator<readonly unknown[]> {
-  for await (const lines of readTextLines(body, limits)) {
-    const values: unknown[] = [];
-    for (const line of lines) if (line.trim() !== '') values.push(parseStreamed(line));
-    if (values.length > 0 || lines.length === 0) yield values;
-  }
-}

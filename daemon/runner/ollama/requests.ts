@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import type { ChatRequest, CreateRequest, FillRequest, LoadOptions } from '../runner.ts';
 

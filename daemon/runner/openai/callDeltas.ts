@@ -75,7 +75,6 @@ interface CallPiece {
 /** A call of which there may be more to come. */
 class OpenCall {
   id = '';
-  name: string;
   readonly #pieces: string[] = [];
   #length = 0;
   #depth = 0;
@@ -84,9 +83,7 @@ class OpenCall {
   /** The object of its arguments has ended. */
   #isWhole = false;
 
-  constructor(name: string) {
-    this.name = name;
-  }
+  constructor(public name: string) {}
 
   get text(): string {
     return this.#pieces.join('');

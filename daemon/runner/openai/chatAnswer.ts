@@ -1,27 +1,22 @@
 import { isRecord } from '../../../protocol/base/json.ts';
 import { RunnerError } from '../../base/errors.ts';
-import { endOf } from '../doneReason.ts';
 import { parseStreamed } from '../http/answerBody.ts';
-import { detailsOf, type Subject } from '../http/answerFailure.ts';
-import { errorJson } from '../http/errorBody.ts';
-import type { CallPart, ChatPart, FillPart } from '../runner.ts';
+import { detailsOf, errorJson, type Subject } from '../http/answerFailure.ts';
+import type { ServerSentEvent } from '../http/textStreams.ts';
+import { type CallPart, type ChatPart, endOf, type FillPart } from '../runner.ts';
 import { CallDeltas } from './callDeltas.ts';
 import { refuseFailure } from './errorTexts.ts';
-import type { ServerSentEvent } from './eventStream.ts';
 import { countOf } from './modelList.ts';
 
 /** Reads the events of `/v1/chat/completions`. The answer is over after a reason to finish, and `[DONE]` after it. */
 export class ChatAnswer {
-  readonly #subject: Subject;
   readonly #calls = new CallDeltas();
   readonly #repeated = new RepeatedEvent();
   #finish: string | undefined;
   #promptTokens = 0;
   #completionTokens = 0;
 
-  constructor(subject: Subject) {
-    this.#subject = subject;
-  }
+  constructor(private readonly subject: Subject) {}
 
   /**
    * The part of the answer that an event brings; undefined if it brings none.
@@ -31,7 +26,7 @@ export class ChatAnswer {
     const repeated = event.name === 'error' ? undefined : this.#repeated.read(event.data);
     if (repeated) return repeated;
     if (isDone(event)) return { ...nothing, ...this.#end() };
-    const value = parseEvent(event, this.#subject);
+    const value = parseEvent(event, this.subject);
     if (!value) return undefined;
     this.#count(value['usage']);
     const choice = Array.isArray(value['choices']) ? value['choices'][0] : undefined;
@@ -63,10 +58,10 @@ export class ChatAnswer {
   }
 
   #end(): Omit<ChatPart, 'content' | 'thinking'> {
-    if (this.#finish === undefined) throw endedEarly(this.#subject);
+    if (this.#finish === undefined) throw endedEarly(this.subject);
     const { calls, malformed } = this.#calls.read();
     const doneReason = endOf(this.#finish);
-    if (doneReason === 'length' && malformed.length > 0) throw cutCall(malformed[0]?.name, this.#subject);
+    if (doneReason === 'length' && malformed.length > 0) throw cutCall(malformed[0]?.name, this.subject);
     return {
       toolCalls: calls,
       ...(malformed.length === 0 ? {} : { malformed }),

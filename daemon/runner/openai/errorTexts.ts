@@ -1,18 +1,20 @@
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import type { CapabilityName } from '../../../protocol/messages/models.ts';
 import { RunnerError } from '../../base/errors.ts';
 import {
   contextExceeded,
   detailsOf,
   type ErrorTexts,
+  errorJson,
+  figuresInParentheses,
   noRoute,
   notSupported,
+  type PromptFigures,
   runnerFailed,
   type Subject,
+  sentenceOf,
   sentenceWithoutEnd,
 } from '../http/answerFailure.ts';
-import { errorJson, sentenceOf } from '../http/errorBody.ts';
 
 /** How servers of OpenAI's API say what failed: `{ error: { message, type, code } }`, or one of its variations. */
 export const openaiErrors: ErrorTexts = {
@@ -83,12 +85,12 @@ const contextTexts =
   /exceeds? the available context size|maximum context length|longer than the model['’]s context length|context length of only|greater than the context length|context (?:window|length) (?:is )?(?:too small|exceeded)|context the overflows/i;
 
 /** llama.cpp has the figures in fields, and others have them in their sentence. */
-function figuresIn(text: string, value: unknown): { needed?: number; allocated?: number } {
+function figuresIn(text: string, value: unknown): PromptFigures {
   const error = isRecord(value) && isRecord(value['error']) ? value['error'] : {};
   const { n_prompt_tokens: needed, n_ctx: allocated } = error;
   if (typeof needed === 'number' && typeof allocated === 'number') return { needed, allocated };
-  const inParentheses = /\((\d+) tokens?\).*?\((\d+) tokens?\)/s.exec(text);
-  if (inParentheses) return { needed: Number(inParentheses[1]), allocated: Number(inParentheses[2]) };
+  const inParentheses = figuresInParentheses(text);
+  if (inParentheses) return inParentheses;
   const limit = /context length (?:is|of)(?: only)? (\d+)/i.exec(text)?.[1];
   const asked = /(?:requested|contains at least|keep the first|prompt contains|resulted in) (\d+)/i.exec(
     text,

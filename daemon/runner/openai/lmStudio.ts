@@ -1,40 +1,36 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import { durationSeconds } from '../../base/duration.ts';
-import { RunnerError } from '../../base/errors.ts';
-import { detailsOf, isKind } from '../http/answerFailure.ts';
-import type { Look, Transport } from '../http/transport.ts';
-import type { ChatRequest, ModelList, Runner, WorkStep } from '../runner.ts';
+import { isKind, RunnerError } from '../../base/errors.ts';
+import { readModels } from '../http/answerBody.ts';
+import { detailsOf } from '../http/answerFailure.ts';
+import type { ChatRequest, FillRequest, LoadOptions, WorkStep } from '../runner.ts';
 import { failureOfEvent } from './errorTexts.ts';
-import { countOf, isLoaded, type ModelEntry, parseEntries, readList } from './modelList.ts';
+import { countOf, type Entries, isLoaded, type ModelEntry } from './modelList.ts';
+import { OpenaiRunner } from './openaiRunner.ts';
 
-type Entries = ModelList & { readonly models: readonly ModelEntry[] };
-
-/** What LM Studio says about its models. Old versions have a shorter list, and the oldest only OpenAI's. */
-export async function listLmStudio(transport: Transport, signal: AbortSignal): Promise<Entries> {
-  for (const [path, field, read] of [
-    ['/api/v1/models', 'models', entryOf],
-    ['/api/v0/models', 'data', oldEntryOf],
-  ] as const) {
-    // It answers an unknown path with status 200, so only the field counts.
-    const answer = await transport
-      .json({ method: 'GET', path, signal })
-      .catch((error) => (isKind(error, 'not-supported') ? undefined : Promise.reject(error)));
-    if (isRecord(answer) && Array.isArray(answer[field])) return readList(answer[field], read);
+/** LM Studio, which says more about its models than OpenAI's API does. */
+export class LmStudioRunner extends OpenaiRunner {
+  /** Old versions have a shorter list, and the oldest only OpenAI's. */
+  protected override async entries(signal: AbortSignal): Promise<Entries> {
+    for (const [path, field, read] of [
+      ['/api/v1/models', 'models', entryOf],
+      ['/api/v0/models', 'data', oldEntryOf],
+    ] as const) {
+      // It answers an unknown path with status 200, so only the field counts.
+      const answer = await this.get(path, signal).catch((error) =>
+        isKind(error, 'not-supported') ? undefined : Promise.reject(error),
+      );
+      if (isRecord(answer) && Array.isArray(answer[field])) return readModels(answer[field], read);
+    }
+    return super.entries(signal);
   }
-  return parseEntries(await transport.json({ method: 'GET', path: '/v1/models', signal }));
-}
 
-/** Whether an answer to a path that LM Studio does not know is its own. */
-export function isLmStudio({ header, text }: Look): boolean {
-  return /express/i.test(header('x-powered-by') ?? '') || /Unexpected endpoint or method/.test(text);
-}
-
-/** How long LM Studio keeps a model that a chat has loaded, in seconds. It knows no time for ever. */
-export function lifetimeOf({ keepAlive }: Pick<ChatRequest, 'keepAlive'>): { readonly ttl?: number } {
-  const seconds = Math.ceil(durationSeconds(keepAlive) ?? 0);
-  return seconds > 0 ? { ttl: seconds } : {};
+  /** How long it keeps a model that a chat has loaded, in seconds. It knows no time for ever. */
+  protected override async fieldsOf(use: 'chat' | 'fill', { keepAlive }: ChatRequest | FillRequest) {
+    const seconds = use === 'chat' ? Math.ceil(durationSeconds(keepAlive) ?? 0) : 0;
+    return seconds > 0 ? { ttl: seconds } : {};
+  }
 }
 
 /** An entry of `/api/v1/models`. */
@@ -87,51 +83,50 @@ function oldEntryOf(value: Readonly<Record<string, unknown>>): ModelEntry | unde
 /** How often a download is asked how far it has come, in ms. */
 const askEvery = 500;
 
-/** What LM Studio does with its models on request. */
-export function lmStudioOperations(
-  transport: Transport,
-  find: (model: string, signal: AbortSignal) => Promise<ModelEntry>,
-): Required<Pick<Runner, 'load' | 'unload' | 'pull'>> {
-  const ask = async (
+/** LM Studio since version 0.4, which loads and fetches models on request. */
+export class LmStudioLoader extends LmStudioRunner {
+  async load(model: string, { contextLength }: LoadOptions, signal: AbortSignal): Promise<void> {
+    const entry = await this.find(model, signal);
+    // It would load the model a second time.
+    if (isLoaded(entry)) return;
+    const window = contextLength === undefined ? {} : { context_length: contextLength };
+    const body = { model: entry.name, ...window };
+    await this.#ask('POST', '/api/v1/models/load', { body, model, signal });
+  }
+
+  async unload(model: string, signal: AbortSignal): Promise<void> {
+    const { instances = [] } = await this.find(model, signal);
+    for (const instance of instances)
+      await this.#ask('POST', '/api/v1/models/unload', { body: { instance_id: instance }, model, signal });
+  }
+
+  async *pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]> {
+    let state = await this.#ask('POST', '/api/v1/models/download', { body: { model }, model, signal });
+    const path = `/api/v1/models/download/status/${encodeURIComponent(String(state['job_id']))}`;
+    for (;;) {
+      const { status, total_size_bytes: total, downloaded_bytes: completed } = state;
+      if (status === 'completed' || status === 'already_downloaded') break;
+      if (status !== 'downloading' && status !== 'paused')
+        throw failedDownload(model).with(detailsOf(this.transport.subject(model)));
+      const bytes = { total: countOf(total) ?? 0, completed: countOf(completed) ?? 0 };
+      yield [{ status: `pulling ${model}`, digest: model, ...bytes }];
+      await wait(askEvery, undefined, { signal });
+      state = await this.#ask('GET', path, { model, signal });
+    }
+    yield [{ status: 'success' }];
+  }
+
+  async #ask(
     method: 'GET' | 'POST',
     path: string,
     about: { readonly body?: object; readonly model: string; readonly signal: AbortSignal },
-  ) => {
-    const { body, model, signal } = about;
-    const answer = await transport.json({ method, path, body, model, wait: 'work', signal });
+  ) {
+    const answer = await this.transport.json({ ...about, method, path, wait: 'work' });
     const value = isRecord(answer) ? answer : {};
-    if ('error' in value && value['error'] !== null) throw failureOfEvent(value, transport.subject(model));
+    if ('error' in value && value['error'] !== null)
+      throw failureOfEvent(value, this.transport.subject(about.model));
     return value;
-  };
-  return {
-    async load(model, { contextLength }, signal) {
-      const entry = await find(model, signal);
-      // It would load the model a second time.
-      if (isLoaded(entry)) return;
-      const window = contextLength === undefined ? {} : { context_length: contextLength };
-      await ask('POST', '/api/v1/models/load', { body: { model: entry.name, ...window }, model, signal });
-    },
-    async unload(model, signal) {
-      const { instances = [] } = await find(model, signal);
-      for (const instance of instances)
-        await ask('POST', '/api/v1/models/unload', { body: { instance_id: instance }, model, signal });
-    },
-    async *pull(model, signal): AsyncGenerator<readonly WorkStep[]> {
-      let state = await ask('POST', '/api/v1/models/download', { body: { model }, model, signal });
-      const path = `/api/v1/models/download/status/${encodeURIComponent(String(state['job_id']))}`;
-      for (;;) {
-        const { status, total_size_bytes: total, downloaded_bytes: completed } = state;
-        if (status === 'completed' || status === 'already_downloaded') break;
-        if (status !== 'downloading' && status !== 'paused')
-          throw failedDownload(model).with(detailsOf(transport.subject(model)));
-        const bytes = { total: countOf(total) ?? 0, completed: countOf(completed) ?? 0 };
-        yield [{ status: `pulling ${model}`, digest: model, ...bytes }];
-        await wait(askEvery, undefined, { signal });
-        state = await ask('GET', path, { model, signal });
-      }
-      yield [{ status: 'success' }];
-    },
-  };
+  }
 }
 
 function failedDownload(model: string): RunnerError {

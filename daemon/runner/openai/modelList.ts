@@ -1,12 +1,8 @@
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import { advise, RunnerError } from '../../base/errors.ts';
+import { endsInOpenThinking } from '../chatTemplate.ts';
+import { readModels } from '../http/answerBody.ts';
 import type { ListedModel, ModelList } from '../runner.ts';
-
-/** More models than anybody has installed. Entries of a list beyond it are left out. */
-const maxModels = 10_000;
-/** More characters than any name has. */
-const maxNameLength = 1_000;
 
 /** An entry of `/v1/models`, with what some servers say beyond OpenAI's four fields. */
 export interface ModelEntry extends ListedModel {
@@ -21,32 +17,23 @@ export interface ModelEntry extends ListedModel {
   readonly isRemovable?: boolean;
 }
 
+export interface Entries extends ModelList {
+  readonly models: readonly ModelEntry[];
+}
+
 /** Whether it is in memory. A server without a router has its only model loaded, unless it says nothing about it. */
 export function isLoaded({ state, allocatedContext }: ModelEntry): boolean {
   return state === undefined ? allocatedContext !== undefined : state === 'loaded' || state === 'sleeping';
 }
 
 /** The entries of `/v1/models`. Fields that are missing or have a wrong type are left out. */
-export function parseEntries(value: unknown): ModelList & { readonly models: readonly ModelEntry[] } {
+export function parseEntries(value: unknown): Entries {
   const list = isRecord(value) ? value['data'] : undefined;
-  if (Array.isArray(list)) return readList(list, entryOf);
+  if (Array.isArray(list)) return readModels(list, entryOf);
   throw new RunnerError(
     'bad-response',
     advise('The runner sent a list of models that does not have the form of the API.', 'check-address'),
   );
-}
-
-/** The entries of a list, as far as they have a name. */
-export function readList(
-  list: readonly unknown[],
-  read: (entry: Readonly<Record<string, unknown>>) => ModelEntry | undefined,
-): ModelList & { readonly models: readonly ModelEntry[] } {
-  const entries = list.slice(0, maxModels).map((value) => (isRecord(value) ? read(value) : undefined));
-  return { models: entries.filter(isNamed), leftOut: Math.max(0, list.length - maxModels) };
-}
-
-function isNamed(entry: ModelEntry | undefined): entry is ModelEntry {
-  return entry !== undefined && entry.name !== '' && entry.name.length <= maxNameLength;
 }
 
 function entryOf(value: Readonly<Record<string, unknown>>): ModelEntry | undefined {
@@ -84,4 +71,53 @@ function parametersIn(value: unknown): string | undefined {
   if (count === undefined) return undefined;
   const [unit, divisor] = count >= 1e9 ? ['B', 1e9] : ['M', 1e6];
   return `${(count / divisor).toFixed(1).replace(/\.0$/, '')}${unit}`;
+}
+
+/** What llama.cpp's `/props` says about its model. */
+export interface Props {
+  /** Tokens of the window of one slot. */
+  readonly window?: number;
+  /** How many requests it answers at once. */
+  readonly slots?: number;
+  readonly template?: string;
+  readonly capabilities: readonly string[];
+  readonly opensThinking: boolean;
+  /** Only our own engine says so. */
+  readonly leavesCalls?: true;
+  readonly isRouter: boolean;
+  /** Its model was unloaded after a time without requests. The next one loads it again. */
+  readonly isSleeping?: true;
+  readonly version?: string;
+}
+
+/** The most characters of a template that are kept. */
+const maxTemplate = 256 * 1024;
+
+export function parseProps(value: unknown): Props {
+  const props = isRecord(value) ? value : {};
+  const settings = isRecord(props['default_generation_settings']) ? props['default_generation_settings'] : {};
+  const caps = isRecord(props['chat_template_caps']) ? props['chat_template_caps'] : {};
+  const modalities = isRecord(props['modalities']) ? props['modalities'] : {};
+  const { chat_template: text, build_info: version } = props;
+  const template = typeof text === 'string' && text.length <= maxTemplate ? text : undefined;
+  const { total_slots: slots } = props;
+  const window = settings['n_ctx'];
+  const thinks = template !== undefined && /<think(?:ing)?>|reasoning_content/i.test(template);
+  return withoutUndefined<Props>({
+    window: typeof window === 'number' && window > 0 ? window : undefined,
+    slots: typeof slots === 'number' && slots > 0 ? slots : undefined,
+    template,
+    capabilities: [
+      'completion',
+      ...(caps['supports_tools'] === true ? ['tools'] : []),
+      ...(modalities['vision'] === true ? ['vision'] : []),
+      ...(thinks ? ['thinking'] : []),
+    ],
+    // The server splits what it knows as thinking; the rest begins as the template ends.
+    opensThinking: !thinks && template !== undefined && endsInOpenThinking(template),
+    leavesCalls: props['parses_tool_calls'] === false || undefined,
+    isRouter: props['role'] === 'router',
+    isSleeping: props['is_sleeping'] === true || undefined,
+    version: typeof version === 'string' ? version.slice(0, 64) : undefined,
+  });
 }

@@ -2,7 +2,6 @@ import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import type { Product } from '../../../protocol/messages/status.ts';
 import type { Look, Transport } from '../http/transport.ts';
 import type { ServerFacts } from '../runner.ts';
-import { isLmStudio } from './lmStudio.ts';
 
 /** The most bytes of a list that are read to recognise a server. */
 const maxList = 4 * 1024 * 1024;
@@ -29,6 +28,11 @@ export function isLlamaServer({ header }: Look): boolean {
   return /^llama\.cpp/i.test(header('server') ?? '');
 }
 
+/** Whether an answer to a path that LM Studio does not know is its own. */
+export function isLmStudio({ header, text }: Look): boolean {
+  return /express/i.test(header('x-powered-by') ?? '') || /Unexpected endpoint or method/.test(text);
+}
+
 const router: ServerFacts = {
   ...facts['llama.cpp'],
   can: [...facts['llama.cpp'].can, 'load', 'unload', 'pull', 'delete'],
@@ -53,7 +57,7 @@ export const otherServer: ServerFacts = facts.other;
 /** What speaks OpenAI's API. */
 export interface ServerMatch {
   readonly facts: ServerFacts;
-  /** False if it wants a key before it says what it can do. */
+  /** False if it is asked again before the next request, since it says more then: it wants a key first. */
   readonly isComplete: boolean;
   /** False if it only wants a key for its list, as other services may. */
   readonly isCertain: boolean;

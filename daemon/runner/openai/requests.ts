@@ -1,5 +1,4 @@
-import { isRecord } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, withoutUndefined } from '../../../protocol/base/json.ts';
 import type { Message, Tool, ToolCall } from '../../../protocol/messages/chat.ts';
 import { toolBody } from '../ollama/requests.ts';
 import type { ChatRequest, FillRequest } from '../runner.ts';

@@ -1,22 +1,12 @@
 import { orAborted } from '../../../protocol/base/abort.ts';
 import { RunnerError } from '../../base/errors.ts';
 import { detailsOf } from '../http/answerFailure.ts';
-import type { Transport } from '../http/transport.ts';
-import type { Runner, WorkStep } from '../runner.ts';
+import type { LoadOptions, ShownModel, WorkStep } from '../runner.ts';
 import { failedToLoad } from './errorTexts.ts';
-import { isLoaded, type ModelEntry } from './modelList.ts';
-import type { Downloaded, RouterEvent, RouterEvents } from './routerEvents.ts';
-
-/** What only the router of llama.cpp does: a `llama-server` that was started without a model. */
-export type RouterOperations = Required<Pick<Runner, 'load' | 'unload' | 'remove' | 'pull' | 'ready'>>;
-
-interface RouterDependencies {
-  readonly transport: Transport;
-  readonly events: RouterEvents;
-  /** The entry of a model, also under its aliases; undefined if the router does not have it. */
-  readonly find: (model: string, signal: AbortSignal) => Promise<ModelEntry | undefined>;
-  readonly require: (model: string, signal: AbortSignal) => Promise<ModelEntry>;
-}
+import { LlamaRunner } from './llamaRunner.ts';
+import { type Entries, isLoaded, type ModelEntry, parseEntries } from './modelList.ts';
+import { shownModel } from './openaiRunner.ts';
+import { type DownloadBytes, type RouterEvent, RouterEvents } from './routerEvents.ts';
 
 /** The list is looked at after each event, and at least so often, in ms. */
 const lookEvery = 500;
@@ -27,132 +17,153 @@ const cancelWithin = 2_000;
 /** A client is notified each time that a load has come so much further. */
 const percentStep = 5;
 
-/** The router answers before the work is done, so each operation waits for what the list says. */
-export function createRouter({ transport, events, find, require }: RouterDependencies): RouterOperations {
-  const post = (path: string, model: string, signal: AbortSignal, word?: RegExp) =>
-    transport
-      .json({ method: 'POST', path, body: { model }, model, wait: 'work', signal })
-      .then(() => true)
-      .catch((error) => {
-        if (error instanceof RunnerError && word?.test(error.message)) return false;
-        throw error;
-      });
+/**
+ * The router of llama.cpp: a `llama-server` that was started without a model. It answers before the work is done, so
+ * each operation waits for what the list says.
+ */
+export class LlamaRouter extends LlamaRunner {
+  readonly #events = new RouterEvents(this.transport);
 
-  /** Begins something, and looks at the model after each event about it until it is over. */
-  const follow = async (name: string, { begin, isOver, onEvent }: Followed, signal: AbortSignal) => {
+  async load(model: string, { onProgress }: LoadOptions, signal: AbortSignal): Promise<void> {
+    const entry = await this.find(model, signal);
+    if (!isLoaded(entry)) await this.#load(entry, onProgress, signal);
+  }
+
+  async ready(model: string, onWait: () => void, signal: AbortSignal): Promise<void> {
+    const entry = await this.tryFind(model, signal);
+    if (!entry || isLoaded(entry)) return;
+    onWait();
+    await this.#load(entry, undefined, signal);
+  }
+
+  async unload(model: string, signal: AbortSignal): Promise<void> {
+    const { name } = await this.find(model, signal);
+    const late = AbortSignal.timeout(unloadWithin);
+    let runs = true;
+    const begin = async () => {
+      runs = await this.#order('/models/unload', name, signal, /not running/);
+    };
+    const isOver = (entry?: ModelEntry) =>
+      !runs || late.aborted || !entry || !(entry.state === 'loading' || isLoaded(entry));
+    await this.#follow(name, { begin, isOver }, signal);
+  }
+
+  async remove(model: string, signal: AbortSignal): Promise<void> {
+    const { name, isRemovable } = await this.find(model, signal);
+    if (isRemovable === false) throw notRemovable(name).with(detailsOf(this.transport.subject(name)));
+    const path = `/models?model=${encodeURIComponent(name)}`;
+    await this.transport.json({ method: 'DELETE', path, model: name, wait: 'work', signal });
+  }
+
+  /** Follows a download until the list has the model. If it ends without, there is no such repository. */
+  async *pull(model: string, signal: AbortSignal): AsyncGenerator<readonly WorkStep[]> {
     const pulse = createPulse();
-    const end = events.follow(name, (event) => {
-      onEvent?.(event);
+    let files: ReadonlyMap<string, DownloadBytes> = new Map();
+    let hasFailed = false;
+    const end = this.#events.follow(model, (said) => {
+      files = said.files ?? files;
+      hasFailed ||= said.event === 'download_failed';
       pulse.beat();
     });
+    let isOurs = true;
     try {
-      await begin();
-      while (!isOver(await find(name, signal))) await pulse.next(signal);
+      yield [{ status: 'pulling manifest' }];
+      isOurs = await this.#order('/models', model, signal, /already exists/);
+      for (;;) {
+        const entry = await this.tryFind(model, signal);
+        if (hasFailed || !entry)
+          throw failedDownload(model, hasFailed).with(detailsOf(this.transport.subject(model)));
+        if (entry.state !== 'downloading') break;
+        yield [...files].map(([url, file]) => stepOf(url, file));
+        await pulse.next(signal);
+      }
+      isOurs = false;
+      yield [{ status: 'success' }];
     } finally {
       end();
+      // A router goes on with a download that nobody waits for. What another client began is not ended.
+      if (isOurs && signal.aborted)
+        await this.#order('/models/unload', model, AbortSignal.timeout(cancelWithin)).catch(() => undefined);
     }
-  };
+  }
 
-  const load = ({ name }: ModelEntry, onProgress: (() => void) | undefined, signal: AbortSignal) => {
+  /** How far the models have come that it loads. What an unloaded one can do is known in part. */
+  protected override async entries(signal: AbortSignal): Promise<Entries> {
+    const { models, leftOut } = parseEntries(await this.get('/v1/models', signal));
+    const isLoading = ({ state }: ModelEntry) => state === 'loading';
+    const states = this.#events.loadingStates(models.filter(isLoading).map(({ name }) => name));
+    const routed = models.map((entry) => {
+      const { capabilities, ...rest } = entry;
+      if (isLoaded(entry)) return rest;
+      const loading = isLoading(entry) ? { loading: states.get(entry.name) ?? {} } : {};
+      return { ...entry, capabilities: capabilities ?? ['completion'], ...loading };
+    });
+    return { models: routed, leftOut };
+  }
+
+  protected override async describe(
+    entry: ModelEntry,
+    model: string,
+    signal: AbortSignal,
+  ): Promise<ShownModel> {
+    return isLoaded(entry) ? super.describe(entry, model, signal) : { ...shownModel(entry), isPartial: true };
+  }
+
+  #load({ name }: ModelEntry, onProgress: (() => void) | undefined, signal: AbortSignal): Promise<void> {
     let shown = 0;
     const begin = async () => {
-      await post('/models/load', name, signal, /already running/);
+      await this.#order('/models/load', name, signal, /already running/);
       onProgress?.();
     };
     const isOver = (entry: ModelEntry | undefined) => {
       if (entry?.state === 'loading') return false;
       if (entry && isLoaded(entry)) return true;
-      throw failedToLoad(`llama.cpp ended while it loaded ${name}`).with(detailsOf(transport.subject(name)));
+      const subject = this.transport.subject(name);
+      throw failedToLoad(`llama.cpp ended while it loaded ${name}`).with(detailsOf(subject));
     };
     const onEvent = ({ percent = 0 }: RouterEvent) => {
       if (percent < shown + percentStep) return;
       shown = percent;
       onProgress?.();
     };
-    return follow(name, { begin, isOver, onEvent }, signal);
-  };
+    return this.#follow(name, { begin, isOver, onEvent }, signal);
+  }
 
-  return {
-    async load(model, { onProgress }, signal) {
-      const entry = await require(model, signal);
-      if (!isLoaded(entry)) await load(entry, onProgress, signal);
-    },
-    async ready(model, onWait, signal) {
-      const entry = await find(model, signal);
-      if (!entry || isLoaded(entry)) return;
-      onWait();
-      await load(entry, undefined, signal);
-    },
-    async unload(model, signal) {
-      const { name } = await require(model, signal);
-      const late = AbortSignal.timeout(unloadWithin);
-      let runs = true;
-      const begin = async () => {
-        runs = await post('/models/unload', name, signal, /not running/);
-      };
-      const isOver = (entry?: ModelEntry) =>
-        !runs || late.aborted || !entry || !(entry.state === 'loading' || isLoaded(entry));
-      await follow(name, { begin, isOver }, signal);
-    },
-    async remove(model, signal) {
-      const { name, isRemovable } = await require(model, signal);
-      if (isRemovable === false) throw notRemovable(name).with(detailsOf(transport.subject(name)));
-      const path = `/models?model=${encodeURIComponent(name)}`;
-      await transport.json({ method: 'DELETE', path, model: name, wait: 'work', signal });
-    },
-    pull: (model, signal) => download({ transport, events, find }, { model, signal, post }),
-  };
+  /** False if the router answers with the word that says that nothing is to be done. */
+  async #order(path: string, model: string, signal: AbortSignal, word?: RegExp): Promise<boolean> {
+    try {
+      await this.transport.json({ method: 'POST', path, body: { model }, model, wait: 'work', signal });
+      return true;
+    } catch (error) {
+      if (error instanceof RunnerError && word?.test(error.message)) return false;
+      throw error;
+    }
+  }
+
+  /** Begins something, and looks at the model after each event about it until it is over. */
+  async #follow(name: string, { begin, isOver, onEvent }: RouterWork, signal: AbortSignal): Promise<void> {
+    const pulse = createPulse();
+    const end = this.#events.follow(name, (event) => {
+      onEvent?.(event);
+      pulse.beat();
+    });
+    try {
+      await begin();
+      while (!isOver(await this.tryFind(name, signal))) await pulse.next(signal);
+    } finally {
+      end();
+    }
+  }
 }
 
 /** Work that goes on in the router after its request was answered. */
-interface Followed {
+interface RouterWork {
   readonly begin: () => Promise<void>;
   readonly isOver: (entry: ModelEntry | undefined) => boolean;
   readonly onEvent?: (event: RouterEvent) => void;
 }
 
-interface Download {
-  readonly model: string;
-  readonly signal: AbortSignal;
-  readonly post: (path: string, model: string, signal: AbortSignal, word?: RegExp) => Promise<boolean>;
-}
-
-/** Follows a download until the list has the model. If it ends without, there is no such repository. */
-async function* download(
-  { transport, events, find }: Omit<RouterDependencies, 'require'>,
-  { model, signal, post }: Download,
-): AsyncGenerator<readonly WorkStep[]> {
-  const pulse = createPulse();
-  let files: ReadonlyMap<string, Downloaded> = new Map();
-  let hasFailed = false;
-  const end = events.follow(model, (said) => {
-    files = said.files ?? files;
-    hasFailed ||= said.event === 'download_failed';
-    pulse.beat();
-  });
-  let isOurs = true;
-  try {
-    yield [{ status: 'pulling manifest' }];
-    isOurs = await post('/models', model, signal, /already exists/);
-    for (;;) {
-      const entry = await find(model, signal);
-      if (hasFailed || !entry)
-        throw failedDownload(model, hasFailed).with(detailsOf(transport.subject(model)));
-      if (entry.state !== 'downloading') break;
-      yield [...files].map(([url, file]) => stepOf(url, file));
-      await pulse.next(signal);
-    }
-    isOurs = false;
-    yield [{ status: 'success' }];
-  } finally {
-    end();
-    // A router goes on with a download that nobody waits for. What another client began is not ended.
-    if (isOurs && signal.aborted)
-      await post('/models/unload', model, AbortSignal.timeout(cancelWithin)).catch(() => undefined);
-  }
-}
-
-function stepOf(url: string, { done, total }: Downloaded): WorkStep {
+function stepOf(url: string, { done, total }: DownloadBytes): WorkStep {
   const file = url.split('/').at(-1) ?? url;
   return { status: `pulling ${file}`, digest: file, completed: done, total };
 }

@@ -1,8 +1,8 @@
 import { type LinkedSignal, linkedSignal } from '../../../protocol/base/abort.ts';
 import { isRecord, tryJson } from '../../../protocol/base/json.ts';
 import type { LoadingState } from '../../../protocol/messages/models.ts';
+import { readEvents, type ServerSentEvent } from '../http/textStreams.ts';
 import type { Transport } from '../http/transport.ts';
-import { readEvents, type ServerSentEvent } from './eventStream.ts';
 
 /** What the router of llama.cpp reports about one of its models. */
 export interface RouterEvent {
@@ -13,11 +13,11 @@ export interface RouterEvent {
   /** Of the load, from 0 to 100. */
   readonly percent?: number;
   /** Of a download, by the address of the file. */
-  readonly files?: ReadonlyMap<string, Downloaded>;
+  readonly files?: ReadonlyMap<string, DownloadBytes>;
 }
 
 /** In bytes. */
-export interface Downloaded {
+export interface DownloadBytes {
   readonly done: number;
   readonly total: number;
 }
@@ -44,8 +44,8 @@ function percentOf({ stages, current, value }: Readonly<Record<string, unknown>>
   return { percent: Math.round(((Math.max(0, all.indexOf(current)) + value) / all.length) * 100) };
 }
 
-function filesOf(progress: Readonly<Record<string, unknown>>): ReadonlyMap<string, Downloaded> {
-  const files = new Map<string, Downloaded>();
+function filesOf(progress: Readonly<Record<string, unknown>>): ReadonlyMap<string, DownloadBytes> {
+  const files = new Map<string, DownloadBytes>();
   for (const [url, file] of Object.entries(progress)) {
     const { done, total } = isRecord(file) ? file : {};
     if (typeof done === 'number' && typeof total === 'number') files.set(url, { done, total });
@@ -59,14 +59,11 @@ function filesOf(progress: Readonly<Record<string, unknown>>): ReadonlyMap<strin
  * old servers have none.
  */
 export class RouterEvents {
-  readonly #transport: Transport;
   #reading: LinkedSignal | undefined;
   readonly #followers = new Map<(event: RouterEvent) => void, string>();
   readonly #loading = new Map<string, LoadingState>();
 
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
+  constructor(private readonly transport: Transport) {}
 
   /** Calls `follower` with the events of one model, until the function that is returned is called. */
   follow(model: string, follower: (event: RouterEvent) => void): () => void {
@@ -89,7 +86,7 @@ export class RouterEvents {
 
   #begin(): void {
     if (this.#reading) return;
-    const reading = linkedSignal(this.#transport.closing);
+    const reading = linkedSignal(this.transport.closing);
     this.#reading = reading;
     void this.#read(reading.signal)
       // Without events, what is waited for is seen in the list.
@@ -102,7 +99,7 @@ export class RouterEvents {
 
   async #read(signal: AbortSignal): Promise<void> {
     const request = { method: 'GET', path: '/models/sse', wait: 'firstByte', signal } as const;
-    for await (const events of this.#transport.stream(request, readEvents))
+    for await (const events of this.transport.stream(request, readEvents))
       for (const event of events) {
         const said = tryRouterEvent(event);
         if (said) this.#note(said);

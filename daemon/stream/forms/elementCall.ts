@@ -13,9 +13,8 @@ import {
   takeLiteral,
   takeWord,
 } from '../source.ts';
-import type { FormContext, FoundMark, WrittenCall } from './call.ts';
+import { type FormContext, type FoundMark, readTitle, titleOf, type WrittenCall } from './call.ts';
 import { readElementValue, readTag } from './elementValue.ts';
-import { readTitle, titleOf } from './title.ts';
 import { jsonStyle, readObject } from './values.ts';
 import { readVerbatim, sectionClose, sectionOpen, type VerbatimEnd } from './verbatim.ts';
 
@@ -42,7 +41,7 @@ export function* readElementCall(
   return yield* readParameters(source, context, { name: title.name, form });
 }
 
-interface Called {
+interface ElementHead {
   readonly name: string;
   readonly form: ElementForm;
   /** The mark of the first parameter, if it was already read. */
@@ -50,7 +49,7 @@ interface Called {
 }
 
 /** `<function=name>{…}</function>` */
-function* readBody(source: Source, context: FormContext, { name, form }: Called): Reading<WrittenCall> {
+function* readBody(source: Source, context: FormContext, { name, form }: ElementHead): Reading<WrittenCall> {
   const given = yield* readObject(source, jsonStyle);
   source.settle();
   yield* readCallClose(source, context, form);
@@ -73,7 +72,11 @@ function* readCallClose(source: Source, context: FormContext, form: ElementForm)
  * Reads parameters until the call ends: at its close tag, at a mark that occurs only after a call, or at the end of the
  * reply.
  */
-export function* readParameters(source: Source, context: FormContext, called: Called): Reading<WrittenCall> {
+export function* readParameters(
+  source: Source,
+  context: FormContext,
+  called: ElementHead,
+): Reading<WrittenCall> {
   const { name, form } = called;
   const given: ParameterValues = { values: new Map(), words: new Set() };
   let mark = called.first;
@@ -124,7 +127,7 @@ function mayEndCall({ token }: FoundMark): boolean {
 interface Parameter {
   readonly mark: FoundMark;
   readonly given: ParameterValues;
-  readonly called: Called;
+  readonly called: ElementHead;
 }
 
 function* readParameter(

@@ -1,6 +1,5 @@
-import { less } from '../characters.ts';
+import { LongText, less } from '../characters.ts';
 import { tagPrefix } from '../families.ts';
-import { LongText } from '../longText.ts';
 import { CallRefusal, over, type Reading, type Source } from '../source.ts';
 
 const maxTagLength = 256;

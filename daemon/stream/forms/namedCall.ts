@@ -1,13 +1,31 @@
 import { readMark } from '../callMarks.ts';
-import { isBlank, less, openBrace, openBracket, tick } from '../characters.ts';
+import {
+  closeBracket,
+  closeParenthesis,
+  comma,
+  isBlank,
+  less,
+  openBrace,
+  openBracket,
+  openParenthesis,
+  tick,
+} from '../characters.ts';
 import { isRecord } from '../requestTools.ts';
 import { CallRefusal, over, type Reading, type Source, skipBlanks, takeBlanks, takeWord } from '../source.ts';
 import type { FormContext, FoundMark, WrittenCall } from './call.ts';
 import { readElementCall, readParameters } from './elementCall.ts';
-import { readPythonCall } from './pythonCall.ts';
-import { colonStyle, jsonStyle, readObject } from './values.ts';
+import {
+  afterItem,
+  colonStyle,
+  expect,
+  jsonStyle,
+  pythonStyle,
+  readKey,
+  readObject,
+  readValue,
+} from './values.ts';
 
-const openParenthesis = 40;
+const equals = 61;
 const firstOfJson = 106;
 const maxNameLength = 256;
 
@@ -176,4 +194,56 @@ function* readColonCall(source: Source, context: FormContext, name: string): Rea
   const given = yield* readObject(source, colonStyle);
   source.settle();
   return { name, arguments: given };
+}
+
+/** Reads the rest of `name(city="Köln", days=2)`, from its parenthesis on. */
+function* readPythonCall(source: Source, context: FormContext, name: string): Reading<WrittenCall> {
+  // The runner's own tools are written as methods.
+  const bare = context.tools.find(name) === undefined ? name.replace(/\.call$/, '') : name;
+  if (context.tools.find(bare) === undefined) throw new CallRefusal('unknown');
+  context.begun = true;
+  source.at++;
+  const given = new Map<string, unknown>();
+  for (let code = yield* skipBlanks(source); code !== closeParenthesis; ) {
+    const key = yield* readKey(source, pythonStyle);
+    yield* expect(source, equals);
+    if (given.has(key)) throw new CallRefusal('malformed');
+    given.set(key, yield* readValue(source, pythonStyle));
+    code = yield* afterItem(source, closeParenthesis);
+  }
+  source.at++;
+  return {
+    name: bare,
+    arguments: Object.fromEntries(given),
+    ...(given.size === 0 ? { isArgumentFree: true } : {}),
+  };
+}
+
+/** Reads a list of such calls after its bracket. `begun` was already read. */
+export function* readPythonList(source: Source, context: FormContext, begun: string): Reading<WrittenCall[]> {
+  const calls: WrittenCall[] = [];
+  let name = begun;
+  for (;;) {
+    name += yield* takeWord(source, endsPythonName, maxNameLength);
+    if (source.code !== openParenthesis) throw new CallRefusal(calls.length > 0 ? 'malformed' : 'mention');
+    source.countPart();
+    calls.push(yield* readPythonCall(source, context, name));
+    let code = yield* skipBlanks(source);
+    if (code === comma) {
+      source.at++;
+      code = yield* skipBlanks(source);
+    }
+    if (code === closeBracket) break;
+    // The model forgot the bracket, but each of its calls is whole.
+    if (context.isMarked && (code === over || code === less)) return calls;
+    if (code === over) throw new CallRefusal('cut');
+    name = '';
+  }
+  source.at++;
+  return calls;
+}
+
+/** Whether a character cannot be part of a name in such a list. */
+function endsPythonName(code: number): boolean {
+  return code <= 32 || code === openParenthesis || code === comma || code === closeBracket || code === 60;
 }

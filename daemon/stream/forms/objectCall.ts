@@ -3,6 +3,8 @@ import {
   backslash,
   closeBrace,
   closeBracket,
+  colon,
+  comma,
   doubleQuote,
   isBlank,
   less,
@@ -28,8 +30,6 @@ import {
 } from './values.ts';
 
 const bareKeyStyle: ValueStyle = { bareKeys: true };
-const comma = 44;
-const colon = 58;
 /** A longer string is neither a key of a call nor a tool's name. */
 const maxNameLength = 256;
 /** What may follow a list of calls. */

@@ -3,14 +3,18 @@ import {
   backslash,
   closeBrace,
   closeBracket,
+  closeParenthesis,
+  colon,
+  comma,
   doubleQuote,
   isBlank,
+  LongText,
   less,
   openBrace,
   openBracket,
+  openParenthesis,
   singleQuote,
 } from '../characters.ts';
-import { LongText } from '../longText.ts';
 import {
   CallRefusal,
   over,
@@ -23,7 +27,6 @@ import {
   takeWord,
 } from '../source.ts';
 
-/** How a form writes its values. */
 export interface ValueStyle {
   /** Tuples, triple quotes and escapes as in Python. */
   readonly python?: true;
@@ -39,10 +42,6 @@ export const pythonStyle: ValueStyle = { python: true };
 export const colonStyle: ValueStyle = { bareKeys: true, bareWords: true };
 
 const maxDepth = 64;
-const colon = 58;
-const comma = 44;
-const openParenthesis = 40;
-const closeParenthesis = 41;
 /** No name, number or word is longer, except the words of a style without quotes. */
 const maxWordLength = 256;
 const maxBareWordLength = 65_536;

@@ -1,10 +1,8 @@
 import { isCutClose, readMark } from '../callMarks.ts';
-import { greater, isBlank, less, openBrace, openBracket } from '../characters.ts';
+import { greater, isBlank, LongText, less, openBrace, openBracket } from '../characters.ts';
 import type { ElementForm } from '../family.ts';
-import { LongText } from '../longText.ts';
 import { CallRefusal, over, peek, type Reading, type Source, takeBlanks, takeLiteral } from '../source.ts';
-import type { FormContext, FoundMark } from './call.ts';
-import { readTagRest, titleOf } from './title.ts';
+import { type FormContext, type FoundMark, readTagRest, titleOf } from './call.ts';
 
 interface VerbatimForm {
   readonly form: ElementForm;
@@ -83,7 +81,6 @@ interface Candidate {
 }
 
 class Value {
-  readonly #source: Source;
   readonly #text = new LongText();
   /** The calls and wrappers that are open inside of the value. */
   #nested = 0;
@@ -101,9 +98,7 @@ class Value {
   #isAmbiguous = false;
   isBlank = true;
 
-  constructor(source: Source) {
-    this.#source = source;
-  }
+  constructor(private readonly source: Source) {}
 
   add(text: string): void {
     this.#text.add(text);
@@ -143,7 +138,7 @@ class Value {
   }
 
   *#takeClose(mark: FoundMark, context: FormContext, form: ElementForm): Reading<VerbatimEnd | undefined> {
-    const source = this.#source;
+    const source = this.source;
     const { length } = this.#text;
     const endAt = source.offset;
     const blanks = yield* takeBlanks(source);
@@ -163,7 +158,7 @@ class Value {
   /** The next parameter ends a value without a close tag, if this tool can have that parameter. */
   *#takeNext(mark: FoundMark, { form, isNext }: VerbatimForm): Reading<VerbatimEnd | undefined> {
     const { length } = this.#text;
-    const { text, title } = yield* readTagRest(this.#source, form);
+    const { text, title } = yield* readTagRest(this.source, form);
     const name = titleOf(title?.raw ?? '')?.name;
     if (title !== undefined && name !== undefined && isNext(name)) {
       // The words between the value's close tag and the next parameter would become a part of the value.
@@ -179,8 +174,8 @@ class Value {
     const { token } = mark;
     const read =
       token.kind === 'call'
-        ? yield* readName(this.#source, token.form)
-        : yield* readBeginning(this.#source, context);
+        ? yield* readName(this.source, token.form)
+        : yield* readBeginning(this.source, context);
     const isCall =
       read.name !== undefined && (read.name === '' || context.tools.find(read.name) !== undefined);
     if (isCall && (this.#early !== undefined || this.#late !== undefined)) return this.atTheEnd();
@@ -197,11 +192,11 @@ class Value {
     const { length } = this.#text;
     const isClosing = this.#isClosing;
     this.add(mark.text);
-    const endAt = this.#source.offset;
+    const endAt = this.source.offset;
     if (this.#late !== undefined && !isClosing) this.#isAmbiguous = true;
     this.#late = { length: this.#late?.length ?? length, endAt };
     this.#isClosing = true;
-    this.#source.doubt();
+    this.source.doubt();
   }
 
   /** The only place where the value may have ended. With two places it is ambiguous. */
@@ -229,20 +224,20 @@ function mayFollow(mark: FoundMark, form: ElementForm): boolean {
   return token.kind === 'close' || token.kind === 'open' || token.kind === 'call' || token.kind === 'end';
 }
 
-interface Beginning {
+interface CallHead {
   /** Perhaps a tool's name; empty if an object begins. */
   readonly name?: string;
   readonly text: string;
 }
 
-function* readName(source: Source, form: ElementForm): Reading<Beginning> {
+function* readName(source: Source, form: ElementForm): Reading<CallHead> {
   const { text, title } = yield* readTagRest(source, form);
   const name = titleOf(title?.raw ?? '')?.name;
   return { text, ...(name === undefined ? {} : { name }) };
 }
 
 /** Reads what follows the open tag of a wrapper. */
-function* readBeginning(source: Source, { tools }: FormContext): Reading<Beginning> {
+function* readBeginning(source: Source, { tools }: FormContext): Reading<CallHead> {
   const blanks = yield* takeBlanks(source);
   const code = yield* peek(source);
   if (code === openBrace || code === openBracket || code === less) return { name: '', text: blanks };

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type { ToolCapabilities } from '../../../protocol/messages/tools.ts';
 import type { FindPrivacy } from '../../base/filePrivacy.ts';
 import type { CallContext, PreparedCall } from '../../chat/daemonTools.ts';
@@ -10,9 +10,8 @@ import { builtinInstructions, builtinTools } from './builtinTools.ts';
 import { CheckRunner, type ChecksContext } from './checks.ts';
 import { createCheckTool } from './checkTool.ts';
 import { EditHistory } from './editHistory.ts';
-import { FileChanges } from './fileChanges.ts';
+import { FileChanges, type FileTools, prepareRead } from './fileCalls.ts';
 import { withProblems } from './fileProblem.ts';
-import { type FileTools, prepareRead } from './fileReads.ts';
 import { FileStore, type OpenTexts } from './fileStore.ts';
 import { adviceOnTool } from './forgivenCall.ts';
 import { ReadRecord } from './readLines.ts';
@@ -53,7 +52,7 @@ export function createBuiltinServer(options: BuiltinServerOptions): ToolServer {
   const workspace = new Workspace({ ...options, folders: entry.folders, homes });
   const store = new FileStore(options);
   const edits =
-    sessionsFolder === undefined ? undefined : new EditHistory({ sessionsFolder, workspace, store });
+    sessionsFolder === undefined ? undefined : new EditHistory(sessionsFolder, { workspace, store });
   const rules = createRulesFiles({ ...options, workspace });
   const tools: FileTools = { workspace, store, rules, edits, known: new ReadRecord() };
   const changes = new FileChanges(tools);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cutText } from '../../../protocol/base/text.ts';
-import { pathWord } from '../../config/settingSchemas.ts';
+import { pathWord } from '../../config/valueSchemas.ts';
 import { fingerprintOf, type ServerTool } from '../toolList.ts';
 import type { Check, CheckRunner } from './checks.ts';
 import { FileProblemError, withProblems } from './fileProblem.ts';

@@ -1,20 +1,23 @@
+import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { orAborted } from '../../../protocol/base/abort.ts';
-import { folderKey } from '../../../protocol/base/platform/folder.ts';
+import { isRecord, tryJson } from '../../../protocol/base/json.ts';
+import { SerialQueue } from '../../../protocol/base/keyedWork.ts';
+import { folderKey } from '../../../protocol/base/platform/folders.ts';
 import type { ProcessGroups } from '../../../protocol/base/platform/processGroups.ts';
-import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import { withoutMiddle } from '../../../protocol/base/text.ts';
 import type { Checks, ListedCheck, SuggestedCheck } from '../../../protocol/messages/tools.ts';
 import { InvalidParamsError } from '../../base/errors.ts';
+import { readRegularFile } from '../../base/regularFile.ts';
 import type { CallOutcome, PreparedCall } from '../../chat/daemonTools.ts';
-import { pathWord } from '../../config/settingSchemas.ts';
+import { pathWord } from '../../config/valueSchemas.ts';
 import type { KeptApprovals } from '../approvals.ts';
 import { inheritedEnv } from '../serverTransport.ts';
 import { fingerprintOf } from '../toolList.ts';
 import { type CheckRun, runCheck } from './checkRun.ts';
 import { FileProblemError } from './fileProblem.ts';
-import { suggestedChecks } from './suggestedChecks.ts';
 import type { Workspace, WorkspacePlace } from './workspace.ts';
 
 /** A command that the user lets models run in a folder of the project, which is named without links. */
@@ -186,4 +189,53 @@ function outcomeOf({ ended, exitCode, isFailed = false, output, ms }: CheckRun, 
     // How long it and its parts took differs each time.
     compared: `${ended}\n${output.text.replace(/\d+(?:[.,:]\d+)*/g, '0')}`,
   };
+}
+
+/** Larger files suggest nothing. */
+const maxFile = 1024 * 1024;
+
+/** Names of scripts and targets that check something, and change nothing as a rule. */
+const usualNames = ['test', 'lint', 'check', 'typecheck'];
+
+type Suggestion = readonly [file: string, isMeant: (text: string) => boolean, name: string, command: string];
+
+/** What files of projects suggest, in their order: of checks with the same name, the first counts. */
+function suggestions(): readonly Suggestion[] {
+  return [
+    ...usualNames.map((name): Suggestion => ['package.json', hasScript(name), name, `npm run ${name}`]),
+    ...usualNames.map((name): Suggestion => ['Makefile', has(`^${name}\\s*:(?!=)`), name, `make ${name}`]),
+    ['pyproject.toml', has('^\\[tool\\.pytest\\b'), 'test', 'pytest {path}'],
+    ['pyproject.toml', has('^\\[tool\\.ruff\\b'), 'lint', 'ruff check {path}'],
+    ['Cargo.toml', () => true, 'test', 'cargo test'],
+    ['Cargo.toml', () => true, 'check', 'cargo check'],
+    ['go.mod', () => true, 'test', 'go test ./...'],
+    ['go.mod', () => true, 'vet', 'go vet ./...'],
+  ];
+}
+
+function has(pattern: string): Suggestion[1] {
+  return (text) => new RegExp(pattern, 'm').test(text);
+}
+
+function hasScript(name: string): Suggestion[1] {
+  return (text) => {
+    const manifest = tryJson(text);
+    const scripts = isRecord(manifest) ? manifest['scripts'] : undefined;
+    const script = isRecord(scripts) && Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+    // npm writes one that only fails.
+    return typeof script === 'string' && !script.includes('no test specified');
+  };
+}
+
+/** What the files of a folder suggest. Nothing of it runs before the user has said so. */
+async function suggestedChecks(folder: string): Promise<readonly SuggestedCheck[]> {
+  const named = new Map<string, SuggestedCheck>();
+  for (const [file, isMeant, name, command] of suggestions()) {
+    const text = await readRegularFile(join(folder, file), maxFile).catch(() => undefined);
+    if (text === undefined || named.has(name) || !isMeant(text)) continue;
+    // Whatever changes in the file may change what runs.
+    const hash = createHash('sha256').update(text).digest('hex');
+    named.set(name, { name, command: command.split(' '), folder, file, hash });
+  }
+  return [...named.values()];
 }

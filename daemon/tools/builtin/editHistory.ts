@@ -1,21 +1,15 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { SerialQueue } from '../../../protocol/base/keyedWork.ts';
 import { replaceFile, writePrivateFile } from '../../../protocol/base/platform/privateFile.ts';
-import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
 import type { EditsResult, RestoredEdits } from '../../../protocol/messages/tools.ts';
 import { tryReadKept } from '../../base/regularFile.ts';
 import type { CallContext } from '../../chat/daemonTools.ts';
-import { createFileDiff } from './fileDiff.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { decodeText, encodeText, type FileStore, type FileText, type NewText } from './fileStore.ts';
+import { createFileDiff } from './textEdits.ts';
 import type { ProjectFile, Workspace } from './workspace.ts';
-
-interface EditHistoryOptions {
-  readonly sessionsFolder: string;
-  readonly workspace: Workspace;
-  readonly store: FileStore;
-}
 
 /** In bytes, for all edits of a conversation; the oldest go first. */
 const maxKept = 64 * 1024 * 1024;
@@ -44,11 +38,13 @@ const endings = { made: '.json', undone: '.undone' } as const;
  * files.
  */
 export class EditHistory {
-  readonly #options: EditHistoryOptions;
+  readonly #sessionsFolder: string;
+  readonly #files: { readonly workspace: Workspace; readonly store: FileStore };
   readonly #writing = new SerialQueue();
 
-  constructor(options: EditHistoryOptions) {
-    this.#options = options;
+  constructor(sessionsFolder: string, files: { readonly workspace: Workspace; readonly store: FileStore }) {
+    this.#sessionsFolder = sessionsFolder;
+    this.#files = files;
   }
 
   /** One after another: edits of several files are made at the same time. */
@@ -80,7 +76,7 @@ export class EditHistory {
   }
 
   #folderOf(session: string): string {
-    return join(this.#options.sessionsFolder, `${session}.edits`);
+    return join(this.#sessionsFolder, `${session}.edits`);
   }
 
   /** None if a later turn has made some. */
@@ -96,7 +92,7 @@ export class EditHistory {
     const found: [path: string, record: EditRecord][] = [];
     for (const name of state === 'made' ? names.reverse() : names) {
       const path = join(folder, name);
-      const record = await tryReadKept(path, { schema: recordSchema, maxBytes: maxRecord });
+      const record = await tryReadKept(path, recordSchema, maxRecord);
       if (!record || record.turn !== (found[0]?.[1] ?? record).turn) break;
       found.push([path, record]);
     }
@@ -109,7 +105,7 @@ export class EditHistory {
     to: keyof typeof endings,
     signal: AbortSignal,
   ): Promise<RestoredEdits> {
-    const { workspace, store } = this.#options;
+    const { workspace, store } = this.#files;
     const restored: string[] = [];
     const left: { name: string; reason: string }[] = [];
     for (const { path, name, ...texts } of filesOf(edits)) {

@@ -1,5 +1,4 @@
-import { isRecord, tryJson } from '../../../protocol/base/json.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { isRecord, tryJson, withoutUndefined } from '../../../protocol/base/json.ts';
 import type { ToolCall } from '../../../protocol/messages/chat.ts';
 import { builtinTool, editTexts, type ToolArgument } from './builtinTools.ts';
 

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { formatBytes } from '../../../protocol/base/bytes.ts';
-import { count, cutText } from '../../../protocol/base/text.ts';
-import { createGlob } from '../../base/globs.ts';
+import { count, cutText, formatBytes } from '../../../protocol/base/text.ts';
+import { createGlob } from '../../base/pathRules.ts';
 import { Omissions } from '../../files/folderFiles.ts';
 import { FileProblemError } from './fileProblem.ts';
 import { fitting, roomForNote } from './readLines.ts';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../../protocol/base/errorText.ts';
+import { messageOf } from '../../../protocol/base/text.ts';
 import type { Notice } from '../../../protocol/messages/chat.ts';
 import { readRegularBytes } from '../../base/regularFile.ts';
 import type { ProjectRules, RulesFile } from '../../chat/projectRules.ts';

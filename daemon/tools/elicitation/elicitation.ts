@@ -1,10 +1,9 @@
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
 import { linkedSignal, orAborted } from '../../../protocol/base/abort.ts';
-import { showControls, showLine } from '../../../protocol/base/controlCharacters.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import { isLoopbackHost } from '../../../protocol/base/loopback.ts';
-import { cutText } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { cutText, showControls, showLine } from '../../../protocol/base/text.ts';
 import type { ElicitField, ElicitResult, ElicitValue } from '../../../protocol/messages/elicit.ts';
 import type { ElicitForCall } from '../../chat/daemonTools.ts';
 import { maxQuestions } from '../mcpClient.ts';

@@ -1,8 +1,7 @@
 import { toUSVString } from 'node:util';
 import * as z from 'zod/mini';
-import { showLine } from '../../../protocol/base/controlCharacters.ts';
-import { cutText } from '../../../protocol/base/text.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { cutText, showLine } from '../../../protocol/base/text.ts';
 import type { ElicitField, ElicitOption, ElicitValue } from '../../../protocol/messages/elicit.ts';
 
 /** A field with what its values must be. */

@@ -2,11 +2,8 @@ import { OAuthError, type OAuthTokens, refreshAuthorization } from '@modelcontex
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import { RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
-import { codeOf, loginFailure } from './loginFailure.ts';
 import type { KeptLogin, LoginStore } from './loginStore.ts';
-import { createOAuthFetch } from './oauthFetch.ts';
-
-export type AccessTokens = ReturnType<typeof createAccessTokens>;
+import { codeOf, createOAuthFetch, loginFailure } from './oauthFetch.ts';
 
 export interface AccessTokensOptions {
   readonly store: LoginStore;
@@ -17,78 +14,91 @@ export interface AccessTokensOptions {
 }
 
 /** Access tokens of the servers that the user has logged in to. They are kept only in memory. */
-export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptions) {
-  const known = new Map<string, AccessToken & { readonly loginId: string | undefined }>();
+export class AccessTokens {
+  readonly #options: AccessTokensOptions;
+  readonly #known = new Map<string, AccessToken & { readonly loginId: string | undefined }>();
   /** Logins that could not be written, by the refresh token that the file still has. */
-  const unkept = new Map<string, KeptLogin>();
+  readonly #unkept = new Map<string, KeptLogin>();
+
+  constructor(options: AccessTokensOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined without a login. @throws {RunnerError} if the token cannot be renewed now. */
+  async tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined> {
+    if (!canHaveToken(entry.url)) return undefined;
+    const login = await this.#currentLogin(entry);
+    // Most servers need no login, and then no lock is taken.
+    return login && (this.#knownOf(entry, login) ?? this.#obtain(entry, undefined, signal));
+  }
+
+  /** A token other than the one that the server has refused; undefined if only a new login helps. */
+  async renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#known.get(keyOf(entry))?.text === refused) this.#known.delete(keyOf(entry));
+    return canHaveToken(entry.url) ? this.#obtain(entry, refused, signal) : undefined;
+  }
+
   /** Undefined if the token is of a login that has ended, or of another one. */
-  const knownOf = (entry: HttpServerEntry, login: KeptLogin) => {
-    const token = known.get(keyOf(entry));
-    return token && token.loginId === login.id && isFresh(token, now()) ? token.text : undefined;
-  };
+  #knownOf(entry: HttpServerEntry, login: KeptLogin): string | undefined {
+    const token = this.#known.get(keyOf(entry));
+    return token?.loginId === login.id ? this.#freshText(token) : undefined;
+  }
+
+  #freshText(token: AccessToken | undefined): string | undefined {
+    return token && this.#options.now() < token.expiresAt - margin ? token.text : undefined;
+  }
+
   /**
    * Another process may have logged out, or in as somebody else, so the file decides. If the entry names another client
    * than the login has, it is not its login.
    */
-  const currentLogin = async (entry: HttpServerEntry) => {
+  async #currentLogin(entry: HttpServerEntry): Promise<KeptLogin | undefined> {
     const { url, clientId } = entry;
-    const login = await store.read(url);
+    const login = await this.#options.store.read(url);
     const isOurs = login?.isClientNamed ? login.client.client_id === clientId : clientId === undefined;
     if (login && isOurs) return login;
-    known.delete(keyOf(entry));
+    this.#known.delete(keyOf(entry));
     return undefined;
-  };
-  const obtain = (entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) =>
-    store.alone(
-      entry.url,
-      async () => {
-        const login = await currentLogin(entry);
-        if (!login) return undefined;
-        const other = knownOf(entry, login);
-        // Another request was refused too, and has already obtained a new token.
-        if (other !== undefined && other !== refused) return other;
-        for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
-        const token = await tokenOf(login);
-        if (!token || token.text === refused) return undefined;
-        hide(token.text);
-        known.set(keyOf(entry), { ...token, loginId: login.id });
-        return token.text;
-      },
-      signal,
-    );
-  const tokenOf = async (login: KeptLogin): Promise<AccessToken | undefined> => {
-    if (login.refreshToken !== undefined) return refresh(login, login.refreshToken);
-    const { accessToken: text, expiresAt = 0 } = login;
-    return text !== undefined && isFresh({ text, expiresAt }, now()) ? { text, expiresAt } : undefined;
-  };
-  /** The old token may be invalid once it was used, so the new one is saved before it is needed. */
-  const keepRefreshToken = async (login: KeptLogin, used: string) => {
-    try {
-      await store.write(login);
-    } catch (error) {
-      unkept.set(used, login);
-      warn(
-        `The renewed login to ${new URL(login.server).origin} could not be saved (${codeOf(error)}). It is valid until Runner ends. Free some space, or log in again later.`,
-      );
-    }
-  };
-  const refresh = async (kept: KeptLogin, used: string) => {
-    const login = unkept.get(used) ?? kept;
-    const { metadata, client, resource, refreshToken = used } = login;
+  }
+
+  #obtain(entry: HttpServerEntry, refused: string | undefined, signal: AbortSignal) {
+    const { store, hide } = this.#options;
+    const work = async () => {
+      const login = await this.#currentLogin(entry);
+      if (!login) return undefined;
+      const other = this.#knownOf(entry, login);
+      // Another request was refused too, and has already obtained a new token.
+      if (other !== undefined && other !== refused) return other;
+      for (const secret of [login.refreshToken, login.client.client_secret]) if (secret) hide(secret);
+      const token = await this.#tokenOf(login);
+      if (!token || token.text === refused) return undefined;
+      hide(token.text);
+      this.#known.set(keyOf(entry), { ...token, loginId: login.id });
+      return token.text;
+    };
+    return store.alone(entry.url, work, signal);
+  }
+
+  async #tokenOf(login: KeptLogin): Promise<AccessToken | undefined> {
+    const { refreshToken, accessToken: text, expiresAt = 0 } = login;
+    if (refreshToken !== undefined) return this.#refresh(login, refreshToken);
+    const token = text === undefined ? undefined : { text, expiresAt };
+    return this.#freshText(token) === undefined ? undefined : token;
+  }
+
+  async #refresh(kept: KeptLogin, used: string): Promise<AccessToken | undefined> {
+    const { store, hide, now } = this.#options;
+    const login = this.#unkept.get(used) ?? kept;
+    const { metadata, client: clientInformation, resource, refreshToken = used } = login;
     try {
       // The request has its own time limit. It goes on if the caller aborts, because the new token must not be lost.
       const fetchFn = createOAuthFetch({ server: login.server, signal: new AbortController().signal });
-      const tokens = await refreshAuthorization(metadata.issuer, {
-        metadata,
-        clientInformation: client,
-        refreshToken,
-        resource,
-        fetchFn,
-      });
+      const request = { metadata, clientInformation, refreshToken, resource, fetchFn };
+      const tokens = await refreshAuthorization(metadata.issuer, request);
       const token = toAccessToken(tokens, now());
       if (tokens.refresh_token) {
         hide(tokens.refresh_token);
-        await keepRefreshToken({ ...login, refreshToken: tokens.refresh_token }, used);
+        await this.#keep({ ...login, refreshToken: tokens.refresh_token }, used);
       }
       return token;
     } catch (error) {
@@ -96,21 +106,20 @@ export function createAccessTokens({ store, hide, warn, now }: AccessTokensOptio
       await store.remove(login.server);
       return undefined;
     }
-  };
-  return {
-    /** Undefined without a login. @throws {RunnerError} if the token cannot be renewed now. */
-    async tokenFor(entry: HttpServerEntry, signal: AbortSignal): Promise<string | undefined> {
-      if (!canHaveToken(entry.url)) return undefined;
-      const login = await currentLogin(entry);
-      // Most servers need no login, and then no lock is taken.
-      return login && (knownOf(entry, login) ?? obtain(entry, undefined, signal));
-    },
-    /** A token other than the one that the server has refused; undefined if only a new login helps. */
-    async renew(entry: HttpServerEntry, refused: string, signal: AbortSignal): Promise<string | undefined> {
-      if (known.get(keyOf(entry))?.text === refused) known.delete(keyOf(entry));
-      return canHaveToken(entry.url) ? obtain(entry, refused, signal) : undefined;
-    },
-  };
+  }
+
+  /** The old token may be invalid once it was used, so the new one is saved before it is needed. */
+  async #keep(login: KeptLogin, used: string): Promise<void> {
+    const { store, warn } = this.#options;
+    try {
+      await store.write(login);
+    } catch (error) {
+      this.#unkept.set(used, login);
+      warn(
+        `The renewed login to ${new URL(login.server).origin} could not be saved (${codeOf(error)}). It is valid until Runner ends. Free some space, or log in again later.`,
+      );
+    }
+  }
 }
 
 function keyOf({ url, clientId }: HttpServerEntry): string {
@@ -153,10 +162,6 @@ export function toAccessToken(tokens: OAuthTokens, now: number): AccessToken {
   const lifetime =
     seconds !== undefined && seconds > 0 ? Math.min(seconds * 1_000, maxLifetime) : maxLifetime;
   return { text, expiresAt: now + lifetime };
-}
-
-function isFresh({ expiresAt }: AccessToken, now: number): boolean {
-  return now < expiresAt - margin;
 }
 
 function isTokenText(text: string): boolean {

@@ -8,7 +8,7 @@ import {
   writePrivateFile,
 } from '../../../protocol/base/platform/privateFile.ts';
 import { RunnerError } from '../../base/errors.ts';
-import { createExclusiveWork } from '../../base/exclusiveWork.ts';
+import { ExclusiveWork } from '../../base/processLocks.ts';
 import { tryReadKept } from '../../base/regularFile.ts';
 
 const keptSchema = z.object({
@@ -52,16 +52,16 @@ const maxTurn = 45_000;
 
 /** Logins, each in a private file. */
 export function createLoginStore(folder: string) {
-  const turns = createExclusiveWork({
+  const turns = new ExclusiveWork(
     folder,
-    longest: maxTurn,
-    busy: () => new RunnerError('timeout', 'Another Runner process is using this login. Try again later.'),
-  });
+    maxTurn,
+    () => new RunnerError('timeout', 'Another Runner process is using this login. Try again later.'),
+  );
   const pathOf = (server: string) => join(folder, `${idOf(server)}.json`);
   return {
     /** Undefined if there is none that can be read. */
     async read(server: string): Promise<KeptLogin | undefined> {
-      const login = await tryReadKept(pathOf(server), { schema: keptSchema, maxBytes });
+      const login = await tryReadKept(pathOf(server), keptSchema, maxBytes);
       return login?.server === server ? login : undefined;
     },
     /**
@@ -80,7 +80,7 @@ export function createLoginStore(folder: string) {
     },
     remove: (server: string): Promise<void> => unlink(pathOf(server)).catch(() => undefined),
     /** Waits for work that has begun. */
-    close: turns.close,
+    close: () => turns.close(),
   };
 }
 

@@ -5,118 +5,122 @@ import type { FinishLoginResult, LoginResult, LogoutResult } from '../../../prot
 import { InvalidParamsError, RunnerError } from '../../base/errors.ts';
 import type { HttpServerEntry } from '../serverEntry.ts';
 import { type AccessTokensOptions, canHaveToken } from './accessTokens.ts';
-import { findAuthority } from './authority.ts';
-import { beginAuthorization } from './authorization.ts';
-import { codeOf, loginFailure } from './loginFailure.ts';
+import { beginAuthorization, findAuthority } from './authorization.ts';
 import type { KeptLogin } from './loginStore.ts';
 import { type LoopbackRedirect, openLoopbackRedirect } from './loopbackRedirect.ts';
-import { createOAuthFetch } from './oauthFetch.ts';
-
-interface LoginsOptions extends Omit<AccessTokensOptions, 'warn'> {
-  /** A login has begun or ended. */
-  readonly onDidChange: () => void;
-}
+import { codeOf, createOAuthFetch, loginFailure } from './oauthFetch.ts';
 
 /** How long a user has to log in, in ms. */
 const timeLimit = 600_000;
 
-interface Pending {
+interface PendingLogin {
   readonly redirect: LoopbackRedirect;
   readonly done: Promise<FinishLoginResult>;
   end(): void;
 }
 
 /** Logging in to tool servers, and out. */
-export function createLogins({ store, hide, now, onDidChange }: LoginsOptions) {
-  const pending = new Map<string, Pending>();
+export class Logins {
+  readonly #options: Omit<AccessTokensOptions, 'warn'>;
+  readonly #onDidChange: () => void;
+  readonly #pending = new Map<string, PendingLogin>();
 
-  const complete = async (redeem: () => Promise<KeptLogin>, issuer: string, signal: AbortSignal) => {
+  /** `onDidChange` is called when a login has begun or ended. */
+  constructor(options: Omit<AccessTokensOptions, 'warn'>, onDidChange: () => void) {
+    this.#options = options;
+    this.#onDidChange = onDidChange;
+  }
+
+  /** Ends an earlier login to the same server. @throws {RunnerError} */
+  async begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult> {
+    if (!canHaveToken(entry.url))
+      throw new RunnerError(
+        'not-supported',
+        'Its address is plain http on another machine, where no token is sent. Enter its https address.',
+      );
+    this.#pending.get(entry.name)?.end();
+    const fetch = createOAuthFetch({ server: entry.url, signal });
+    const authority = await findAuthority(entry, fetch, signal).catch((error) => {
+      throw loginFailure(error, entry.url);
+    });
+    const { issuer } = authority.metadata;
+    const state = randomBytes(32).toString('base64url');
+    const redirect = await openLoopbackRedirect(state);
+    const ended = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      redirect.close();
+      ended.abort();
+      if (this.#pending.get(entry.name)?.redirect === redirect) this.#pending.delete(entry.name);
+    };
+    const timer = setTimeout(end, timeLimit);
+    try {
+      const { url, redeem } = await beginAuthorization(entry, authority, { redirect, state, fetch });
+      const redeemed = async () => redeem(await redirect.answer, this.#options.now(), ended.signal);
+      const done = this.#complete(redeemed, issuer, ended.signal).finally(() => setImmediate(end));
+      // It may fail before anybody waits for it.
+      done.catch(() => undefined);
+      this.#pending.set(entry.name, { redirect, done, end });
+      return { url, redirectUrl: redirect.address };
+    } catch (error) {
+      end();
+      throw loginFailure(error, issuer);
+    }
+  }
+
+  /**
+   * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
+   * {RunnerError}
+   */
+  async finish(
+    name: string,
+    redirectedTo: string | undefined,
+    signal: AbortSignal,
+  ): Promise<FinishLoginResult> {
+    const login = this.#pending.get(name);
+    if (!login) throw new InvalidParamsError('server', 'no login to it was started, or the login has ended');
+    if (redirectedTo !== undefined) login.redirect.takeAddress(redirectedTo);
+    try {
+      return await orAborted(login.done, signal);
+    } finally {
+      if (signal.aborted) login.end();
+    }
+  }
+
+  async end({ url }: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult> {
+    const { store } = this.#options;
+    const take = async () => {
+      const kept = await store.read(url);
+      await store.remove(url);
+      return kept;
+    };
+    const login = await store.alone(url, take, signal);
+    if (!login) return { wasLoggedIn: false, isRevoked: false };
+    this.#onDidChange();
+    return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
+  }
+
+  close(): void {
+    for (const { end } of this.#pending.values()) end();
+  }
+
+  async #complete(
+    redeem: () => Promise<KeptLogin>,
+    issuer: string,
+    signal: AbortSignal,
+  ): Promise<FinishLoginResult> {
+    const { store, hide } = this.#options;
     try {
       const login = await redeem();
       for (const secret of [login.refreshToken, login.accessToken, login.client.client_secret])
         if (secret) hide(secret);
       await store.alone(login.server, () => store.write(login).catch(throwUnsaved), signal);
-      onDidChange();
+      this.#onDidChange();
       return login.scope === undefined ? {} : { scope: login.scope };
     } catch (error) {
       throw loginFailure(error, issuer);
     }
-  };
-  return {
-    /** Ends an earlier login to the same server. @throws {RunnerError} */
-    async begin(entry: HttpServerEntry, signal: AbortSignal): Promise<LoginResult> {
-      if (!canHaveToken(entry.url))
-        throw new RunnerError(
-          'not-supported',
-          'Its address is plain http on another machine, where no token is sent. Enter its https address.',
-        );
-      pending.get(entry.name)?.end();
-      const fetch = createOAuthFetch({ server: entry.url, signal });
-      const authority = await findAuthority(entry, fetch, signal).catch((error) => {
-        throw loginFailure(error, entry.url);
-      });
-      const { issuer } = authority.metadata;
-      const state = randomBytes(32).toString('base64url');
-      const redirect = await openLoopbackRedirect(state);
-      const ended = new AbortController();
-      const timer = setTimeout(() => end(), timeLimit);
-      const end = () => {
-        clearTimeout(timer);
-        redirect.close();
-        ended.abort();
-        if (pending.get(entry.name)?.redirect === redirect) pending.delete(entry.name);
-      };
-      try {
-        const { url, redeem } = await beginAuthorization(entry, { authority, redirect, state, fetch });
-        const done = redirect.answer
-          .then((answer) => complete(() => redeem(answer, now(), ended.signal), issuer, ended.signal))
-          .finally(() => setImmediate(end));
-        // It may fail before anybody waits for it.
-        done.catch(() => undefined);
-        pending.set(entry.name, { redirect, done, end });
-        return { url, redirectUrl: redirect.address };
-      } catch (error) {
-        end();
-        throw loginFailure(error, issuer);
-      }
-    },
-    /**
-     * Waits for the browser, or takes the address that it was sent to. An aborted signal ends the login. @throws
-     * {RunnerError}
-     */
-    async finish(
-      name: string,
-      redirectedTo: string | undefined,
-      signal: AbortSignal,
-    ): Promise<FinishLoginResult> {
-      const login = pending.get(name);
-      if (!login)
-        throw new InvalidParamsError('server', 'no login to it was started, or the login has ended');
-      if (redirectedTo !== undefined) login.redirect.takeAddress(redirectedTo);
-      try {
-        return await orAborted(login.done, signal);
-      } finally {
-        if (signal.aborted) login.end();
-      }
-    },
-    async end({ url }: HttpServerEntry, signal: AbortSignal): Promise<LogoutResult> {
-      const login = await store.alone(
-        url,
-        async () => {
-          const kept = await store.read(url);
-          await store.remove(url);
-          return kept;
-        },
-        signal,
-      );
-      if (!login) return { wasLoggedIn: false, isRevoked: false };
-      onDidChange();
-      return { wasLoggedIn: true, isRevoked: await revoke(login, signal) };
-    },
-    close(): void {
-      for (const { end } of pending.values()) end();
-    },
-  };
+  }
 }
 
 function throwUnsaved(cause: unknown): never {

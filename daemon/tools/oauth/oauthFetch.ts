@@ -1,9 +1,10 @@
 import { type IncomingMessage, request as openHttp } from 'node:http';
 import { request as openHttps, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import type { FetchLike } from '@modelcontextprotocol/client';
+import { type FetchLike, IssuerMismatchError, OAuthError } from '@modelcontextprotocol/client';
 import { withTimeLimit } from '../../../protocol/base/abort.ts';
-import { readBounded, TooLargeError } from '../../../protocol/base/boundedBody.ts';
+import { readBounded, TooLargeError } from '../../../protocol/base/byteStreams.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import { isLoopback } from '../../../protocol/base/loopback.ts';
 import {
   arePublic,
@@ -11,8 +12,9 @@ import {
   fixedLookup,
   type LookUpAddresses,
 } from '../../../protocol/base/publicHosts.ts';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { cutText } from '../../../protocol/base/text.ts';
 import { RunnerError } from '../../base/errors.ts';
+import { plainText } from '../../base/programOutput.ts';
 
 /** Of one answer, in bytes. Metadata and tokens are far smaller. */
 const maxBody = 256 * 1024;
@@ -145,4 +147,33 @@ async function send(request: Request, socket: Pick<RequestOptions, 'ca' | 'looku
       values.join(', '),
     ]),
   });
+}
+
+/** How much an error quotes of an authorization server's own words, in characters. */
+const maxQuoted = 300;
+
+/** What went wrong in a login, as a sentence. It quotes only error messages, so it never holds a token. */
+export function loginFailure(error: unknown, issuer: string): RunnerError {
+  if (error instanceof RunnerError) return error;
+  const { origin } = new URL(issuer);
+  if (error instanceof IssuerMismatchError)
+    return new RunnerError(
+      'bad-response',
+      `The answer did not come from ${origin}, where the login was started, so it was not used. Start the login again.`,
+      { cause: error },
+    );
+  if (error instanceof OAuthError)
+    return refusedLogin(origin, error.code, error.code === 'server_error' ? undefined : error.message);
+  return new RunnerError('bad-response', `${origin} sent an answer that is not a login.`, { cause: error });
+}
+
+/** `code` and `description` are the server's (RFC 6749, 4.1.2.1 and 5.2). */
+export function refusedLogin(origin: string, code: string, description?: string): RunnerError {
+  const said = [code, description].flatMap((text) => (text ? [cutText(plainText(text), maxQuoted)] : []));
+  return new RunnerError('unauthorized', `${origin} refused the login: ${[...new Set(said)].join(': ')}.`);
+}
+
+/** The code of a system error, such as ENOSPC. */
+export function codeOf(error: unknown, otherwise = 'an unknown error'): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : otherwise;
 }

@@ -62,7 +62,9 @@ function tryColon(text: string, indent: number): Opening | undefined {
   const [list = ''] = /\{[^{}]*\}\s*$/.exec(plain) ?? [];
   const fold = /\bopen\b/.test(list) ? '+' : '';
   const id = /#([\w.:-]+)/.exec(list)?.[1];
-  return { ...base, name, id, ...containerOf(name, label, fold) };
+  const container = containerOf(name, label, fold);
+  const isTitled = container.unknown !== undefined && label !== '';
+  return { ...base, name, id, ...container, ...(isTitled ? { kind: 'tab', label } : {}) };
 }
 
 /** Pandoc's and Quarto's `::: {.callout-note title="T"}`. */

@@ -1,4 +1,4 @@
-import { cleanId } from '../headingAnchors.ts';
+import { cleanId } from '../headings.ts';
 import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
 import { closedSlashes, type Opening, tabIn, tryOpening } from './blockOpenings.ts';
 import { type CodeBlock, codeLine, tryFenceInfo } from './codeBlocks.ts';
@@ -45,7 +45,6 @@ const maxFigure = 500;
 const maxFrames = 12;
 
 class BlockReader {
-  readonly #dialect: Dialect;
   readonly #closedSlashes: ReadonlySet<number>;
   readonly #frames: Frame[] = [];
   readonly #out: Line[] = [];
@@ -54,8 +53,10 @@ class BlockReader {
   /** Where the text of the list item begins, in columns. */
   #item = 0;
 
-  constructor(dialect: Dialect, slashes: ReadonlySet<number>) {
-    this.#dialect = dialect;
+  constructor(
+    private readonly dialect: Dialect,
+    slashes: ReadonlySet<number>,
+  ) {
     this.#closedSlashes = slashes;
   }
 
@@ -162,9 +163,9 @@ class BlockReader {
   #opens(text: string, line: number): boolean {
     const opening = tryOpening(text, this.#closedSlashes.has(line), this.#item);
     if (opening === undefined) return false;
-    if (opening.unknown !== undefined) this.#dialect.note('directive', opening.unknown, line);
+    if (opening.unknown !== undefined) this.dialect.note('directive', opening.unknown, line);
     if (this.#containers >= maxContainers || this.#frames.length >= maxFrames) {
-      this.#dialect.note('limit', opening.name, line);
+      this.dialect.note('limit', opening.name, line);
       return false;
     }
     if (opening.isHidden) for (const one of ['', opening.first ?? '', '']) this.#push(one, line);
@@ -250,10 +251,10 @@ class BlockReader {
 
   #openCode(text: string, fence: Fence, line: number): void {
     const indent = indentOf(text);
-    const strip = this.#dialect.isMdx && indent >= this.#item + 4 ? indent : 0;
+    const strip = this.dialect.isMdx && indent >= this.#item + 4 ? indent : 0;
     const info = tryFenceInfo(text, fence.marks);
     const { block } = info;
-    const isRust = this.#dialect.tree.isBook && block.isRust === true;
+    const isRust = this.dialect.tree.isBook && block.isRust === true;
     this.#code = { ...block, isRust, fence, depth: this.#frames.length, strip, end: [] };
     this.#push(withoutIndent(info.text, strip), line);
     if (info.caption !== undefined) this.#captionCode(this.#code, info.caption, line);
@@ -276,7 +277,7 @@ class BlockReader {
     const [marker] = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/.exec(text) ?? [];
     if (marker !== undefined) this.#item = marker.length;
     else if (indent === 0) this.#item = 0;
-    return this.#dialect.isMdx && marker === undefined && indent >= this.#item + 4
+    return this.dialect.isMdx && marker === undefined && indent >= this.#item + 4
       ? ' '.repeat(this.#item) + text.slice(indent)
       : text;
   }

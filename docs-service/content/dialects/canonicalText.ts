@@ -1,9 +1,8 @@
 import { plainEnds } from '../../../protocol/base/text.ts';
-import { replaceParts } from '../markdownLines.ts';
-import { withoutCode } from '../withoutCode.ts';
+import { replaceParts, withoutCode } from '../markdownLines.ts';
 import { withPlainBlocks } from './blocks.ts';
 import { Dialect, type Line, type WrittenText } from './dialect.ts';
-import { type IncludeFile, withIncludes } from './includes.ts';
+import { type IncludeFile, withIncludes, withNamedLinks } from './includes.ts';
 import { closingMark, mark, openingMark } from './kinds.ts';
 import { withPlainDefinitions, withPlainHeadings } from './looseBlocks.ts';
 import { withPlainMarks } from './marks.ts';
@@ -44,18 +43,22 @@ export function toCanonicalText(
   const tagless = withoutTags(withMarkdownInside(withoutModules), dialect, lineAt);
   const headed = withPlainHeadings([...numbered(tagless, lineAt)], dialect);
   const blocks = withPlainDefinitions(withPlainBlocks(headed, dialect), dialect);
-  const lines = withPlainMarks(blocks, dialect);
-  const text = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
+  const lines = withPlainMarks(blocks, dialect, mystForms.test(source));
+  const placed = withPlacedPictures(withoutEscapes(lines.map((line) => line.text).join('\n')), dialect);
+  const text = withNamedLinks(placed, dialect, include);
   if (text === plain || text.length > 4 * source.length + 10_000) return { text: body, lineOf, dialect };
   return { text, lineOf: (line) => lines[line - 1]?.line ?? lineOf(1), dialect };
 }
 
 const foreign =
-  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<[a-z]+\b[^<>\n]*\smarkdown\b|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|:(?:material|fontawesome|octicons|simple|fa)-/m;
+  /^[ \t>]*(?::::|!!!|\?\?\?|===[!+]{0,2}[ \t]+"|\/\/\/|> ?\[!|\[!|\(\S+\)=|:[ \t]|\*\[|\{[:#.]|\[TOC\]|import[ \t])|\{[{%]|\{:?[ \t]*[#.]\w|\{\/?\*|\{\w+\}`|\{:|\{[ \t]*\w+=|\[\[|(?<!!)\[\]\([^)]|<\/?[A-Z]|^[ \t]*<h[1-6][ >]|<[a-z]+\b[^<>\n]*\smarkdown\b|<<<|8<-|\[!code|highlight-|^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|:(?:material|fontawesome|octicons|simple|fa)-/m;
 
 /** What counts within code, or in the line that begins it. */
 const foreignCode =
   /^[ \t>]*(?:```|~~~)[^\n]*[{[:=,]|\[!code|highlight-(?:next|start|end)|8<-|\{\{[#<%{]|\{% *(?:raw|include)|!\[[^[\]\n]*\]\(<?(?:\/|@site|~|\.\.\/)/m;
+
+/** Directives, roles and targets: only MyST writes them so. */
+const mystForms = /^[ \t]*(?:```|~~~|:::)[`~:]*\{\w|^\([^()\s]{1,200}\)=[ \t]*$|\{[\w:-]{1,50}\}`/m;
 
 const importedPicture =
   /^import[ \t]+(\w{1,100})[ \t]+from[ \t]+["']([^"'\n]{1,1000}\.(?:png|jpe?g|gif|webp|svg|avif))["']/gim;

@@ -1,6 +1,6 @@
 import { count } from '../../../protocol/base/text.ts';
 import type { FileWarning, WarningKind } from '../document.ts';
-import { withoutCode } from '../withoutCode.ts';
+import { withoutCode } from '../markdownLines.ts';
 
 /** What the content folder says about the program that its files were written for. */
 export interface TreeMarks {

@@ -1,12 +1,17 @@
 import { dirname, extname, join } from 'node:path/posix';
-import { documentEnding } from '../contentFolder.ts';
-import { closesFence, type Fence, tryOpeningFence } from '../markdownLines.ts';
+import { headingAnchors } from '../headings.ts';
+import { DocumentPlaces, resolveLink } from '../links.ts';
+import { closesFence, type Fence, replaceParts, tryOpeningFence } from '../markdownLines.ts';
+import { documentEnding } from '../slug.ts';
 import { longestRun } from './codeBlocks.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { type ImportedFile, partOf, tryInclude, type WantedFile } from './includeForms.ts';
 
-/** Reads a file for a text that includes it: a place from the content folder. Undefined if it may not be included. */
-export type IncludeFile = (path: string) => string | undefined;
+/**
+ * Reads a file for a text that includes it: a place from the content folder. Undefined if it may not be included.
+ * @param isTitled whether the title that its front matter gives it comes as its first heading
+ */
+export type IncludeFile = (path: string, isTitled?: boolean) => string | undefined;
 
 const maxDepth = 10;
 const maxIncludes = 200;
@@ -19,15 +24,13 @@ export function withIncludes(lines: readonly Line[], dialect: Dialect, read: Inc
 }
 
 class Includer {
-  readonly #dialect: Dialect;
-  readonly #read: IncludeFile;
   #count = 0;
   #length = 0;
 
-  constructor(dialect: Dialect, read: IncludeFile) {
-    this.#dialect = dialect;
-    this.#read = read;
-  }
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly read: IncludeFile,
+  ) {}
 
   expand(written: readonly Line[], chain: readonly string[]): readonly Line[] {
     const out: Line[] = [];
@@ -37,7 +40,7 @@ class Includer {
     for (let at = 0; at < lines.length; at += 1) {
       const { text, line } = lines[at] ?? { text: '', line: 1 };
       const isInCode = code !== undefined;
-      const wanted = tryInclude(lines, at, { isInCode, partials, isVault: this.#dialect.tree.isVault });
+      const wanted = tryInclude(lines, at, { isInCode, partials, isVault: this.dialect.tree.isVault });
       if (wanted !== undefined) {
         const inner = this.#include(wanted, line, chain, isInCode);
         if (code) code.longest = Math.max(code.longest, longestRun(inner));
@@ -62,7 +65,7 @@ class Includer {
   #include(wanted: WantedFile, line: number, chain: readonly string[], isInCode: boolean): readonly Line[] {
     const from = chain.at(-1) ?? '';
     const folders = wanted.from === 'root' ? foldersAbove(from) : foldersAbove(from).reverse();
-    const named = wanted.note && this.#dialect.tree.tryNamed(wanted.note, from);
+    const named = wanted.note && this.dialect.tree.tryNamed(wanted.note, from);
     const places = [named || undefined, ...folders.map((folder) => this.#placeOf(wanted.path, folder))];
     for (const place of new Set(places)) {
       const text = place === undefined || chain.includes(place) ? undefined : this.#tryRead(place);
@@ -79,12 +82,12 @@ class Includer {
       if (wanted.isCode) return fenced(lines, wanted, place, line);
       if (!documentEnding.test(place)) return lines;
       const rebased =
-        dirname(place) === dirname(this.#dialect.path)
+        dirname(place) === dirname(this.dialect.path)
           ? lines
           : lines.map((one) => withRootedLinks(one, dirname(place)));
       return this.expand(rebased, [...chain, place]);
     }
-    this.#dialect.note('include', wanted.path, line);
+    this.dialect.note('include', wanted.path, line);
     return [{ text: `${wanted.indent}Not included: ${wanted.path}`, line }];
   }
 
@@ -92,9 +95,9 @@ class Includer {
   #placeOf(written: string, folder: string): string | undefined {
     const path = written.replace(/^@(?:site)?\//, '/');
     if (/[\0\\]|^[a-z]+:/i.test(path)) return undefined;
-    const isRooted = path.startsWith('/') && `${folder}/` !== this.#dialect.tree.docs;
+    const isRooted = path.startsWith('/') && `${folder}/` !== this.dialect.tree.docs;
     const place = join(isRooted ? '' : folder, path.replace(/^\/+/, ''));
-    if (place.startsWith('../')) return this.#dialect.tree.tryOther(place);
+    if (place.startsWith('../')) return this.dialect.tree.tryOther(place);
     const own = folder.startsWith('.files/') ? place.replace(/^\.files\//, '') : place;
     const shown = own.replace(/(^|\/)\.gitbook\//, '$1');
     return shown.split('/').some((part) => part.startsWith('.')) ? undefined : place;
@@ -103,7 +106,7 @@ class Includer {
   #tryRead(path: string): string | undefined {
     if (this.#count >= maxIncludes || this.#length > maxLength) return undefined;
     this.#count += 1;
-    return this.#read(path);
+    return this.read(path);
   }
 }
 
@@ -166,4 +169,40 @@ function withSnippetLines(lines: readonly Line[]): readonly Line[] {
     const [, indent = '', name] = /^([ \t]*)([^;\s][^"]*)$/.exec(text) ?? [];
     return { text: name === undefined ? '' : `${indent}--8<-- "${name.trim()}"`, line };
   });
+}
+
+const unnamedLink = /(?<!!)\[\]\(<?([^()<>\s]{1,1000})>?\)/g;
+const maxLinks = 2_000;
+
+/** Links of MyST without a text get the text of the heading, or the title of the document, that they lead to. */
+export function withNamedLinks(text: string, dialect: Dialect, read: IncludeFile = () => undefined): string {
+  const prose = text.includes('[](') ? dialect.proseOf(text) : '';
+  if (prose.search(unnamedLink) < 0) return text;
+  const files = new Map([['', namedPlaces(text, prose)]]);
+  let [count, length] = [0, 0];
+  const placesIn = (path: string) => {
+    const known = files.get(path);
+    const isHidden = /(?:^|\/)\./.test(path) || !documentEnding.test(path);
+    if (known || isHidden || files.size > maxIncludes || length > maxLength) return known;
+    const file = read(path, true) ?? '';
+    length += file.length;
+    files.set(path, namedPlaces(file));
+    return files.get(path);
+  };
+  const replacementAt = ({ 0: whole, 1: href = '', index }: RegExpExecArray) => {
+    const target = resolveLink(href, dialect.path);
+    if (target.kind === 'external' || target.kind === 'none' || ++count > maxLinks) return undefined;
+    const name = placesIn(target.kind === 'inside' ? target.path : '')?.(target.fragment);
+    const shown = name?.slice(0, 500).replace(/[\\`*_[\]<&~$|]/g, '\\$&');
+    return shown ? { end: index + whole.length, text: `[${shown}${whole.slice(1)}` } : undefined;
+  };
+  return replaceParts(text, unnamedLink, replacementAt, prose);
+}
+
+/** The text of the heading that a fragment means; without one, the title. */
+function namedPlaces(text: string, prose?: string): (fragment: string | null) => string | undefined {
+  const headings = [...headingAnchors(text, prose)];
+  const texts = new Map(headings.map((heading) => [heading.id, heading.text]));
+  const places = new DocumentPlaces(texts.keys(), headings);
+  return (fragment) => (fragment ? texts.get(places.tryFind(fragment) ?? '') : headings[0]?.text);
 }

@@ -1,4 +1,4 @@
-import { attributeIn, cleanId } from '../headingAnchors.ts';
+import { attributeIn, cleanId } from '../headings.ts';
 import type { Dialect, Line } from './dialect.ts';
 
 /** In lines, and in UTF-16 units. A longer element is no heading. */

@@ -1,5 +1,5 @@
 import { slug } from 'github-slugger';
-import { cleanId } from '../headingAnchors.ts';
+import { cleanId } from '../headings.ts';
 import { replaceParts } from '../markdownLines.ts';
 import type { Dialect, Line } from './dialect.ts';
 import { containerLines, tryAlertKind } from './kinds.ts';
@@ -8,21 +8,20 @@ import { containerLines, tryAlertKind } from './kinds.ts';
  * The lines of a text with what dialects write within a line: ids, lists of attributes, wikilinks, icons. An id becomes
  * `<a id="x"></a>` in its heading or at the beginning of its block.
  */
-export function withPlainMarks(lines: readonly Line[], dialect: Dialect): readonly Line[] {
+export function withPlainMarks(lines: readonly Line[], dialect: Dialect, isMyst: boolean): readonly Line[] {
   const text = lines.map((line) => line.text).join('\n');
   if (!marks.test(text)) return lines;
-  return new MarkReader(lines, dialect).read();
+  return new MarkReader(lines, dialect, isMyst).read();
 }
 
 const marks =
-  /\{[:#.{]|\{ *[#.\w]|\{\/\*|\)=\s*$|\[\[|\[TOC\]|^\*\[|:(?:material|fontawesome|octicons|simple|fa)-|\^[\w-]+[ \t]*$|%%|(?:^|\s)#\p{L}/mu;
+  /\{[:#.{]|\{ *[#.\w]|\{\/\*|\)=\s*$|\[\[|\[TOC\]|^\*\[|:(?:material|fontawesome|octicons|simple|fa)-|\^[\w-]+[ \t]*$|%%|^%[ \t]|^\+\+\+|(?:^|\s)#\p{L}/mu;
 
 /** In a longer line nothing is looked for. */
 const maxLine = 5_000;
 
 class MarkReader {
   readonly #lines: readonly Line[];
-  readonly #dialect: Dialect;
   readonly #prose: readonly string[];
   readonly #out: Line[] = [];
   /** How often each id was written. */
@@ -30,12 +29,15 @@ class MarkReader {
   /** Of the next block. */
   #waiting: { readonly id?: string | undefined; readonly kind?: string | undefined } = {};
 
-  constructor(lines: readonly Line[], dialect: Dialect) {
+  constructor(
+    lines: readonly Line[],
+    private readonly dialect: Dialect,
+    private readonly isMyst: boolean,
+  ) {
     const text = lines.map((line) => line.text).join('\n');
     const shown = dialect.tree.isVault ? withoutPercents(text) : text;
     this.#lines = shown.split('\n').map((one, at) => ({ text: one, line: lines[at]?.line ?? 1 }));
     this.#prose = dialect.proseOf(shown).split('\n');
-    this.#dialect = dialect;
   }
 
   read(): readonly Line[] {
@@ -47,7 +49,8 @@ class MarkReader {
     const { text, line } = this.#lines[at] ?? { text: '', line: 1 };
     const prose = this.#prose[at] ?? '';
     if (text.trim() === '' || (prose.trim() === '' && this.#waiting.id === undefined)) this.#push(text, line);
-    else if (isRemoved(prose)) this.#removeLine(prose, line);
+    else if (isRemoved(prose) || (this.isMyst && this.#isBlockStart() && isAside.test(prose)))
+      this.#removeLine(prose, line);
     else if (!this.#isForBlock(prose, line)) {
       const isUnderlined = /^ {0,3}(?:=+|-+)[ \t\r]*$/.test(this.#prose[at + 1] ?? '');
       const isHeading = isUnderlined || /^[ \t>]*#{1,6}[ \t]/.test(prose);
@@ -59,10 +62,14 @@ class MarkReader {
     this.#out.push({ text, line });
   }
 
+  #isBlockStart(): boolean {
+    return /^\s*(?:#{1,6}[ \t].*)?$/.test(this.#out.at(-1)?.text ?? '');
+  }
+
   /** A list item that only stands for the contents goes with their mark. */
   #removeLine(prose: string, line: number): void {
     const last = this.#out.at(-1);
-    if (prose.includes('{') && last && /^\s*(?:[-*+]|\d+[.)])\s/.test(last.text))
+    if (/^\s*\$?\{/.test(prose) && last && /^\s*(?:[-*+]|\d+[.)])\s/.test(last.text))
       this.#out[this.#out.length - 1] = { ...last, text: '' };
     this.#push('', line);
   }
@@ -73,7 +80,7 @@ class MarkReader {
     const [, listed] = /^[ \t>]*\{:?[ \t]*([^{}]{1,300})\}\s*$/.exec(prose) ?? [];
     const found = name === undefined ? listed && tryAttributes(listed) : { id: name, classes: [] };
     if (!found) return false;
-    if (name !== undefined) this.#dialect.targets.add(name);
+    if (name !== undefined) this.dialect.targets.add(name);
     const kind = found.classes.find((one) => tryAlertKind(one.replace(/-title$/, '')) !== undefined);
     const isAfter = name === undefined && this.#out.at(-1)?.text.trim();
     const id = found.id === undefined ? undefined : this.#newId(found.id, line);
@@ -111,9 +118,9 @@ class MarkReader {
     if (text.length > maxLine || !/[{[^:#]/.test(text)) return text;
     let shown = isHeading ? this.#plainHeading(text, line) : text;
     if (shown.includes('{')) shown = this.#plainAttributes(shown, line);
-    if (shown.includes('[[')) shown = withPlainWikilinks(shown, this.#dialect, line);
+    if (shown.includes('[[')) shown = withPlainWikilinks(shown, this.dialect, line);
     if (shown.includes(':')) shown = replaceProse(shown, icon, () => '');
-    if (this.#dialect.tree.isVault && !isHeading) shown = this.#plainVaultMarks(shown, line);
+    if (this.dialect.tree.isVault && !isHeading) shown = this.#plainVaultMarks(shown, line);
     return shown;
   }
 
@@ -143,7 +150,7 @@ class MarkReader {
   }
 
   #plainVaultMarks(text: string, line: number): string {
-    for (const [, tag = ''] of text.matchAll(vaultTag)) this.#dialect.tags.add(tag);
+    for (const [, tag = ''] of text.matchAll(vaultTag)) this.dialect.tags.add(tag);
     const [whole, before = '', id = ''] = /^(.*?)[ \t]*\^([\w-]{1,200})[ \t]*$/.exec(text) ?? [];
     if (whole === undefined) return text;
     const [, prefix = '', rest = ''] = /^([ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)*)(.*)$/.exec(before) ?? [];
@@ -159,10 +166,13 @@ class MarkReader {
     const used = this.#ids.get(id) ?? 0;
     this.#ids.set(id, used + 1);
     if (used === 0) return id;
-    this.#dialect.note('duplicate-id', id, line);
+    this.dialect.note('duplicate-id', id, line);
     return this.#newId(`${id}-${used}`, line);
   }
 }
+
+/** A comment of MyST, or where a cell of a notebook ends; in other texts such a line is a part of the text. */
+const isAside = /^(?:%[ \t]|\+\+\+[ \t]*(?:\{.*\}[ \t]*)?$)/;
 
 /** Contents that a program would make, and the meanings of abbreviations. */
 function isRemoved(prose: string): boolean {

@@ -14,37 +14,37 @@ export function withoutTags(text: string, dialect: Dialect, lineOf: (line: numbe
 }
 
 class TagReader {
-  readonly #text: string;
   readonly #prose: string;
-  readonly #dialect: Dialect;
   readonly #ends: Ends;
   readonly #fileLine: (line: number) => number;
   #line = 1;
   #vain = 0;
   #lineAt = 0;
 
-  constructor(text: string, dialect: Dialect, lineOf: (line: number) => number) {
-    this.#text = text;
+  constructor(
+    private readonly text: string,
+    private readonly dialect: Dialect,
+    lineOf: (line: number) => number,
+  ) {
     this.#prose = dialect.proseOf(text);
-    this.#dialect = dialect;
     this.#ends = new Ends(this.#prose);
     this.#fileLine = lineOf;
   }
 
   read(): string {
-    const starts = this.#dialect.isMdx ? mdxStarts : this.#dialect.isVerbatim ? jsxStarts : tagStarts;
+    const starts = this.dialect.isMdx ? mdxStarts : this.dialect.isVerbatim ? jsxStarts : tagStarts;
     const replacementAt = ({ 0: start, index }: RegExpExecArray) => {
       const replacement = this.#replacementOf(start, index);
       if (replacement === undefined) return undefined;
       const { end, text } = replacement;
-      const lost = newlines(this.#text.slice(index, end)) - newlines(text);
+      const lost = newlines(this.text.slice(index, end)) - newlines(text);
       return { end, text: text + '\n'.repeat(Math.max(0, lost)) };
     };
-    return replaceParts(this.#text, starts, replacementAt, this.#prose);
+    return replaceParts(this.text, starts, replacementAt, this.#prose);
   }
 
   #lineOf(at: number): number {
-    this.#line += newlines(this.#text.slice(this.#lineAt, at));
+    this.#line += newlines(this.text.slice(this.#lineAt, at));
     this.#lineAt = at;
     return this.#fileLine(this.#line);
   }
@@ -56,7 +56,7 @@ class TagReader {
     if (start.startsWith('<')) return this.#component(at);
     if (start === '{{<' || start === '{{%') return this.#shortcode(at, start[2] === '<' ? '>' : '%');
     if (start === '{%') return this.#liquid(at);
-    return start === '{{' && !this.#dialect.isMdx ? this.#output(at) : this.#expression(at);
+    return start === '{{' && !this.dialect.isMdx ? this.#output(at) : this.#expression(at);
   }
 
   /** So that tags without an end cost no more than a part of the text. */
@@ -66,7 +66,7 @@ class TagReader {
   }
 
   #lineBefore(at: number): string {
-    return /[^\n]*$/.exec(this.#text.slice(Math.max(0, at - maxBefore), at))?.[0] ?? '';
+    return /[^\n]*$/.exec(this.text.slice(Math.max(0, at - maxBefore), at))?.[0] ?? '';
   }
 
   /** In a heading it may be an id. */
@@ -75,17 +75,17 @@ class TagReader {
     const end = this.#ends.after('\\*/\\}', at);
     const isId =
       /^\s*#{1,6}\s/.test(line) &&
-      /^\{\/\*\s*#?[\w.:-]+\s*\*\/\}\s*(?:\n|$)/.test(this.#text.slice(at, at + 300));
+      /^\{\/\*\s*#?[\w.:-]+\s*\*\/\}\s*(?:\n|$)/.test(this.text.slice(at, at + 300));
     return end === undefined || isId ? undefined : { end, text: '' };
   }
 
   #shortcode(at: number, close: string): Replacement | undefined {
     // An escaped one stands for itself.
-    if (this.#text.startsWith('/*', at + 3)) return undefined;
+    if (this.text.startsWith('/*', at + 3)) return undefined;
     const end = this.#closed(`${close}\\}\\}`, at);
     if (end === undefined) return undefined;
     const [, slash, name = '', rest = ''] =
-      /^\s*(\/?)\s*([\w./-]*)([\s\S]*)$/.exec(this.#text.slice(at + 3, end - 3)) ?? [];
+      /^\s*(\/?)\s*([\w./-]*)([\s\S]*)$/.exec(this.text.slice(at + 3, end - 3)) ?? [];
     const isClosed = /\/\s*$/.test(rest);
     return this.#tag({ form: 'shortcode', name, rest, isEnd: slash === '/', isClosed }, at, end);
   }
@@ -94,11 +94,11 @@ class TagReader {
     const end = this.#closed('%\\}', at);
     if (end === undefined) return undefined;
     const [, name = '', rest = ''] =
-      /^-?\s*([\w-]*)([\s\S]*?)-?$/.exec(this.#text.slice(at + 2, end - 2)) ?? [];
+      /^-?\s*([\w-]*)([\s\S]*?)-?$/.exec(this.text.slice(at + 2, end - 2)) ?? [];
     if (name === 'raw') {
       const stop = this.#closed('\\{%-?\\s*endraw\\s*-?%\\}', end);
-      const from = this.#text.lastIndexOf('{%', (stop ?? 0) - 1);
-      return stop === undefined ? undefined : { end: stop, text: this.#text.slice(end, from) };
+      const from = this.text.lastIndexOf('{%', (stop ?? 0) - 1);
+      return stop === undefined ? undefined : { end: stop, text: this.text.slice(end, from) };
     }
     const isEnd = name.startsWith('end') && name !== 'end';
     const own = isEnd ? name.slice(3) : name;
@@ -108,47 +108,47 @@ class TagReader {
   #output(at: number): Replacement | undefined {
     const end = this.#closed('\\}\\}', at);
     if (end === undefined || end - at > maxLength) return undefined;
-    const value = tryValue(this.#text.slice(at + 2, end - 2), this.#dialect);
+    const value = tryValue(this.text.slice(at + 2, end - 2), this.dialect);
     if (value !== undefined) return { end, text: value };
-    if (!this.#dialect.tree.isJekyll) return undefined;
-    this.#dialect.note('liquid', this.#text.slice(at, end), this.#lineOf(at));
+    if (!this.dialect.tree.isJekyll) return undefined;
+    this.dialect.note('liquid', this.text.slice(at, end), this.#lineOf(at));
     return { end, text: '' };
   }
 
   #expression(at: number): Replacement | undefined {
-    if (!this.#dialect.isMdx || this.#text[at - 1] === '\\' || this.#text[at + 1] === '#') return undefined;
-    const end = this.#tried(bracesEnd(this.#text, at, maxLength), maxLength);
+    if (!this.dialect.isMdx || this.text[at - 1] === '\\' || this.text[at + 1] === '#') return undefined;
+    const end = this.#tried(bracesEnd(this.text, at, maxLength), maxLength);
     if (end === undefined) return undefined;
-    const inner = this.#text.slice(at + 1, end - 1);
+    const inner = this.text.slice(at + 1, end - 1);
     const value =
-      tryLiteral(inner) ?? tryValue(inner, this.#dialect) ?? this.#dialect.pictures.get(inner.trim());
+      tryLiteral(inner) ?? tryValue(inner, this.dialect) ?? this.dialect.pictures.get(inner.trim());
     if (value === undefined && inner.trim() !== '')
-      this.#dialect.note('expression', `{${inner}}`, this.#lineOf(at));
-    const isAttribute = this.#text[at - 1] === '=';
+      this.dialect.note('expression', `{${inner}}`, this.#lineOf(at));
+    const isAttribute = this.text[at - 1] === '=';
     return { end, text: isAttribute ? `"${value?.replaceAll('"', '&quot;') ?? ''}"` : (value ?? '') };
   }
 
   #component(at: number): Replacement | undefined {
     tagName.lastIndex = at;
-    const [opening, slash, name = ''] = tagName.exec(this.#text) ?? [];
+    const [opening, slash, name = ''] = tagName.exec(this.text) ?? [];
     // Right behind a word, it is the parameter of a type, such as `Map<Key>`.
-    const before = this.#text[at - 1] ?? '';
+    const before = this.text[at - 1] ?? '';
     if (opening === undefined || (slash === '' ? /[\w`\\]/ : /[`\\]/).test(before)) return undefined;
-    const end = this.#tried(tagEnd(this.#text, at + opening.length), maxLength);
+    const end = this.#tried(tagEnd(this.text, at + opening.length), maxLength);
     if (end === undefined) return undefined;
-    const rest = this.#text.slice(at + opening.length, end - 1);
+    const rest = this.text.slice(at + opening.length, end - 1);
     const isClosed = rest.endsWith('/');
     return this.#tag({ form: 'component', name, rest, isEnd: slash === '/', isClosed }, at, end);
   }
 
   #tag(tag: TemplateTag, at: number, end: number): Replacement | undefined {
     if (tag.name === 'Badge' && /^\s*#/.test(this.#lineBefore(at))) return { end, text: '' };
-    const text = tryKnownTag(tag, this.#dialect, () => this.#textBefore(tag, end));
+    const text = tryKnownTag(tag, this.dialect, () => this.#textBefore(tag, end));
     if (text !== undefined) return typeof text === 'string' ? { end, text: this.#indented(text, at) } : text;
-    const isBlock = tag.form === 'component' && isAlone(this.#text, at, end);
+    const isBlock = tag.form === 'component' && isAlone(this.text, at, end);
     if (tag.isEnd) return { end, text: isBlock ? closingMark(tag.name) : '' };
     const kind = tag.form;
-    this.#dialect.note(kind, tag.name || this.#text.slice(at, end), this.#lineOf(at));
+    this.dialect.note(kind, tag.name || this.text.slice(at, end), this.#lineOf(at));
     const title = tag.form === 'component' ? /\stitle\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(tag.rest) : null;
     const shown = title?.[1] ?? title?.[2] ?? '';
     if (!isBlock || tag.isClosed) return { end, text: shown };
@@ -171,14 +171,14 @@ class TagReader {
     const end = this.#ends.after(close, from);
     return end === undefined
       ? undefined
-      : { end, text: this.#text.slice(from, this.#text.lastIndexOf(sign, end - 1)) };
+      : { end, text: this.text.slice(from, this.text.lastIndexOf(sign, end - 1)) };
   }
 
   /** The end of a tag, which may have the sign of its end in quotes. */
   #closed(close: string, at: number): number | undefined {
     let end = this.#ends.after(close, at);
     for (let tries = 0; end !== undefined && tries < 5; tries += 1) {
-      if ((this.#text.slice(at, end).split('"').length - 1) % 2 === 0) return end;
+      if ((this.text.slice(at, end).split('"').length - 1) % 2 === 0) return end;
       end = this.#ends.after(close, end);
     }
     return end;

@@ -1,6 +1,5 @@
 import type { ContentPlaces } from '../../content/contentPlaces.ts';
-import { type Asset, type Picture, pictureName, readAsset } from '../markdown/assets.ts';
-import type { ShownPicture } from '../markdown/references.ts';
+import { type Asset, type Picture, pictureName, readAsset, type ShownPicture } from '../markdown/assets.ts';
 
 export interface BookPicture {
   /** Relative to the folder of the chapters. */
@@ -10,15 +9,12 @@ export interface BookPicture {
 
 /** The pictures of one book. Each picture is stored once, under a name made from its content. */
 export class BookPictures {
-  readonly #places: ContentPlaces;
   readonly #byPath = new Map<string, BookPicture | undefined>();
   readonly #byFile = new Map<string, BookPicture>();
   readonly #notes = new Set<string>();
   #space = maxBytes;
 
-  constructor(places: ContentPlaces) {
-    this.#places = places;
-  }
+  constructor(private readonly places: ContentPlaces) {}
 
   get all(): readonly BookPicture[] {
     return [...this.#byFile.values()];
@@ -40,7 +36,7 @@ export class BookPictures {
 
   /** @param path from the content folder */
   find(path: string): BookPicture | undefined {
-    if (!this.#byPath.has(path)) this.#byPath.set(path, this.#add(path, readAsset(this.#places, path)));
+    if (!this.#byPath.has(path)) this.#byPath.set(path, this.#add(path, readAsset(this.places, path)));
     return this.#byPath.get(path);
   }
 

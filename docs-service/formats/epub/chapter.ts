@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type DocumentPlaces, resolveLink } from '../../content/links.ts';
-import { chapterTitles } from '../chapterTitles.ts';
-import { languageOf } from '../language.ts';
+import { createReferences } from '../markdown/assets.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import { markdownToHtml, placesOf } from '../markdown/html.ts';
 import { parseTitled, startsWithTitle } from '../markdown/markdown.ts';
-import { createReferences } from '../markdown/references.ts';
-import { escapeXml, visibleText } from '../markdown/xmlText.ts';
-import type { EpubJob } from '../renderJob.ts';
+import { escapeXml, languageOf, visibleText } from '../markdown/xmlText.ts';
+import { chapterTitles, type EpubJob } from '../renderJob.ts';
 import type { BookPictures } from './bookPictures.ts';
 import { xhtmlPage } from './xhtmlPage.ts';
 
@@ -31,7 +29,7 @@ export function writeChapters(
     const places = placesOf(markdown);
     placesIn.set(file, places);
     /** Those to places in chapters, which may not be written yet. */
-    const links: { readonly file: string; readonly fragment: string }[] = [];
+    const links: ChapterLink[] = [];
     const references = createReferences({
       path: document.path,
       places,
@@ -63,19 +61,32 @@ export function writeChapters(
     const headings = markdown.headings.slice(hasTitle ? 1 : 0);
     return { file, label: labels[at] ?? title, headings, xhtml, links };
   });
-  return written.map(({ links, xhtml, ...chapter }) => {
-    const addresses = new Map(
-      links.map(({ file, fragment }) => {
-        const id = placesIn.get(file)?.tryFind(fragment);
-        return [escapeXml(`${file}#${fragment}`), escapeXml(id === undefined ? file : `${file}#${id}`)];
-      }),
-    );
-    // No text looks like a link, because its quotes are entities.
-    const placed = xhtml.replace(/ href="([^"]*)"/g, (link, href) => {
-      const address = addresses.get(href);
-      return address === undefined ? link : ` href="${address}"`;
-    });
-    return { ...chapter, xhtml: placed };
+  return written.map(({ links, xhtml, ...chapter }) => ({
+    ...chapter,
+    xhtml: withPlacedLinks(xhtml, links, placesIn),
+  }));
+}
+
+interface ChapterLink {
+  readonly file: string;
+  readonly fragment: string;
+}
+
+function withPlacedLinks(
+  xhtml: string,
+  links: readonly ChapterLink[],
+  placesIn: ReadonlyMap<string, DocumentPlaces>,
+): string {
+  const addresses = new Map(
+    links.map(({ file, fragment }) => {
+      const id = placesIn.get(file)?.tryFind(fragment);
+      return [escapeXml(`${file}#${fragment}`), escapeXml(id === undefined ? file : `${file}#${id}`)];
+    }),
+  );
+  // No text looks like a link, because its quotes are entities.
+  return xhtml.replace(/ href="([^"]*)"/g, (link, href) => {
+    const address = addresses.get(href);
+    return address === undefined ? link : ` href="${address}"`;
   });
 }
 

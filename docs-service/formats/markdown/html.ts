@@ -1,11 +1,11 @@
 import type { Token, Tokens } from 'marked';
 import type { CodeToken } from '../../../protocol/base/codeTokens.ts';
-import { cleanId } from '../../content/headingAnchors.ts';
+import { cleanId } from '../../content/headings.ts';
+import { decodeEntities, plainText } from '../../content/inlineText.ts';
 import { DocumentPlaces } from '../../content/links.ts';
-import { decodeEntities, plainText } from '../../content/plainText.ts';
-import { tryAlert } from './alerts.ts';
+import type { References } from './assets.ts';
 import type { CodeColouring } from './codeColouring.ts';
-import { tryCodeCaption } from './formulas.ts';
+import { tryAlert, tryCodeCaption } from './gitHubBlocks.ts';
 import {
   type HtmlCell,
   type HtmlList,
@@ -16,7 +16,6 @@ import {
 import { BlockScope, InlineScope, nameLink, pictureTag } from './htmlScopes.ts';
 import { type Footnote, type MarkdownDocument, printsNothing } from './markdown.ts';
 import { HtmlSanitiser, withoutUnreadable } from './rawHtml.ts';
-import type { References } from './references.ts';
 import { escapeXml } from './xmlText.ts';
 
 export interface HtmlOptions {
@@ -44,7 +43,6 @@ export function placesOf({ headings, footnotes, writtenIds }: MarkdownDocument):
 }
 
 class HtmlWriter {
-  readonly #document: MarkdownDocument;
   readonly #options: HtmlOptions;
   readonly #sanitiser = new HtmlSanitiser();
   /** Ids of the references to footnotes that were printed. */
@@ -53,8 +51,10 @@ class HtmlWriter {
   readonly #places: ReadonlySet<string>;
   #inCell = false;
 
-  constructor(document: MarkdownDocument, options: HtmlOptions) {
-    this.#document = document;
+  constructor(
+    private readonly document: MarkdownDocument,
+    options: HtmlOptions,
+  ) {
     const places = new Set<string>(document.headings.map(({ id }) => id));
     const place = (written: string) => {
       const id = cleanId(written);
@@ -67,7 +67,7 @@ class HtmlWriter {
   }
 
   write(): string {
-    const { tokens, footnotes } = this.#document;
+    const { tokens, footnotes } = this.document;
     const text = this.#blocks(tokens);
     // A footnote can refer to another, so all are printed before the links back from them.
     const bodies = footnotes.map((footnote) => this.#blocks(footnote.tokens));
@@ -76,7 +76,7 @@ class HtmlWriter {
 
   /** A link to an id that stands in nothing that is shown, such as a script, is only its text. */
   #withoutMissing(html: string): string {
-    const missing = [...this.#document.writtenIds].filter((id) => !this.#places.has(id));
+    const missing = [...this.document.writtenIds].filter((id) => !this.#places.has(id));
     if (missing.length === 0) return html;
     const links = new Set(missing.map((id) => `<a href="${escapeXml(`#${id}`)}">`));
     return html.replace(/<a href="#[^"]*">/g, (link) => (links.has(link) ? '<a>' : link));
@@ -124,7 +124,7 @@ class HtmlWriter {
   }
 
   #heading(token: Tokens.Heading): string {
-    const id = this.#document.headingOf.get(token)?.id ?? '';
+    const id = this.document.headingOf.get(token)?.id ?? '';
     return element(`h${token.depth}`, this.#inlines(token.tokens), id && ` id="${escapeXml(id)}"`);
   }
 
@@ -146,9 +146,10 @@ class HtmlWriter {
   #code(token: Tokens.Code): string {
     const [language = ''] = /^[\w+#.-]{1,40}/.exec(token.lang ?? '') ?? [];
     const attribute = language && ` class="language-${escapeXml(language)}"`;
-    const lines = this.#options
-      .colouring(token.text, token.lang)
-      .map((tokens) => tokens.map(codeSpan).join(''));
+    const spanOf = ({ text, kind }: CodeToken) =>
+      kind === undefined ? escapeXml(text) : `<span class="tok-${kind}">${escapeXml(text)}</span>`;
+    const coloured = this.#options.colouring(token.text, token.lang);
+    const lines = coloured.map((tokens) => tokens.map(spanOf).join(''));
     const code = `<pre><code${attribute}>${lines.join('\n')}\n</code></pre>\n`;
     const caption = tryCodeCaption(token);
     if (caption === undefined) return code;
@@ -277,7 +278,7 @@ class HtmlWriter {
   }
 
   #footnoteReference(token: Token, inLink: boolean): string {
-    const mark = this.#document.footnoteOf.get(token);
+    const mark = this.document.footnoteOf.get(token);
     if (!mark) return '';
     const id = referenceId(mark.number, mark.occurrence);
     if (!inLink) this.#printed.add(id);
@@ -287,7 +288,7 @@ class HtmlWriter {
   }
 
   #footnoteSection(bodies: readonly string[]): string {
-    const { footnotes } = this.#document;
+    const { footnotes } = this.document;
     const type = this.#epubType('footnotes');
     const items = footnotes.map((footnote, at) => this.#footnote(footnote, bodies[at] ?? ''));
     return `<section class="footnotes" role="doc-endnotes" aria-label="Footnotes"${type}>\n<ol>\n${items.join('')}</ol>\n</section>\n`;
@@ -312,10 +313,6 @@ class HtmlWriter {
 
 function element(name: string, content: string, attributes = ''): string {
   return `<${name}${attributes}>${content}</${name}>\n`;
-}
-
-function codeSpan({ text, kind }: CodeToken): string {
-  return kind === undefined ? escapeXml(text) : `<span class="tok-${kind}">${escapeXml(text)}</span>`;
 }
 
 /** Long code that may also break after the signs within it, so that it does not take the room of its neighbours. */

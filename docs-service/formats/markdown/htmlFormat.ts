@@ -1,20 +1,18 @@
 import type { ContentPlaces } from '../../content/contentPlaces.ts';
 import type { Document, Tag } from '../../content/document.ts';
-import { htmlLanguage, languageOf } from '../language.ts';
-import { type HtmlJob, type Rendered, tryTarget } from '../renderJob.ts';
+import { type HtmlJob, type RenderedDocument, tryTarget } from '../renderJob.ts';
 import { articleStyle } from './articleStyle.ts';
-import { pictureName, readAsset } from './assets.ts';
+import { createReferences, pictureName, readAsset, type ShownPicture } from './assets.ts';
 import { codeColouringOf } from './codeColouring.ts';
 import { markdownToHtml, placesOf } from './html.ts';
 import { type Heading, type MarkdownDocument, parseTitled, startsWithTitle } from './markdown.ts';
-import { createReferences, type ShownPicture } from './references.ts';
-import { dateElement, escapeXml, visibleText } from './xmlText.ts';
+import { dateElement, escapeXml, htmlLanguage, languageOf, visibleText } from './xmlText.ts';
 
 /**
  * A document as HTML. Its pictures are `data:` addresses inside it, so a page needs no further request, and no picture
  * has an address that would need authorization.
  */
-export async function createHtml(job: HtmlJob): Promise<Rendered> {
+export async function createHtml(job: HtmlJob): Promise<RenderedDocument> {
   const { targets, document, form, root } = job;
   const markdown = parseTitled(document);
   const pictures = createDataPictures(job);

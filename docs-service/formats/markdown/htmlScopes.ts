@@ -1,7 +1,7 @@
+import { decodeEntities } from '../../content/inlineText.ts';
 import { endOf } from '../../content/links.ts';
-import { decodeEntities } from '../../content/plainText.ts';
+import type { References, ShownPicture } from './assets.ts';
 import { blockTags, type HtmlPart, plainTags } from './rawHtml.ts';
-import type { References, ShownPicture } from './references.ts';
 import { escapeXml } from './xmlText.ts';
 
 /**
@@ -10,24 +10,22 @@ import { escapeXml } from './xmlText.ts';
  * level is closed in it.
  */
 export class BlockScope {
-  readonly #out: string[];
-  readonly #references: References;
   /** For each open `details`, whether it has its summary, which must come first. */
   readonly #details: { hasSummary: boolean }[] = [];
   /** The paragraph that contains the raw text. */
   #paragraph: { readonly name: 'p' | 'pre' | 'summary'; readonly inline: InlineScope } | undefined;
 
-  constructor(out: string[], references: References) {
-    this.#out = out;
-    this.#references = references;
-  }
+  constructor(
+    private readonly out: string[],
+    private readonly references: References,
+  ) {}
 
   /** Called before each block of Markdown. */
   beforeBlock(): void {
     const details = this.#details.at(-1);
     if (!details || details.hasSummary) return;
     details.hasSummary = true;
-    this.#out.push('<summary>Details</summary>\n');
+    this.out.push('<summary>Details</summary>\n');
   }
 
   html(parts: readonly HtmlPart[]): void {
@@ -48,7 +46,7 @@ export class BlockScope {
     } else {
       this.#endParagraph();
       const id = part.kind === 'open' ? part.attributes.get('id') : undefined;
-      if (id) this.#out.push(this.#references.place?.(id) ?? '');
+      if (id) this.out.push(this.references.place?.(id) ?? '');
       if (part.kind === 'open') this.#open(part.name, part.attributes.has('open'));
       else if (part.name === 'details') this.#closeDetails();
     }
@@ -62,11 +60,11 @@ export class BlockScope {
       this.#beginParagraph('summary');
     } else if (name === 'hr') {
       this.beforeBlock();
-      this.#out.push('<hr/>\n');
+      this.out.push('<hr/>\n');
     } else if (name === 'details' && this.#details.length < maxDetails) {
       this.beforeBlock();
       this.#details.push({ hasSummary: false });
-      this.#out.push(isShown ? '<details open="open">\n' : '<details>\n');
+      this.out.push(isShown ? '<details open="open">\n' : '<details>\n');
     }
   }
 
@@ -74,7 +72,7 @@ export class BlockScope {
     if (this.#details.length === 0) return;
     this.beforeBlock();
     this.#details.pop();
-    this.#out.push('</details>\n');
+    this.out.push('</details>\n');
   }
 
   #inParagraph(): InlineScope {
@@ -83,15 +81,15 @@ export class BlockScope {
 
   #beginParagraph(name: 'p' | 'pre' | 'summary') {
     this.beforeBlock();
-    this.#out.push(`<${name}>`);
-    const inline = new InlineScope(this.#out, this.#references);
+    this.out.push(`<${name}>`);
+    const inline = new InlineScope(this.out, this.references);
     this.#paragraph = { name, inline };
     return this.#paragraph;
   }
 
   #endParagraph(): void {
     this.#paragraph?.inline.end();
-    if (this.#paragraph) this.#out.push(`</${this.#paragraph.name}>\n`);
+    if (this.#paragraph) this.out.push(`</${this.#paragraph.name}>\n`);
     this.#paragraph = undefined;
   }
 }
@@ -102,25 +100,22 @@ const maxDetails = 10;
  * the result is well-formed whatever the author wrote.
  */
 export class InlineScope {
-  readonly #out: string[];
-  readonly #references: References;
-  readonly #isInLink: boolean;
   readonly #open: string[] = [];
   #link = { at: 0, address: '' };
 
   /** @param isInLink whether it is inside a link, because links are never nested */
-  constructor(out: string[], references: References, isInLink = false) {
-    this.#out = out;
-    this.#references = references;
-    this.#isInLink = isInLink;
-  }
+  constructor(
+    private readonly out: string[],
+    private readonly references: References,
+    private readonly isInLink = false,
+  ) {}
 
   get inLink(): boolean {
-    return this.#isInLink || this.#open.includes('a');
+    return this.isInLink || this.#open.includes('a');
   }
 
   write(part: HtmlPart): void {
-    if (part.kind === 'text') this.#out.push(escapeXml(decodeEntities(part.text)));
+    if (part.kind === 'text') this.out.push(escapeXml(decodeEntities(part.text)));
     else if (part.kind === 'close') this.#close(part.name);
     else this.#openTag(part.name, part.attributes);
   }
@@ -130,15 +125,15 @@ export class InlineScope {
   }
 
   #openTag(name: string, attributes: ReadonlyMap<string, string>): void {
-    const out = this.#out;
+    const out = this.out;
     const attribute = (key: string) => decodeEntities(attributes.get(key) ?? '');
     const id = attributes.get('id') ?? attributes.get('name');
-    if (id && !this.inLink) out.push(this.#references.place?.(id) ?? '');
+    if (id && !this.inLink) out.push(this.references.place?.(id) ?? '');
     if (name === 'br' || name === 'wbr') out.push(`<${name}/>`);
     if (name === 'img') {
       const [href, alt, title] = [attribute('src'), attribute('alt'), attribute('title')];
       const asked = { width: tryPixels(attribute('width')), height: tryPixels(attribute('height')) };
-      out.push(pictureTag(this.#references, { href, alt, title, asked, inLink: this.inLink }));
+      out.push(pictureTag(this.references, { href, alt, title, asked, inLink: this.inLink }));
     }
     if (this.#open.length >= maxDepth) return;
     if (plainTags.has(name)) this.#push(name, `<${name}>`);
@@ -147,15 +142,15 @@ export class InlineScope {
   }
 
   #openLink(href: string): void {
-    const address = this.inLink || href === '' ? undefined : this.#references.link(href);
+    const address = this.inLink || href === '' ? undefined : this.references.link(href);
     if (address === undefined) return;
-    this.#link = { at: this.#out.length, address };
+    this.#link = { at: this.out.length, address };
     this.#push('a', `<a href="${escapeXml(address)}">`);
   }
 
   #push(name: string, tag: string): void {
     this.#open.push(name);
-    this.#out.push(tag);
+    this.out.push(tag);
   }
 
   #close(name: string): void {
@@ -164,7 +159,7 @@ export class InlineScope {
   }
 
   #closeFrom(at: number): void {
-    const out = this.#out;
+    const out = this.out;
     for (const inner of this.#open.splice(at).reverse()) {
       if (inner === 'a') nameLink(out, this.#link.at, this.#link.address);
       out.push(`</${inner}>`);

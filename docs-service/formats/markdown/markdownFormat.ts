@@ -1,16 +1,28 @@
 import type { Token } from 'marked';
 import { resolveLink } from '../../content/links.ts';
 import { markdownLines } from '../../content/markdownLines.ts';
-import { type MarkdownJob, type PartsJob, type Rendered, tryTarget } from '../renderJob.ts';
+import {
+  encodeParts,
+  type MarkdownJob,
+  type MarkdownParts,
+  type MarkdownSection,
+  type PartsJob,
+  type RenderedDocument,
+  tryTarget,
+} from '../renderJob.ts';
 import { lexWithFootnotes, type MarkdownDocument, parseMarkdown } from './markdown.ts';
-import { encodeParts, type MarkdownParts, type MarkdownSection } from './partsReader.ts';
 import { HtmlSanitiser } from './rawHtml.ts';
-import { sanitisedHtml, sanitiseMarkdown } from './sanitisedMarkdown.ts';
+import {
+  keepingLineEnds,
+  sanitisedHtml,
+  sanitiseMarkdown,
+  type TokenEdit,
+  tryEditTokens,
+} from './sanitisedMarkdown.ts';
 import { shownPictures } from './shownParts.ts';
-import { keepingLineEnds, type TokenEdit, tryEditTokens } from './tokenEdits.ts';
 
 /** The Markdown as it was written, with raw HTML sanitised, and with those absolute addresses that are known. */
-export function createMarkdown({ document, targets, pictures }: MarkdownJob): Rendered {
+export function createMarkdown({ document, targets, pictures }: MarkdownJob): RenderedDocument {
   const { body, path: from } = document;
   const shown = Object.keys(pictures).length > 0 ? shownPictures(document) : new Set<string>();
   const linked = withAbsoluteLinks(body, (href) => {
@@ -27,7 +39,7 @@ export function createMarkdown({ document, targets, pictures }: MarkdownJob): Re
 }
 
 /** The Markdown with raw HTML sanitised, and where it may be cut, for `readParts`. */
-export function createParts({ document }: PartsJob): Rendered {
+export function createParts({ document }: PartsJob): RenderedDocument {
   const markdown = sanitiseMarkdown(document.body);
   return { bytes: encodeParts(markdown, markdownParts(markdown)), notes: [] };
 }

@@ -1,7 +1,7 @@
 import { Tokenizer } from 'htmlparser2';
 import type { Token } from 'marked';
 import sanitizeHtml from 'sanitize-html';
-import { decodeEntities } from '../../content/plainText.ts';
+import { decodeEntities } from '../../content/inlineText.ts';
 
 /** A part of sanitised raw HTML. Comments, scripts and everything that is not allowed have no part. */
 export type HtmlPart = HtmlPlace &

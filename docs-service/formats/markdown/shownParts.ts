@@ -1,21 +1,20 @@
 import { Parser } from 'htmlparser2';
 import type { Document } from '../../content/document.ts';
-import { type PictureJob, type Rendered, type ShownJob, UnrenderableError } from '../renderJob.ts';
-import { readAsset } from './assets.ts';
+import { type PictureJob, type RenderedDocument, type ShownJob, UnrenderableError } from '../renderJob.ts';
+import { createReferences, readAsset } from './assets.ts';
 import { plainLinesOf } from './codeColouring.ts';
 import { markdownToHtml, placesOf } from './html.ts';
 import { parseTitled } from './markdown.ts';
-import { createReferences } from './references.ts';
 
 /** The bytes of a picture as formats show it. */
-export function createPicture({ path, ...job }: PictureJob): Rendered {
+export function createPicture({ path, ...job }: PictureJob): RenderedDocument {
   const asset = readAsset(job, path);
   if (asset.kind === 'problem') throw new UnrenderableError(asset.message);
   return { bytes: asset.bytes, notes: [] };
 }
 
 /** The paths of the pictures that a document shows, as JSON. */
-export function createPictureList({ document }: ShownJob): Rendered {
+export function createPictureList({ document }: ShownJob): RenderedDocument {
   return { bytes: new TextEncoder().encode(JSON.stringify([...shownPictures(document)])), notes: [] };
 }
 
@@ -41,7 +40,7 @@ export function shownPictures(document: Document): ReadonlySet<string> {
  * What a page shows of a document to everybody, in Markdown: the text of the rendered article with its headings and its
  * code, without anything that only the source has: comments, definitions, attributes, addresses, scripts.
  */
-export function createShownText({ document }: ShownJob): Rendered {
+export function createShownText({ document }: ShownJob): RenderedDocument {
   const nothing = { link: () => undefined, picture: () => undefined };
   const html = markdownToHtml(parseTitled(document), { references: nothing, colouring: plainLinesOf });
   return { bytes: new TextEncoder().encode(htmlToMarkdown(html)), notes: [] };

@@ -1,7 +1,6 @@
 import type { Token, Tokens } from 'marked';
-import { withCjkRules } from '../../content/cjkRules.ts';
 import { isTitle } from '../../content/headings.ts';
-import { plainText } from '../../content/plainText.ts';
+import { plainText, withCjkRules } from '../../content/inlineText.ts';
 import { UnrenderableError } from '../renderJob.ts';
 import { childrenOf, lexPlain } from './markdown.ts';
 

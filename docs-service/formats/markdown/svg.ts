@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { withoutIllegalCharacters } from '../../content/plainText.ts';
+import { withoutIllegalCharacters } from '../../content/inlineText.ts';
 import { escapeXml } from './xmlText.ts';
 
 /**

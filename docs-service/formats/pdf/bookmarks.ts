@@ -22,8 +22,6 @@ export class Bookmarks {
   readonly #ids: DocumentPlaces;
   /** Of places that are no headings, while they are not set. */
   readonly #written: Set<string>;
-  readonly #documentLead: (path: string, fragment: string | null) => Lead | undefined;
-  readonly #chapter: string;
   /** The headings that the next heading may belong to. */
   #open: PlacedHeading[] = [];
 
@@ -34,21 +32,19 @@ export class Bookmarks {
   constructor(
     { path }: Document,
     { headings, writtenIds, footnoteOf }: MarkdownDocument,
-    documentLead: (path: string, fragment: string | null) => Lead | undefined,
-    chapter = '',
+    private readonly documentLead: (path: string, fragment: string | null) => Lead | undefined,
+    private readonly chapter = '',
   ) {
     const ids = headings.map(({ id }) => id);
     this.#path = path;
     this.#footnoteOf = footnoteOf;
     this.#ids = new DocumentPlaces([...ids, ...writtenIds], headings);
     this.#written = new Set([...writtenIds].filter((id) => !ids.includes(id)));
-    this.#documentLead = documentLead;
-    this.#chapter = chapter;
   }
 
   /** PDFMake keeps names in an array, which has properties of its own. */
   nameOf(id: string): string {
-    if (this.#chapter !== '') return `${this.#chapter}${id}`;
+    if (this.chapter !== '') return `${this.chapter}${id}`;
     return id in [] || /^\d+$/.test(id) ? `heading:${id}` : id;
   }
 
@@ -68,7 +64,7 @@ export class Bookmarks {
    * chapter belong to its title, whatever their level is; no heading of the text has an empty id.
    */
   place(heading: Heading): Record<string, unknown> {
-    const isWithin = this.#chapter !== '' && heading.id !== '';
+    const isWithin = this.chapter !== '' && heading.id !== '';
     const depth = isWithin ? Math.max(2, heading.depth) : heading.depth;
     const placed = { ...heading, depth, name: this.nameOf(heading.id) };
     this.placed.push(placed);
@@ -93,7 +89,7 @@ export class Bookmarks {
         return destination ? { destination } : {};
       }
       case 'inside': {
-        const leads = target.documents.map((path) => this.#documentLead(path, target.fragment));
+        const leads = target.documents.map((path) => this.documentLead(path, target.fragment));
         return leads.find((one) => one !== undefined) ?? {};
       }
       case 'none':
@@ -112,6 +108,6 @@ export class Bookmarks {
 
   /** The names of the places of a footnote and of its first reference. */
   noteNames(number: number): { readonly note: string; readonly reference: string } {
-    return { note: `${this.#chapter}note:${number}`, reference: `${this.#chapter}note-mark:${number}` };
+    return { note: `${this.chapter}note:${number}`, reference: `${this.chapter}note-mark:${number}` };
   }
 }

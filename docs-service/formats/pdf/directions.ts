@@ -1,6 +1,6 @@
 import createBidi from 'bidi-js';
 import type { Document } from '../../content/document.ts';
-import { type Direction, tryDirection } from '../language.ts';
+import { type Direction, tryDirection } from '../markdown/xmlText.ts';
 import { type TextPiece, textPiece } from './pieces.ts';
 
 const bidi = createBidi();

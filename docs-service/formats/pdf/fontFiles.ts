@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { tryNow } from '../../../protocol/base/errorText.ts';
+import { tryNow } from '../../../protocol/base/text.ts';
 
 export interface FontFile {
   readonly path: string;

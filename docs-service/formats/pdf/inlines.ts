@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 import type { Token, Tokens } from 'marked';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
-import { cleanId } from '../../content/headingAnchors.ts';
-import { decodeEntities } from '../../content/plainText.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
+import { cleanId } from '../../content/headings.ts';
+import { decodeEntities } from '../../content/inlineText.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import { type ImagePiece, type Mark, type Piece, textPiece } from './pieces.ts';
 
@@ -96,7 +96,13 @@ function createHtmlReader(outer: Mark, bookmarks: Bookmarks) {
       ontext(content) {
         if (isHidden()) return;
         const isKept = open.some(({ name }) => name === 'pre');
-        for (const part of isKept ? unbroken(content).split(/(\n)/) : [content.replace(/\s+/g, ' ')])
+        // With the blanks that begin a line or align its words.
+        const shown = isKept
+          ? content
+              .replaceAll('\t', '    ')
+              .replace(/^ +| {2,}/gm, (blanks) => '\u00a0'.repeat(blanks.length))
+          : content.replace(/\s+/g, ' ');
+        for (const part of isKept ? shown.split(/(\n)/) : [shown])
           pieces.push(textPiece(part, part === '\n' ? {} : mark()));
       },
     },
@@ -111,11 +117,6 @@ function createHtmlReader(outer: Mark, bookmarks: Bookmarks) {
       return pieces;
     },
   };
-}
-
-/** With the blanks that begin a line or align its words. */
-function unbroken(text: string): string {
-  return text.replaceAll('\t', '    ').replace(/^ +| {2,}/gm, (blanks) => '\u00a0'.repeat(blanks.length));
 }
 
 const maxDepth = 100;

@@ -1,6 +1,6 @@
-import type { Direction } from '../language.ts';
 import type { CodeColouring } from '../markdown/codeColouring.ts';
 import type { MarkdownDocument } from '../markdown/markdown.ts';
+import type { Direction } from '../markdown/xmlText.ts';
 import type { Bookmarks } from './bookmarks.ts';
 import type { LaidOutNode, TextSetting } from './paragraphs.ts';
 import { colors, textHeight } from './style.ts';

@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
-import type { Direction } from '../language.ts';
 import type { HtmlList } from '../markdown/htmlBlocks.ts';
+import type { Direction } from '../markdown/xmlText.ts';
 import { directionOf, inOrder } from './directions.ts';
 import { arrange, type Block, indented, indentWithin, type LayoutScope, stacked } from './layout.ts';
 import { hang } from './paragraphs.ts';

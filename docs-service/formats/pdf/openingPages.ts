@@ -1,5 +1,5 @@
 import type { Document } from '../../content/document.ts';
-import type { Direction } from '../language.ts';
+import type { Direction } from '../markdown/xmlText.ts';
 import type { PlacedHeading } from './bookmarks.ts';
 import { directionOfDocument, inOrder, isolated } from './directions.ts';
 import { type LayoutScope, ruleNode } from './layout.ts';

@@ -1,6 +1,6 @@
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import { endOf } from '../../content/links.ts';
-import type { Direction } from '../language.ts';
+import type { Direction } from '../markdown/xmlText.ts';
 import { directionOf, orderedLines } from './directions.ts';
 import type { Pictures, PlacedPicture } from './pictures.ts';
 import { type ImagePiece, type Piece, type TextPiece, textPiece } from './pieces.ts';

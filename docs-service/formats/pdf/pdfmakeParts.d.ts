@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noDefaultExport: this describes what CommonJS and the bundler export.
 
-/** The parts of PDFMake that `printer.ts` changes. PDFMake has no types for them. */
+/** The parts of PDFMake that `pdf.ts` changes. PDFMake has no types for them. */
 declare module 'pdfmake/js/Line.js' {
   export interface Inline {
     text: string;

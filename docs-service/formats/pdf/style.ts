@@ -1,5 +1,5 @@
 import type { CustomTableLayout } from 'pdfmake/interfaces';
-import type { Direction } from '../language.ts';
+import type { Direction } from '../markdown/xmlText.ts';
 import type { Paper } from '../renderJob.ts';
 import { inOrder } from './directions.ts';
 

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import type { Paper } from '../renderJob.ts';
 import type { BaseFont, FontBook } from './fontBook.ts';
 import type { Region } from './fontFiles.ts';
@@ -50,18 +50,16 @@ export interface TextWidth {
 export class Typesetter {
   readonly families = new Set<string>(['Text', 'Code']);
   readonly missing = new Set<number>();
-  readonly paper: Paper;
   /** Between the margins of a page, in points. */
   readonly textWidth: number;
-  readonly #book: FontBook;
-  readonly #region: Region;
   /** In ems. */
   readonly #advances = { Text: new Map<string, number>(), Code: new Map<string, number>() };
 
-  constructor(book: FontBook, region: Region, paper: Paper = 'a4') {
-    this.#book = book;
-    this.#region = region;
-    this.paper = paper;
+  constructor(
+    private readonly book: FontBook,
+    private readonly region: Region,
+    readonly paper: Paper = 'a4',
+  ) {
     this.textWidth = textWidthOn(paper);
   }
 
@@ -151,7 +149,7 @@ export class Typesetter {
     for (const glyph of plainGlyphs(text)) {
       const isBlank = glyph === '\n' || glyph === ' ';
       const codePoint = glyph.codePointAt(0) ?? 0;
-      const family = isBlank ? base : this.#book.familyFor(codePoint, base, this.#region);
+      const family = isBlank ? base : this.book.familyFor(codePoint, base, this.region);
       const last = parts.at(-1);
       if (last && last.family === family && family !== undefined) last.text += glyph;
       else parts.push({ text: glyph, family });
@@ -165,8 +163,8 @@ export class Typesetter {
     const known = this.#advances[base].get(character);
     if (known !== undefined) return known;
     const codePoint = character.codePointAt(0) ?? 0;
-    const family = this.#book.familyFor(codePoint, base, this.#region);
-    const advance = family === undefined ? 1.6 : this.#book.advance(codePoint, family);
+    const family = this.book.familyFor(codePoint, base, this.region);
+    const advance = family === undefined ? 1.6 : this.book.advance(codePoint, family);
     this.#advances[base].set(character, advance);
     return advance;
   }

@@ -4,20 +4,10 @@ import { isRecord } from '../../../protocol/base/json.ts';
 import { createMcpLibrary } from '../../mcp/mcpLibrary.ts';
 import { createMcpServer, followChanges } from '../../mcp/mcpServer.ts';
 import type { Authorization } from '../authorization.ts';
+import { OpenCount, whenClosed } from '../connections.ts';
 import { documentAddress, readingPath } from '../documentView.ts';
-import { OpenCount, whenClosed } from '../openCount.ts';
 import { HttpProblem } from '../problems.ts';
 import type { Services } from '../services.ts';
-
-interface McpRouteOptions {
-  readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
-  /** The address of MCP at this service; what a request says about its host decides nothing. */
-  readonly address: string;
-  /** Called with the first request. Without sessions, each request gets its own server. */
-  readonly openHandler: () => Promise<McpHandler>;
-  /** Aborted when the service shuts down, which listening clients would otherwise delay. */
-  readonly ending: AbortSignal | undefined;
-}
 
 /** Answers the requests of MCP. */
 export type McpHandler = Pick<McpHttpHandler, 'fetch' | 'close'>;
@@ -35,7 +25,18 @@ const lookAtToken = 1_000;
  * MCP by Streamable HTTP at `/mcp`, without sessions, so that any instance can answer any request. An error before a
  * message is read is a problem, as everywhere; after that, errors are those of JSON-RPC.
  */
-export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
+export function mountMcp(
+  app: FastifyInstance,
+  options: {
+    readonly authorization: Pick<Authorization, 'requireReader' | 'stillReads'>;
+    /** The address of MCP at this service; what a request says about its host decides nothing. */
+    readonly address: string;
+    /** Called with the first request. Without sessions, each request gets its own server. */
+    readonly openHandler: () => Promise<McpHandler>;
+    /** Aborted when the service shuts down, which listening clients would otherwise delay. */
+    readonly ending: AbortSignal | undefined;
+  },
+): void {
   const { authorization, address, ending } = options;
   let handler: Promise<McpHandler> | undefined;
   const listeners = new OpenCount(listenerBounds);
@@ -73,17 +74,11 @@ export function mountMcp(app: FastifyInstance, options: McpRouteOptions): void {
     });
     return sendAnswer(reply, answered);
   };
+  // Programs also find the sign-in by a GET.
+  const guard = authorization.requireReader;
   // Both name the same resource.
   for (const path of ['/mcp', '/mcp/'])
-    app.post(
-      path,
-      {
-        // Programs also find the sign-in by a GET.
-        config: { guard: authorization.requireReader },
-        onRequest: [authorization.requireReader, refuseOtherMedia],
-      },
-      answer,
-    );
+    app.post(path, { config: { guard }, onRequest: [guard, refuseOtherMedia] }, answer);
 }
 
 /** Aborts when the answer is sent, has no reader any more, or took too long. */
@@ -159,16 +154,18 @@ function notAcceptable(types: string): HttpProblem {
   return new HttpProblem(406, `The answer has another type than you accept: send "Accept: ${types}".`);
 }
 
-interface MountedLibraryOptions extends Services {
+/** The library with what the server says about itself. */
+type MountedLibrary = Services & {
   readonly version: string;
-  /** The name of the library. */
   readonly look?: { readonly title?: string };
   readonly hasConnectorTools?: boolean;
-  readonly ending?: AbortSignal;
-}
+};
 
 /** The library at `/mcp`. */
-export function mountLibrary(app: FastifyInstance, options: MountedLibraryOptions): void {
+export function mountLibrary(
+  app: FastifyInstance,
+  options: MountedLibrary & { readonly ending?: AbortSignal },
+): void {
   const { authorization, baseUrl, ending } = options;
   mountMcp(app, {
     authorization,
@@ -180,7 +177,7 @@ export function mountLibrary(app: FastifyInstance, options: MountedLibraryOption
 
 /** The SDK is loaded with the first request. */
 async function openLibraryHandler(
-  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibraryOptions,
+  { index, search, renditions, baseUrl, version, look, hasConnectorTools = false }: MountedLibrary,
   log: FastifyBaseLogger,
 ): Promise<McpHandler> {
   const protocol = await import('../../mcp/mcpProtocol.ts');

@@ -9,8 +9,8 @@ import { UnrenderableError } from '../../formats/renderJob.ts';
 import { openCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
 import type { DocumentIndex } from '../../search/documentIndex.ts';
+import { createEtag, revalidate } from '../answers.ts';
 import { seesDrafts } from '../authorization.ts';
-import { createEtag, revalidate } from '../conditional.ts';
 import { linkAddress, readingPath } from '../documentView.ts';
 import type { Services } from '../services.ts';
 

@@ -4,9 +4,11 @@ import { Type } from 'typebox';
 import { cutText } from '../../../protocol/base/text.ts';
 import { piecesOf } from '../../base/database.ts';
 import { escapeXml, visibleText } from '../../formats/markdown/xmlText.ts';
+import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import type { PublicLibrary } from '../../library/publicLibrary.ts';
+import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { tryInstant } from '../../search/documentRecord.ts';
-import { sendText } from '../conditional.ts';
+import { sendText } from '../answers.ts';
 import { readingPath } from '../documentView.ts';
 import { HttpProblem } from '../problems.ts';
 import { collectionAddress } from '../reading/documentList.ts';
@@ -79,7 +81,7 @@ Disallow: /
  * What a browser needs to search the library from its address bar (OpenSearch 1.1).
  * @param href the address of the service, without a final slash
  */
-export function openSearch(title: string, href: string): string {
+function openSearch(title: string, href: string): string {
   const name = visibleText(title) || 'runner-docs';
   const address = escapeXml(href);
   return `<?xml version="1.0" encoding="utf-8"?>
@@ -158,4 +160,68 @@ function item(name: string, { address, date }: Address): string {
   const instant = tryInstant(date);
   const modified = instant === undefined ? '' : `<lastmod>${new Date(instant).toISOString()}</lastmod>`;
   return `<${name}><loc>${escapeXml(address)}</loc>${modified}</${name}>`;
+}
+
+/** The newest. */
+const maxEntries = 100;
+
+/**
+ * What has changed in a collection, the newest first (RFC 4287).
+ * @param href the address of the service, without a final slash
+ * @param library its name, which is the author where nobody is named
+ * @param changed when documents without a date have changed, by their slugs
+ */
+export function atomFeed(
+  collection: LibraryCollection,
+  href: string,
+  library: string,
+  changed: ReadonlyMap<string, number>,
+): string {
+  const { definition, documents } = collection;
+  const entries = documents
+    .filter(({ hidden }) => !hidden)
+    .map((document) => {
+      const { slug, date, updated } = document;
+      return { document, updated: tryInstant(updated) ?? tryInstant(date) ?? changed.get(slug) ?? 0 };
+    })
+    .sort((one, other) => other.updated - one.updated || (one.document.slug < other.document.slug ? -1 : 1))
+    .slice(0, maxEntries);
+  const page = collectionAddress({ root: href }, definition.name);
+  const about = visibleText(definition.description ?? '');
+  const language = definition.lang === null ? '' : ` xml:lang="${escapeXml(definition.lang)}"`;
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom"${language}>
+<id>${escapeXml(page)}</id>
+<title>${text(definition.title, definition.name)}</title>
+${about === '' ? '' : `<subtitle>${escapeXml(about)}</subtitle>\n`}<updated>${time(entries[0]?.updated ?? 0)}</updated>
+<author><name>${text(definition.author ?? library, library)}</name></author>
+<link rel="self" type="application/atom+xml" href="${escapeXml(`${page}/feed.atom`)}"/>
+<link rel="alternate" type="text/html" href="${escapeXml(page)}"/>
+${entries.map(({ document, updated }) => entry(document, { updated, href })).join('')}</feed>
+`;
+}
+
+function entry(
+  { slug, title, date, authors, tags, description, lang }: LocatedMetadata,
+  { updated, href }: { readonly updated: number; readonly href: string },
+): string {
+  const address = escapeXml(readingPath({ root: href }, slug));
+  const published = tryInstant(date);
+  const about = visibleText(description ?? '');
+  const names = authors.map(visibleText).filter(Boolean);
+  return `<entry${lang === null ? '' : ` xml:lang="${escapeXml(lang)}"`}>
+<id>${address}</id>
+<title>${text(title, slug)}</title>
+<link rel="alternate" type="text/html" href="${address}"/>
+<updated>${time(updated)}</updated>
+${published === undefined ? '' : `<published>${time(published)}</published>\n`}${names.map((name) => `<author><name>${escapeXml(name)}</name></author>\n`).join('')}${tags.map((tag) => `<category term="${escapeXml(tag.slug)}" label="${text(tag.title, tag.slug)}"/>\n`).join('')}${about === '' ? '' : `<summary>${escapeXml(about)}</summary>\n`}</entry>
+`;
+}
+
+function text(written: string, otherwise: string): string {
+  return escapeXml(visibleText(written) || otherwise);
+}
+
+function time(instant: number): string {
+  return new Date(instant).toISOString();
 }

@@ -1,5 +1,5 @@
 import { count } from '../../../protocol/base/text.ts';
-import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { chapterTitles } from '../../formats/renderJob.ts';
 import { type Folder, type Folders, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { escapeHtml, page, type Site } from '../pages.ts';
@@ -45,7 +45,7 @@ ${description === null ? '' : `<p class="lead" dir="auto">${escapeHtml(descripti
 ${documents.length === 0 ? '' : formats(site, address)}<ol class="results">
 ${items.join('\n')}
 </ol>
-${pager({ page: number, pageSize, total: documents.length, addressOf: (to) => `${address}?page=${to}` })}
+${pager(number, pageSize, documents.length, (to) => `${address}?page=${to}`)}
 </div></div>`,
   });
 }
@@ -82,7 +82,7 @@ export function folderPage(
 ${folderTree(site, folders, path)}<div class="shelf"><div>
 <nav class="path" aria-label="Where this is"><p class="meta">${crumbs}</p></nav>
 <h1 dir="auto">${escapeHtml(name)}</h1>
-${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager({ page: number, pageSize, total: documents.length, addressOf })}
+${searchForm(site, { path })}${folderList(site, folder)}${documents.length === 0 ? '' : `<p class="count">${count(documents.length, 'document')}</p>\n<ol class="results">\n${items.join('\n')}\n</ol>\n`}${pager(number, pageSize, documents.length, addressOf)}
 </div></div></div>`,
   });
 }

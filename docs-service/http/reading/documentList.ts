@@ -1,7 +1,6 @@
 import type { CollectionDefinition } from '../../content/collectionFile.ts';
 import type { DocumentMetadata } from '../../content/document.ts';
-import { htmlLanguage } from '../../formats/language.ts';
-import { dateElement } from '../../formats/markdown/xmlText.ts';
+import { dateElement, htmlLanguage } from '../../formats/markdown/xmlText.ts';
 import type { LocatedMetadata } from '../../search/documentIndex.ts';
 import { readingPath } from '../documentView.ts';
 import { escapeHtml, type FeedLink, foundIn, type Site } from '../pages.ts';
@@ -56,16 +55,13 @@ function chips({ type, tags }: DocumentMetadata, { site, narrowed }: ItemOptions
   return `<ul class="chips" aria-label="Type and tags">${items.join('')}</ul>`;
 }
 
-interface PagerOptions {
-  /** Counted from 1. */
-  readonly page: number;
-  readonly pageSize: number;
-  readonly total: number;
-  readonly addressOf: (page: number) => string;
-}
-
-/** Links to the previous and the next page; empty if there is only one page. */
-export function pager({ page, pageSize, total, addressOf }: PagerOptions): string {
+/** Links to the pages before and after one, counted from 1; empty if there is only one page. */
+export function pager(
+  page: number,
+  pageSize: number,
+  total: number,
+  addressOf: (page: number) => string,
+): string {
   const last = Math.max(1, Math.ceil(total / pageSize));
   if (last === 1 && page === 1) return '';
   const link = (to: number, rel: string, text: string) =>

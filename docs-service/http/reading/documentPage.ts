@@ -1,5 +1,5 @@
 import type { Document, DocumentMetadata } from '../../content/document.ts';
-import { chapterTitles } from '../../formats/chapterTitles.ts';
+import { chapterTitles } from '../../formats/renderJob.ts';
 import { type Folders, neighboursInTree, parentOf } from '../../library/folders.ts';
 import type { LibraryCollection } from '../../library/libraryCollections.ts';
 import { readingPath } from '../documentView.ts';
@@ -46,12 +46,15 @@ export function documentPage(
   });
   // Strangers see no folders.
   const folder = site.isOpen ? '' : parentOf(document.path);
-  const steps = around === undefined ? folderCrumbs(site, folder) : collectionSteps(site, around);
+  const place = around === undefined ? folderCrumbs(site, folder) : collectionSteps(site, around);
   const tree = folderTree(site, folders, folder, document.slug);
-  const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${steps.join(' › ')}</p></nav>`;
+  // Nor an order but that of a collection.
+  const treeSteps = site.isOpen ? [] : neighboursInTree(folders, document.slug);
+  const next = around ? neighbours(site, around) : steps(site, treeSteps, 'Before and after');
+  const crumbs = `<nav class="path" aria-label="Where this is"><p class="meta">${place.join(' › ')}</p></nav>`;
   return {
     before: `${before}<div class="with-tree">\n${tree}<div class="reader">\n${crumbs}\n`,
-    after: `${editLink(site, document)}${around === undefined ? treeSteps(site, folders, document.slug) : neighbours(site, around)}</div></div>${after}`,
+    after: `${editLink(site, document)}${next}</div></div>${after}`,
   };
 }
 
@@ -68,11 +71,6 @@ function collectionSteps(site: Site, { definition, place, size }: AdjacentPages)
     `<a href="${address}"><bdi>${escapeHtml(definition.title)}</bdi></a>`,
     `${place} of ${size}`,
   ];
-}
-
-/** Strangers see no folders, and so no order but that of a collection. */
-function treeSteps(site: Site, folders: Folders, slug: string): string {
-  return site.isOpen ? '' : steps(site, neighboursInTree(folders, slug), 'Before and after');
 }
 
 function steps(

@@ -120,8 +120,8 @@ function list(items: readonly string[]): string {
     : `<ol class="results">\n${items.join('\n')}\n</ol>\n`;
 }
 
-function pages({ site, filter, ...view }: View, more: LibraryPlace): string {
-  return pager({ ...view, addressOf: (to) => libraryAddress(site, { ...filter, ...more, page: to }) });
+function pages({ site, filter, page, pageSize, total }: View, more: LibraryPlace): string {
+  return pager(page, pageSize, total, (to) => libraryAddress(site, { ...filter, ...more, page: to }));
 }
 
 /** In the head of a page. */

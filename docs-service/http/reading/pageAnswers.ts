@@ -1,12 +1,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Rendition } from '../../formats/renditionMaker.ts';
+import { createEtag, sendRendition, sendText } from '../answers.ts';
 import type { Authorization } from '../authorization.ts';
-import { createEtag, sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
-import { DocumentMissingError } from '../lookups.ts';
 import { escapeHtml, page, pageHeaders, type Site } from '../pages.ts';
 import { answerError, type HttpProblem, loggedProblemOf, withoutAnswer } from '../problems.ts';
-import { sendRendition } from '../sendRendition.ts';
+import { DocumentMissingError } from '../services.ts';
 
 /** Answers with a page that has the text of a document. */
 export function sendAround(

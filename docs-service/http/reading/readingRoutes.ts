@@ -1,26 +1,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { withoutUndefined } from '../../../protocol/base/withoutUndefined.ts';
+import { withoutUndefined } from '../../../protocol/base/json.ts';
 import { UnrenderableError } from '../../formats/renderJob.ts';
-import { folderAt, readFolders, startPaths } from '../../library/folders.ts';
-import { findCollection } from '../../library/libraryCollections.ts';
-import { tryLeadToAlias } from '../aliasRoute.ts';
+import { folderAt } from '../../library/folders.ts';
+import { sendRendition, sendText } from '../answers.ts';
 import { sendBook, sendPdf } from '../apiRoutes.ts';
 import type { Authorization } from '../authorization.ts';
-import { sendText } from '../conditional.ts';
 import { readingPath } from '../documentView.ts';
-import { atomFeed } from '../open/atomFeed.ts';
+import { atomFeed } from '../open/publicRoutes.ts';
+import { tryLeadToAlias } from '../openRoutes.ts';
 import { HttpProblem, noPage } from '../problems.ts';
 import { nameParameter, paperQuery, slugParameter } from '../schemas.ts';
-import { sendRendition } from '../sendRendition.ts';
 import type { Services } from '../services.ts';
 import { collectionPage, folderPage } from './collectionPage.ts';
 import { type LibraryPlace, libraryAddress } from './documentList.ts';
 import { documentPage, neighboursIn } from './documentPage.ts';
 import { libraryPage, type ResultsView, resultsPage } from './libraryPage.ts';
-import { type ListFilter, openPages, type ReadersLibrary } from './openPages.ts';
 import { createPageAnswer, sendAround, sendPage } from './pageAnswers.ts';
+import { type ListFilter, openPages, ownersPages, type ReadersLibrary } from './readersLibrary.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -64,11 +62,7 @@ function lastPage(total: number): number {
  * cookie to read the API.
  */
 export const readingRoutes: FastifyPluginAsyncTypebox<Services> = async (app, services) => {
-  const { index, readPublic, renditions, authorization, owner, site, baseUrl, lookups } = services;
-  const { href } = baseUrl;
-  const owners = ownersPages(services);
-  const libraryOf = async ({ visitor }: FastifyRequest) =>
-    visitor === null ? owners : openPages(services, await readPublic());
+  const { readPublic, authorization, owner, site } = services;
   app.addHook('onRequest', async (request, reply) => {
     if (await owner.isSignedIn(request)) return authorization.countOwnerRequest(reply);
     const isOpen = request.routeOptions.config.isOpen && (await readPublic()).collections.length > 0;
@@ -81,97 +75,108 @@ export const readingRoutes: FastifyPluginAsyncTypebox<Services> = async (app, se
   const answerWithPage = createPageAnswer(site);
   app.setErrorHandler(answerWithPage);
   app.setNotFoundHandler((request, reply) => answerWithPage(noPage(), request, reply));
-  /** Whether a page exists that is not public is not for strangers to know. */
-  const askToSignIn = async (request: FastifyRequest, reply: FastifyReply) => {
-    await owner.requireOwner(request, reply);
-    return reply;
-  };
+  const owners = ownersPages(services);
+  const libraryOf = async ({ visitor }: FastifyRequest) =>
+    visitor === null ? owners : openPages(services, await readPublic());
+  for (const addRoute of [libraryRoute, documentRoute, collectionRoute, feedRoute])
+    addRoute(app, services, libraryOf);
+  for (const addRoute of [fileRoutes, aliasRoute]) addRoute(app, services);
+};
 
+type Pages = Parameters<FastifyPluginAsyncTypebox<Services>>[0];
+type LibraryOf = (request: FastifyRequest) => Promise<ReadersLibrary>;
+
+/** Whether a page exists that is not public is not for strangers to know. */
+async function askToSignIn({ owner }: Services, request: FastifyRequest, reply: FastifyReply) {
+  await owner.requireOwner(request, reply);
+  return reply;
+}
+
+function libraryRoute(app: Pages, services: Services, libraryOf: LibraryOf): void {
   app.get('', { ...open, schema: { querystring: libraryQuery } }, async (request, reply) => {
     const { page = 1 } = request.query;
     // A form also sends its empty fields.
     const filled = Object.entries(request.query).filter(([, value]) => value !== '');
     const asked = { ...(Object.fromEntries(filled) as Partial<typeof request.query>), page };
-    if (asked.path !== undefined && request.visitor !== null) return askToSignIn(request, reply);
+    if (asked.path !== undefined && request.visitor !== null) return askToSignIn(services, request, reply);
     const library = await libraryOf(request);
     if (asked.q !== undefined) return sendResults(request, reply, { ...asked, q: asked.q, library });
     if (asked.path !== undefined) return sendFolder(request, reply, { ...asked, path: asked.path, library });
-    return sendLibrary(request, reply, { ...asked, library }, authorization);
+    return sendLibrary(request, reply, { ...asked, library }, services.authorization);
   });
+}
 
-  app.get(
-    '/:slug',
-    { ...open, schema: { params: slugParameter, querystring: Type.Object({ in: place, page: pageNumber }) } },
-    async (request, reply) => {
-      const { slug } = request.params;
-      if (slug === '') return reply.redirect(`${site.root}/read`, 303);
-      const library = await libraryOf(request);
-      const document = await library.document(slug);
-      if (document === undefined) return askToSignIn(request, reply);
-      // Browsers would keep it, and what is public no more is closed at once.
-      if ('movedTo' in document)
-        return reply
-          .header('cache-control', 'private, no-cache')
-          .redirect(readingPath(site, document.movedTo), 308);
-      const article = await library.article(document);
-      const collection = await library.collectionAround(slug, request.query.in);
-      const near = collection && neighboursIn(collection, slug, library.site);
-      const canonical = library.site.isOpen ? readingPath({ root: href }, slug) : undefined;
-      const around = documentPage(library.site, document, await library.folders(), near, canonical);
-      return sendAround(request, reply, article, around, authorization);
-    },
-  );
+function documentRoute(app: Pages, services: Services, libraryOf: LibraryOf): void {
+  const { authorization, baseUrl, site } = services;
+  const schema = { params: slugParameter, querystring: Type.Object({ in: place, page: pageNumber }) };
+  app.get('/:slug', { ...open, schema }, async (request, reply) => {
+    const { slug } = request.params;
+    if (slug === '') return reply.redirect(`${site.root}/read`, 303);
+    const library = await libraryOf(request);
+    const document = await library.document(slug);
+    if (document === undefined) return askToSignIn(services, request, reply);
+    // Browsers would keep it, and what is public no more is closed at once.
+    if ('movedTo' in document)
+      return reply
+        .header('cache-control', 'private, no-cache')
+        .redirect(readingPath(site, document.movedTo), 308);
+    const article = await library.article(document);
+    const collection = await library.collectionAround(slug, request.query.in);
+    const near = collection && neighboursIn(collection, slug, library.site);
+    const canonical = library.site.isOpen ? readingPath({ root: baseUrl.href }, slug) : undefined;
+    const around = documentPage(library.site, document, await library.folders(), near, canonical);
+    return sendAround(request, reply, article, around, authorization);
+  });
+}
 
+function collectionRoute(app: Pages, services: Services, libraryOf: LibraryOf): void {
+  const schema = { params: nameParameter, querystring: Type.Object({ page: pageNumber }) };
+  app.get('/collections/:name', { ...open, schema }, async (request, reply) => {
+    const library = await libraryOf(request);
+    const collection = await library.collection(request.params.name);
+    if (collection === undefined) return askToSignIn(services, request, reply);
+    return sendPage(request, reply, collectionPage(library.site, collection, request.query.page ?? 1));
+  });
+}
+
+function feedRoute(app: Pages, services: Services, libraryOf: LibraryOf): void {
+  const { index, authorization, baseUrl, site } = services;
+  const schema = { params: nameParameter };
+  app.get('/collections/:name/feed.atom', { ...open, schema }, async (request, reply) => {
+    const library = await libraryOf(request);
+    const collection = await library.collection(request.params.name);
+    if (collection === undefined) return askToSignIn(services, request, reply);
+    const changed = await index.changedAt(collection.documents.map(({ slug }) => slug));
+    const text = atomFeed(collection, baseUrl.href, site.title, changed);
+    return sendText(request, reply, { text, mediaType: 'application/atom+xml', authorization });
+  });
+}
+
+/** The documents and the collections as files, for the owner alone. */
+function fileRoutes(app: Pages, services: Services): void {
+  const { renditions, authorization, lookups } = services;
   app.get('/:slug.pdf', { schema: { params: slugParameter, querystring: paperQuery } }, (request, reply) =>
     sendPdf(services, request, reply, true),
   );
-
   app.get('/:slug.md', { schema: { params: slugParameter } }, async (request, reply) => {
     const found = await lookups.document(request.params.slug, true);
     return sendRendition(request, reply, await renditions.source(found), { authorization });
   });
-
-  app.get(
-    '/collections/:name',
-    { ...open, schema: { params: nameParameter, querystring: Type.Object({ page: pageNumber }) } },
-    async (request, reply) => {
-      const { site, collection: find } = await libraryOf(request);
-      const collection = await find(request.params.name);
-      if (collection === undefined) return askToSignIn(request, reply);
-      return sendPage(request, reply, collectionPage(site, collection, request.query.page ?? 1));
-    },
-  );
-
-  app.get(
-    '/collections/:name/feed.atom',
-    { ...open, schema: { params: nameParameter } },
-    async (request, reply) => {
-      const library = await libraryOf(request);
-      const collection = await library.collection(request.params.name);
-      if (collection === undefined) return askToSignIn(request, reply);
-      const changed = await index.changedAt(collection.documents.map(({ slug }) => slug));
-      const text = atomFeed({ collection, href, library: site.title, changed });
-      return sendText(request, reply, { text, mediaType: 'application/atom+xml', authorization });
-    },
-  );
-
-  app.get<{ Params: { '*': string } }>(
-    '/*',
-    { config: { isOpen: true, isFallback: true } },
-    async (request, reply) => {
-      if (await tryLeadToAlias(services, request, reply)) return reply;
-      if (request.visitor !== null) return askToSignIn(request, reply);
-      throw noPage();
-    },
-  );
-
+  const schema = { params: nameParameter, querystring: paperQuery };
   for (const ending of ['epub', 'pdf'] as const)
-    app.get(
-      `/collections/:name.${ending}`,
-      { schema: { params: nameParameter, querystring: paperQuery } },
-      (request, reply) => sendBook(services, request, reply, ending),
+    app.get(`/collections/:name.${ending}`, { schema }, (request, reply) =>
+      sendBook(services, request, reply, ending),
     );
-};
+}
+
+function aliasRoute(app: Pages, services: Services): void {
+  const config = { isOpen: true, isFallback: true } as const;
+  app.get<{ Params: { '*': string } }>('/*', { config }, async (request, reply) => {
+    if (await tryLeadToAlias(services, request, reply)) return reply;
+    if (request.visitor !== null) return askToSignIn(services, request, reply);
+    throw noPage();
+  });
+}
 
 async function sendFolder(
   request: FastifyRequest,
@@ -238,25 +243,4 @@ async function sendResults(
 /** Search engines keep the documents, and no lists of them that anyone can ask for. */
 function noIndex(reply: FastifyReply, { site }: ReadersLibrary): void {
   if (site.isOpen) reply.header('x-robots-tag', 'noindex');
-}
-
-/** For the owner: everything, with drafts. */
-function ownersPages({ index, search, renditions, site, lookups }: Services): ReadersLibrary {
-  return {
-    site,
-    list: (query) => index.list({ ...query, drafts: true }),
-    search: (query) => search.search({ ...query, drafts: true }),
-    collections: () => index.collections(),
-    folders: () => readFolders(index),
-    async startPage() {
-      const paths = startPaths(await readFolders(index));
-      const slugs = await index.slugsOf(paths);
-      const [slug] = paths.flatMap((path) => slugs.get(path) ?? []);
-      return slug === undefined ? undefined : index.read(slug);
-    },
-    document: (slug) => lookups.document(slug, true),
-    article: (document) => renditions.article(document),
-    collection: (name) => lookups.collection(name),
-    collectionAround: async (_slug, name) => (name === undefined ? undefined : findCollection(index, name)),
-  };
 }

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Scope } from '../../auth/accessToken.ts';
-import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
-import { GuardedFetchError } from '../../auth/guardedFetchError.ts';
-import type { OAuthClient } from '../../auth/oauthClient.ts';
-import { OAuthError } from '../../auth/oauthError.ts';
+import type { Scope } from '../../auth/accessTokens.ts';
+import { GuardedFetchError, OAuthError } from '../../auth/authErrors.ts';
+import type { OAuthClient } from '../../auth/clientStore.ts';
+import { isLoopbackRedirect, isRedirectAllowed, redirectUriProblem } from '../../auth/clientStore.ts';
+import { isClientId, isDocumentAddress } from '../../auth/identifiers.ts';
 import { type AuthorizationRequest, Parameters, parseAuthorizationRequest } from '../../auth/oauthRequest.ts';
-import { isLoopbackRedirect, isRedirectAllowed, redirectUriProblem } from '../../auth/redirectUri.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
 import { quoteForShell } from '../../base/text.ts';
 import { consentPage } from './consentPage.ts';
@@ -96,13 +95,11 @@ interface ConsentRequest extends AuthorizationRequest {
 /** `location` is where the client learns the reason. Unknown is one that is not looked up for strangers any more. */
 type NoRequest = { readonly kind: 'refused'; readonly location: string } | { readonly kind: 'unknown' };
 
-interface ReadOptions extends SignInServices {
-  /** Whether the owner asks, for whom more is fetched than for strangers. */
-  readonly isOwner: boolean;
-}
+/** For whom more is fetched if it is the owner. */
+type Asker = SignInServices & { readonly isOwner: boolean };
 
 /** Throws PageError if the request may not come from the client that it names. */
-async function readRequest(query: string, options: ReadOptions): Promise<ConsentRequest | NoRequest> {
+async function readRequest(query: string, options: Asker): Promise<ConsentRequest | NoRequest> {
   const parameters = new Parameters(query, 8_192);
   const found = await readClient(parameters, options);
   if (found === undefined) return { kind: 'unknown' };
@@ -118,7 +115,7 @@ async function readRequest(query: string, options: ReadOptions): Promise<Consent
   }
 }
 
-async function readClient(parameters: Parameters, options: ReadOptions) {
+async function readClient(parameters: Parameters, options: Asker) {
   const id = parameters.get('client_id');
   const redirectUri = parameters.get('redirect_uri');
   const problem = redirectUriProblem(redirectUri);
@@ -138,7 +135,7 @@ async function readClient(parameters: Parameters, options: ReadOptions) {
 /** Undefined if a stranger must sign in first, because too much was looked up for strangers. */
 async function findClient(
   id: string,
-  { clients, documents, isOwner }: ReadOptions,
+  { clients, documents, isOwner }: Asker,
   solution: Solution,
 ): Promise<OAuthClient | undefined> {
   try {

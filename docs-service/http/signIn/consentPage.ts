@@ -1,6 +1,6 @@
-import type { Scope } from '../../auth/accessToken.ts';
-import type { OAuthClient } from '../../auth/oauthClient.ts';
-import { isLoopbackName } from '../../auth/redirectUri.ts';
+import type { Scope } from '../../auth/accessTokens.ts';
+import type { OAuthClient } from '../../auth/clientStore.ts';
+import { isLoopbackName } from '../../auth/clientStore.ts';
 import { escapeHtml, type Site } from '../pages.ts';
 import { card, foreign, notice } from './signInPages.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { OAuthError } from '../../auth/oauthError.ts';
+import { OAuthError } from '../../auth/authErrors.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 
 /** In bytes. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { scopes } from '../../auth/accessToken.ts';
+import { scopes } from '../../auth/accessTokens.ts';
 import { resourceMetadataPath } from '../authorization.ts';
-import { originOf } from '../hosts.ts';
+import { originOf } from '../requestChecks.ts';
 import type { Services } from '../services.ts';
 import type { SignInServices } from './signInServices.ts';
 

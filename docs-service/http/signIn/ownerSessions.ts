@@ -1,12 +1,12 @@
 import cookie from '@fastify/cookie';
 import csrf from '@fastify/csrf-protection';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
-import { createSecret, hashSecret } from '../../auth/accessToken.ts';
+import { createSecret, hashSecret } from '../../auth/accessTokens.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 import type { OwnerStore } from '../../auth/ownerStore.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';
-import { originOf } from '../hosts.ts';
 import { HttpProblem, noPage } from '../problems.ts';
+import { originOf } from '../requestChecks.ts';
 
 /** Milliseconds that a browser stays signed in. */
 const lifetime = 7 * 86_400_000;

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { isRecord } from '../../../protocol/base/json.ts';
-import { type OAuthClient, tryClientName } from '../../auth/oauthClient.ts';
-import { OAuthError } from '../../auth/oauthError.ts';
-import { redirectUriProblem } from '../../auth/redirectUri.ts';
+import { OAuthError } from '../../auth/authErrors.ts';
+import { type OAuthClient, redirectUriProblem, tryClientName } from '../../auth/clientStore.ts';
 import { callerOf, RateLimiter } from '../../base/rateLimiter.ts';
 import { signInPaths } from './metadataRoutes.ts';
 import { answerOAuthErrors } from './signInErrors.ts';

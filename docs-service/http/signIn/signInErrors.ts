@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { OAuthError, type OAuthErrorCode } from '../../auth/oauthError.ts';
+import { OAuthError, type OAuthErrorCode } from '../../auth/authErrors.ts';
 import type { Site } from '../pages.ts';
 import { HttpProblem, loggedProblemOf, pathOf } from '../problems.ts';
 import { signInPaths } from './metadataRoutes.ts';
@@ -44,13 +44,14 @@ const codes: Readonly<Record<number, OAuthErrorCode>> = {
 /** An error for the person at the browser, who is redirected nowhere. */
 export class PageError extends Error {
   override readonly name = 'PageError';
-  readonly title: string;
-  readonly solution: Solution | undefined;
 
-  constructor(title: string, sentence: string, solution?: Solution, cause?: unknown) {
+  constructor(
+    readonly title: string,
+    sentence: string,
+    readonly solution?: Solution,
+    cause?: unknown,
+  ) {
     super(sentence, { cause });
-    this.title = title;
-    this.solution = solution;
   }
 }
 

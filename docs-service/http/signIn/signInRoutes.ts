@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { OAuthError } from '../../auth/oauthError.ts';
+import { OAuthError } from '../../auth/authErrors.ts';
 import { Parameters } from '../../auth/oauthRequest.ts';
 import type { PasswordAnswer } from '../../auth/passwords.ts';
 import type { BaseUrl } from '../../base/baseUrl.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Scope } from '../../auth/accessToken.ts';
-import { isClientId, isDocumentAddress } from '../../auth/clientId.ts';
-import { OAuthError } from '../../auth/oauthError.ts';
+import type { Scope } from '../../auth/accessTokens.ts';
+import { OAuthError } from '../../auth/authErrors.ts';
+import { isClientId, isDocumentAddress } from '../../auth/identifiers.ts';
 import { checkResources, type Parameters } from '../../auth/oauthRequest.ts';
 import type { Owner, OwnerStore } from '../../auth/ownerStore.ts';
 import type { IssuedTokens, Redemption } from '../../auth/tokenIssuer.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
+import { SerialQueue } from '../../../protocol/base/keyedWork.ts';
 import {
   connectionOptions,
   createPool,
@@ -16,11 +16,11 @@ import {
   type WriterLease,
 } from '../documentIndex.ts';
 import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
-import { createChanges, type IndexDatabase } from '../indexDatabase.ts';
+import { createChanges, type IndexDatabase, type LibraryState } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { schemaVersion } from '../indexSchema.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
-import { PostingQueue } from '../postingTables.ts';
+import { PostingQueue } from '../postingChanges.ts';
 import type { KeptStatistics } from '../searchStore.ts';
 import { locks, makeLookups, migrate, toIndexDatabase } from './tables.ts';
 
@@ -30,51 +30,22 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
   // A change may take its 120 s, and more on its way.
   const writing = createPool(url, log, { max: 2, query_timeout: 150_000 });
   const changes = createChanges();
-  /** The state that was read last, with what is kept of it. */
-  let latest = { indexId: '', changes: 0, kept: new Map() as KeptStatistics };
-  let migrated: Promise<void> | undefined;
-  const forget = (error: unknown): never => {
-    migrated = undefined;
-    throw error;
-  };
-  const prepare = () => (migrated ??= migrate(writing).catch(forget));
-
-  const forgetIfMissing = (error: unknown): never => {
-    // If somebody has dropped the tables, the next call creates them again.
-    if (error instanceof Error && 'code' in error && error.code === '42P01')
-      forget(new IndexUnavailableError('The index was deleted. Try again.'));
-    throw error;
-  };
-  const reading = async <T>(work: (database: IndexDatabase, state: typeof latest) => Promise<T>) => {
-    await prepare();
-    const options = { beginReading, Unavailable: IndexUnavailableError };
-    return inTransaction(pool, options, async (client, [, found]) => {
-      const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
-      if (meta.get('version') !== schemaVersion)
-        throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
-      const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
-      if (latest.indexId !== state.indexId || latest.changes !== state.changes)
-        latest = { ...state, kept: new Map() };
-      const value = await work(toIndexDatabase(client), latest);
-      changes.onState(state);
-      return value;
-    }).catch(forgetIfMissing);
-  };
-  const state = () => reading(async () => undefined);
-  const listener = listenForChanges(url, () => void state().catch(() => undefined));
+  const states = new StateReader(pool, writing, changes.onState);
+  const look = () => states.read(async () => undefined);
+  const listener = listenForChanges(url, () => void look().catch(() => undefined));
   const postings = new PostingQueue();
   const apply = async (wanted: IndexChanges): Promise<void> => {
-    await prepare();
+    await states.prepare();
     const put: AnalysedDocument[] = [];
     for (const document of wanted.put ?? []) {
       put.push(analyseDocument(document));
       // Requests have their turn.
       await new Promise(setImmediate);
     }
-    await inTransaction(writing, { Unavailable: IndexUnavailableError }, (client) =>
+    await inTransaction(writing, IndexUnavailableError, (client) =>
       write(client, { ...wanted, put }, postings),
-    ).catch(forgetIfMissing);
-    await state();
+    ).catch(states.forgetIfMissing);
+    await look();
   };
   /** Changes are made one after another, as they were asked for. */
   const queue = new SerialQueue();
@@ -85,18 +56,18 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
       return changes.generation();
     },
     ...passOn((name, asked) =>
-      reading(async (database, { kept }) => {
+      states.read(async (database, { kept }) => {
         const reader = new IndexReader(database, kept);
         return Reflect.apply(reader[name], reader, asked);
       }),
     ),
-    files: () => reading(readFiles),
-    indexId: () => reading(async (_, { indexId }) => indexId),
+    files: () => states.read(readFiles),
+    indexId: () => states.read(async (_, { indexId }) => indexId),
     apply: (wanted) => queue.run('', () => apply(wanted)),
     onDidChange: changes.onDidChange,
     /** The right to call `apply`, if no other instance has it. */
     tryBecomeWriter: async () => {
-      await prepare();
+      await states.prepare();
       return tryTakeLease(url).catch(toUnavailable(IndexUnavailableError));
     },
     close: async () => {
@@ -104,6 +75,55 @@ export function createPostgresIndex(url: string, log: (message: string) => void)
       await Promise.all([listener.close(), pool.end(), writing.end()]);
     },
   } satisfies DocumentIndex & IndexWriter & { readonly pool: pg.Pool; tryBecomeWriter(): unknown };
+}
+
+/** Reads one state of the index at a time, from tables that are made first. */
+class StateReader {
+  /** The state that was read last, with what is kept of it. */
+  #latest = { indexId: '', changes: 0, kept: new Map() as KeptStatistics };
+  #migrated: Promise<void> | undefined;
+
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly writing: pg.Pool,
+    private readonly onState: (state: LibraryState) => void,
+  ) {}
+
+  prepare(): Promise<void> {
+    this.#migrated ??= migrate(this.writing).catch((error) => this.#forget(error));
+    return this.#migrated;
+  }
+
+  async read<T>(
+    work: (database: IndexDatabase, state: LibraryState & { readonly kept: KeptStatistics }) => Promise<T>,
+  ): Promise<T> {
+    await this.prepare();
+    const answer = async (client: pg.ClientBase, [, found]: readonly pg.QueryResult[]) => {
+      const meta = new Map<string, string>(found?.rows.map(({ name, value }) => [name, value]));
+      if (meta.get('version') !== schemaVersion)
+        throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
+      const state = { indexId: meta.get('indexId') ?? '', changes: Number(meta.get('changes') ?? 0) };
+      if (this.#latest.indexId !== state.indexId || this.#latest.changes !== state.changes)
+        this.#latest = { ...state, kept: new Map() };
+      const value = await work(toIndexDatabase(client), this.#latest);
+      this.onState(state);
+      return value;
+    };
+    const reading = inTransaction(this.pool, IndexUnavailableError, answer, beginReading);
+    return reading.catch(this.forgetIfMissing);
+  }
+
+  /** If somebody has dropped the tables, the next call creates them again. */
+  readonly forgetIfMissing = (error: unknown): never => {
+    if (error instanceof Error && 'code' in error && error.code === '42P01')
+      this.#forget(new IndexUnavailableError('The index was deleted. Try again.'));
+    throw error;
+  };
+
+  #forget(error: unknown): never {
+    this.#migrated = undefined;
+    throw error;
+  }
 }
 
 async function write(client: pg.ClientBase, changes: AnalysedChanges, postings: PostingQueue): Promise<void> {

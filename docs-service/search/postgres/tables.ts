@@ -40,7 +40,7 @@ export const locks = { schema: 7_310_001, writing: 7_310_002, lease: 7_310_003 }
 
 /** Creates the tables of the index. Those of another version are dropped: the index is a cache. */
 export async function migrate(pool: pg.Pool): Promise<void> {
-  await inTransaction(pool, { Unavailable: IndexUnavailableError }, async (client) => {
+  await inTransaction(pool, IndexUnavailableError, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [locks.schema]);
     const { rows } = await client.query<{ made: number }>(
       `SELECT num_nonnulls(${tables.map((name) => `to_regclass('${name}')`).join(', ')}) AS made`,
@@ -109,9 +109,11 @@ function* batches(rows: readonly IndexRow[]): Generator<string> {
   let batch: string[] = [];
   let size = 0;
   for (const row of rows) {
-    const text = JSON.stringify(
-      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toJson(value)])),
-    );
+    const shown = Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value,
+    ]);
+    const text = JSON.stringify(Object.fromEntries(shown));
     batch.push(text);
     size += text.length;
     if (size < maxAtOnce) continue;
@@ -119,10 +121,6 @@ function* batches(rows: readonly IndexRow[]): Generator<string> {
     [batch, size] = [[], 0];
   }
   if (batch.length > 0) yield `[${batch.join(',')}]`;
-}
-
-function toJson(value: SqlValue): SqlValue {
-  return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 
 const maxAtOnce = 2_000_000;

@@ -1,12 +1,7 @@
 import { statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { SerialQueue } from '../../../protocol/base/serialQueue.ts';
-import {
-  answerCalls,
-  createCalledWorker,
-  type WorkerAnswer,
-  type WorkerFailure,
-} from '../../base/calledWorker.ts';
+import { SerialQueue } from '../../../protocol/base/keyedWork.ts';
+import { answerCalls, CalledWorker, type WorkerAnswer, type WorkerFailure } from '../../base/calledWorker.ts';
 import { type Database, isCorruption, removeDatabase } from '../../base/sqliteDatabase.ts';
 import type { Document } from '../../content/document.ts';
 import { type IndexChanges, IndexUnavailableError, QueryError } from '../documentIndex.ts';
@@ -14,7 +9,7 @@ import { type AnalysedDocument, analyseDocument } from '../documentWords.ts';
 import { type IndexDatabase, type LibraryState, readState } from '../indexDatabase.ts';
 import { IndexReader } from '../indexReader.ts';
 import { type AnalysedChanges, applyChanges, isComplete, readFiles } from '../indexWriter.ts';
-import { PostingQueue } from '../postingTables.ts';
+import { PostingQueue } from '../postingChanges.ts';
 import { isCurrent, makeLookups, openIndex, releasePages, toIndexDatabase } from './indexFile.ts';
 import type { IndexThreadData } from './sqliteIndex.ts';
 
@@ -126,21 +121,20 @@ function createIndexFile(file: string, program: string) {
 }
 
 class OpenIndex {
-  readonly identity: number | undefined;
-  readonly #file: Database;
   readonly #database: IndexDatabase;
   readonly #postings = new PostingQueue();
   #hasLookups = false;
   #seen: { readonly version: number; readonly state: LibraryState; readonly reader: IndexReader } | undefined;
 
-  constructor(file: Database, identity: number | undefined) {
-    this.identity = identity;
-    this.#file = file;
+  constructor(
+    private readonly file: Database,
+    readonly identity: number | undefined,
+  ) {
     this.#database = toIndexDatabase(file);
   }
 
   answer(method: string, parameters: readonly unknown[]): ReturnType<IndexWork> {
-    return this.#file.snapshot(async () => {
+    return this.file.snapshot(async () => {
       // The state comes first: it begins the snapshot.
       const { state, reader } = await this.#look();
       return { note: state, value: await this.#call(reader, method, parameters) };
@@ -158,12 +152,12 @@ class OpenIndex {
   async apply(changes: AnalysedChanges): ReturnType<IndexWork> {
     const wasComplete = await isComplete(this.#database);
     // Before the first change of this process, because the one before may have ended in between.
-    if (!this.#hasLookups && wasComplete) makeLookups(this.#file);
+    if (!this.#hasLookups && wasComplete) makeLookups(this.file);
     this.#hasLookups ||= wasComplete;
-    await this.#file.change(() => applyChanges(this.#database, changes, this.#postings));
+    await this.file.change(() => applyChanges(this.#database, changes, this.#postings));
     if (!wasComplete && (await isComplete(this.#database))) {
-      makeLookups(this.#file);
-      releasePages(this.#file);
+      makeLookups(this.file);
+      releasePages(this.file);
     }
     return { value: undefined, note: (await this.#look(true)).state };
   }
@@ -172,7 +166,7 @@ class OpenIndex {
   async #look(isOwn = false) {
     const [made] = await this.#database.rows<{ data_version: number }>('PRAGMA data_version');
     const version = made?.data_version ?? 0;
-    if (version !== this.#seen?.version && !isCurrent(this.#file))
+    if (version !== this.#seen?.version && !isCurrent(this.file))
       throw new IndexUnavailableError('Another version of the program uses this index. Restart this one.');
     if (this.#seen && !isOwn && version === this.#seen.version) return this.#seen;
     const state = await readState(this.#database);
@@ -180,7 +174,7 @@ class OpenIndex {
   }
 
   close(): void {
-    this.#file.close();
+    this.file.close();
   }
 }
 
@@ -199,7 +193,7 @@ const idleTime = 5_000;
  */
 function createDocumentAnalysis(program: string) {
   const start = () =>
-    createCalledWorker<{ analyse: (documents: readonly Document[]) => readonly AnalysedDocument[] }, never>({
+    new CalledWorker<{ analyse: (documents: readonly Document[]) => readonly AnalysedDocument[] }, never>({
       ...{ program, name: 'analysis', data: { program } satisfies IndexThreadData },
       ...{ onNote: () => undefined, log: () => undefined, toError: ({ message }) => new Error(message) },
     });

@@ -1,4 +1,4 @@
-import { createCalledWorker, type WorkerFailure } from '../../base/calledWorker.ts';
+import { CalledWorker, type WorkerFailure } from '../../base/calledWorker.ts';
 import {
   type DocumentIndex,
   IndexUnavailableError,
@@ -9,24 +9,20 @@ import {
 } from '../documentIndex.ts';
 import { createChanges, type LibraryState } from '../indexDatabase.ts';
 
-interface SqliteIndexOptions {
-  /** Created if it is missing. Several processes may share it. */
-  readonly file: string;
-  /** The worker's program, `docs-service/indexWorker.cjs` beside this one. */
-  readonly worker: string;
-  readonly log: (message: string) => void;
-}
-
-/** The index in an SQLite file. Readers and the writer have a thread each, so that neither waits for a transaction. */
-export function createSqliteIndex({
-  file,
-  worker: program,
-  log,
-}: SqliteIndexOptions): DocumentIndex & IndexWriter {
+/**
+ * The index in an SQLite file. Readers and the writer have a thread each, so that neither waits for a transaction.
+ * @param file created if it is missing; several processes may share it
+ * @param program of the worker, `docs-service/indexWorker.cjs` beside this one
+ */
+export function createSqliteIndex(
+  file: string,
+  program: string,
+  log: (message: string) => void,
+): DocumentIndex & IndexWriter {
   const changes = createChanges();
   const data: IndexThreadData = { file, program };
   const start = () =>
-    createCalledWorker<IndexMethods, LibraryState>({
+    new CalledWorker<IndexMethods, LibraryState>({
       ...{ program, data, name: 'index', log, toError },
       // Each answer has the state of the library that it was read from.
       onNote: changes.onState,

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { thisPlatform } from './folder.ts';
+import { thisPlatform } from './folders.ts';
 
 /**
  * Makes one pipe of both output streams of a child, whose input is empty, so that what is read has the order in which

@@ -2,21 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { thisPlatform } from './folder.ts';
-
-interface PrivateFileOptions {
-  /** It is on the disk before it has its name: for what must not be lost when the machine stops. */
-  readonly isSynced?: boolean;
-}
+import { thisPlatform } from './folders.ts';
 
 /**
  * Writes a file that only the user can read: whole or not at all, even if it is written twice at the same time, here or
- * by another program.
+ * by another program. With `isSynced` it is on the disk before it has its name: for what must not be lost when the
+ * machine stops.
  */
 export async function writePrivateFile(
   path: string,
   text: string,
-  { isSynced = false }: PrivateFileOptions = {},
+  { isSynced = false }: { readonly isSynced?: boolean } = {},
 ): Promise<void> {
   await makePrivateFolder(dirname(path));
   const beside = `${path}.${randomUUID()}`;

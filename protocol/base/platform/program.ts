@@ -10,7 +10,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve, win32 } from 'node:path';
 import { promisify } from 'node:util';
 import { argument, command as program } from 'cross-spawn/lib/util/escape.js';
-import { thisPlatform } from './folder.ts';
+import { thisPlatform } from './folders.ts';
 
 export interface ProgramOptions extends Omit<SpawnOptions, 'shell' | 'windowsVerbatimArguments'> {
   /** This one, unless a test names another. */

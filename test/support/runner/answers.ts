@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { encodeJson } from '../../../daemon/practice/server.ts';
-import { splitTokens } from '../../../daemon/practice/speech.ts';
+import { splitTokens } from '../../../daemon/practice/exchange.ts';
+import { encodeJson } from '../../../daemon/practice/practiceRunner.ts';
 import { aborted, type RawExchange, type Script } from './scriptedAnswer.ts';
 import type { Piece, ScriptedCall, ScriptedSpeaker } from './scriptedSpeech.ts';
 

@@ -1,4 +1,4 @@
-import type { LoadedModels, ResidentModel } from '../../../daemon/practice/modelStore.ts';
+import type { LoadedModels, ResidentModel } from '../../../daemon/practice/model.ts';
 
 export interface LingeringModels extends LoadedModels {
   /** Keeps a model in the list until the returned function is called. */

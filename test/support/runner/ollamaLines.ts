@@ -1,5 +1,5 @@
 import { ApiFailure, type Fields, type HttpAnswer, recordOf } from '../../../daemon/practice/exchange.ts';
-import type { InstalledModel } from '../../../daemon/practice/modelStore.ts';
+import type { InstalledModel } from '../../../daemon/practice/model.ts';
 import type { Ending } from './scriptedSpeech.ts';
 import { withHost } from './standInModel.ts';
 

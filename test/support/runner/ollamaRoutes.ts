@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import {
   ApiFailure,
   badRequest,
+  countTokens,
   type Fields,
   type HttpAnswer,
   listOf,
@@ -13,7 +14,6 @@ import {
 } from '../../../daemon/practice/exchange.ts';
 import { readInference } from '../../../daemon/practice/inference.ts';
 import { type PracticeCapability, tryModelName } from '../../../daemon/practice/model.ts';
-import { countTokens } from '../../../daemon/practice/speech.ts';
 import { isRecord } from '../../../protocol/base/json.ts';
 import { escapeMarkup } from '../../../protocol/base/text.ts';
 import { extrasOf, listedEntry, shownDetails, toPracticeModel } from './standInModel.ts';

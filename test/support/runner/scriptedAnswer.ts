@@ -6,8 +6,8 @@ import {
   type HttpAnswer,
   type Practice,
   type Request,
+  type Speaker,
 } from '../../../daemon/practice/exchange.ts';
-import type { Speaker } from '../../../daemon/practice/speech.ts';
 import { tryJson } from '../../../protocol/base/json.ts';
 import { readBody } from './ollamaBody.ts';
 import { dressAnswer } from './ollamaLines.ts';

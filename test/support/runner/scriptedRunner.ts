@@ -1,13 +1,15 @@
 import { createServer } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { ExchangeRoute, Practice } from '../../../daemon/practice/exchange.ts';
-import { practiceCatalog, practiceModels } from '../../../daemon/practice/model.ts';
-import { createLoadedModels, createModelStore } from '../../../daemon/practice/modelStore.ts';
+import type { ExchangeRoute, Practice, Speaker } from '../../../daemon/practice/exchange.ts';
+import {
+  createLoadedModels,
+  ModelStore,
+  practiceCatalog,
+  practiceModels,
+} from '../../../daemon/practice/model.ts';
 import { readPages } from '../../../daemon/practice/pages.ts';
-import { createRoutes } from '../../../daemon/practice/practiceRunner.ts';
-import { serve } from '../../../daemon/practice/server.ts';
+import { createRoutes, serve } from '../../../daemon/practice/practiceRunner.ts';
 import { createSpeaker } from '../../../daemon/practice/speaker.ts';
-import type { Speaker } from '../../../daemon/practice/speech.ts';
 import { closeServer, portOf } from '../recordings.ts';
 import { lingering } from './lingeringModels.ts';
 import { createRequestLog, type RecordedRequest } from './requestLog.ts';
@@ -83,7 +85,7 @@ function createPractice(
   const { now, catalog = practiceCatalog(), pullStep = 0, unloadTakes = 20 } = options;
   const models: readonly StandInModel[] = options.models ?? practiceModels();
   const quote = createSpeaker(readPages(options.docs ?? '/nowhere'));
-  const store = createModelStore(models.map(toPracticeModel), now);
+  const store = new ModelStore(models.map(toPracticeModel), now);
   for (const model of models)
     if (model.modifiedAt !== undefined) store.install(toPracticeModel(model), model.modifiedAt);
   const loaded = lingering(createLoadedModels(now), { now, unloadTakes });

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ApiFailure } from '../../../daemon/practice/exchange.ts';
-import type { Call, PracticePrompt, SpeechPiece as Said, Speaker } from '../../../daemon/practice/speech.ts';
+import {
+  ApiFailure,
+  type Call,
+  type PracticePrompt,
+  type SpeechPiece as Said,
+  type Speaker,
+} from '../../../daemon/practice/exchange.ts';
 
 /** What a scripted model says and does, piece by piece. */
 export type Piece =

@@ -1,7 +1,6 @@
 import { type Fields, recordOf } from '../../../daemon/practice/exchange.ts';
 import { installedEntry, shownModel } from '../../../daemon/practice/listing.ts';
-import { type PracticeModel, practiceModel } from '../../../daemon/practice/model.ts';
-import type { InstalledModel } from '../../../daemon/practice/modelStore.ts';
+import { type InstalledModel, type PracticeModel, practiceModel } from '../../../daemon/practice/model.ts';
 import type { ScriptedSpeaker } from './scriptedSpeech.ts';
 
 /** What models of a real runner may have beside what the practice runner's have. */

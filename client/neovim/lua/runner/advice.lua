@@ -19,37 +19,29 @@ local function enlarge(advice, without, with)
   return ('%s or set %s in setup()'):format(with, size)
 end
 
----@type table<string, fun(advice: runner.Advice): string>
+local auth = 'Say in "auth" of ~/.config/runner/config.json where '
+local new_chat = 'begin a new chat with :RunnerChat!'
+
+---@param advice runner.Advice
+---@return string
+local function text_of(advice)
+  return advice.text
+end
+
+--- A sentence, or what makes one of the advice.
+---@type table<string, string|fun(advice: runner.Advice): string>
 local words = {
-  ['start-runner'] = function()
-    local yours = 'Or start yours (for example with "ollama serve" or "llama-server"), or set `host` in setup().'
-    return ':RunnerEngine offers what can be started here. ' .. yours
-  end,
-  ['check-address'] = function()
-    return 'Check `host` in setup().'
-  end,
-  ['check-proxy'] = function()
-    return 'Check `host` in setup(), and whether there is a proxy in between.'
-  end,
-  ['set-address'] = function()
-    return 'Set `host` in setup() to where the runner itself answers.'
-  end,
-  ['name-ca-file'] = function()
-    return 'If it is your own, name its CA file as `caFile` in setup().'
-  end,
-  ['set-token'] = function()
-    return 'Say in "auth" of ~/.config/runner/config.json where its token is, or check the one that is there.'
-  end,
-  ['set-password'] = function()
-    local where = 'where its "user:password" is, or check the one that is there.'
-    return 'Say in "auth" of ~/.config/runner/config.json ' .. where
-  end,
-  ['use-https'] = function(advice)
-    return advice.text
-  end,
+  ['start-runner'] = ':RunnerEngine offers what can be started here. '
+    .. 'Or start yours (for example with "ollama serve" or "llama-server"), or set `host` in setup().',
+  ['check-address'] = 'Check `host` in setup().',
+  ['check-proxy'] = 'Check `host` in setup(), and whether there is a proxy in between.',
+  ['set-address'] = 'Set `host` in setup() to where the runner itself answers.',
+  ['name-ca-file'] = 'If it is your own, name its CA file as `caFile` in setup().',
+  ['set-token'] = auth .. 'its token is, or check the one that is there.',
+  ['set-password'] = auth .. 'its "user:password" is, or check the one that is there.',
+  ['use-https'] = text_of,
   ['shorten-prompt'] = function(advice)
-    local new = 'begin a new chat with :RunnerChat!'
-    return enlarge(advice, 'Shorten it or ' .. new, ('Shorten it, %s,'):format(new)) .. '.'
+    return enlarge(advice, 'Shorten it or ' .. new_chat, ('Shorten it, %s,'):format(new_chat)) .. '.'
   end,
   ['offer-fewer-tools'] = function(advice)
     local fewer = 'Most of it describes the tools: switch some off with :RunnerTools'
@@ -63,15 +55,9 @@ local words = {
     local token = 'enter a token for its address under "auth" in ~/.config/runner/config.json'
     return ('Log in with :RunnerLogin %s, or %s.'):format(advice.server, token)
   end,
-  ['wait-for-restart'] = function(advice)
-    return advice.text
-  end,
-  ['check-network'] = function()
-    return 'Check the network, or set `catalogUrl` in setup(); installed models work without it.'
-  end,
-  ['set-catalog'] = function()
-    return 'Set `catalogUrl` in setup() to where a catalog answers; installed models work without it.'
-  end,
+  ['wait-for-restart'] = text_of,
+  ['check-network'] = 'Check the network, or set `catalogUrl` in setup(); installed models work without it.',
+  ['set-catalog'] = 'Set `catalogUrl` in setup() to where a catalog answers; installed models work without it.',
 }
 
 ---@param said runner.Advised
@@ -79,7 +65,10 @@ local words = {
 function M.fit(said)
   local advice = said.advice
   local say = advice and words[advice.code]
-  return say and ('%s %s'):format(advice.problem, say(advice)) or said.message
+  if not say then
+    return said.message
+  end
+  return ('%s %s'):format(advice.problem, type(say) == 'string' and say or say(advice))
 end
 
 return M

@@ -164,17 +164,14 @@ local function start_anew(client)
 end
 
 ---@param client vim.lsp.Client
-local function tell_trust(client)
-  client:notify('runner/trust/didChange', { trusted = options.is_trusted() })
-end
-
----@param client vim.lsp.Client
 local function update_trust(client)
   if started.is_trusted == options.is_trusted() then
     return
   end
   started.is_trusted = options.is_trusted()
-  once_initialized(client, tell_trust)
+  once_initialized(client, function()
+    client:notify('runner/trust/didChange', { trusted = options.is_trusted() })
+  end)
 end
 
 --- Sends changed options to a running daemon. Only another command restarts it.

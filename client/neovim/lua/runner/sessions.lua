@@ -62,34 +62,25 @@ end
 ---@param session runner.Session
 ---@return runner.Action[]
 local function actions_of(session)
+  local function action(title, run)
+    return { title = title, run = run }
+  end
   return {
-    {
-      title = 'Open',
-      run = function()
-        require('runner.chat').resume(session.id)
-      end,
-    },
-    {
-      title = 'Open a copy',
-      run = function()
-        require('runner.chat').fork(session.id)
-      end,
-    },
-    {
-      title = 'Preview',
-      run = function()
-        -- Read-only beside the window, as a chat would show it.
-        M.read(session.id, false, function(result)
-          require('runner.chat').preview(session.title, result)
-        end)
-      end,
-    },
-    {
-      title = 'Delete',
-      run = function()
-        delete(session)
-      end,
-    },
+    action('Open', function()
+      require('runner.chat').resume(session.id)
+    end),
+    action('Open a copy', function()
+      require('runner.chat').fork(session.id)
+    end),
+    action('Preview', function()
+      -- Read-only beside the window, as a chat would show it.
+      M.read(session.id, false, function(result)
+        require('runner.chat').preview(session.title, result)
+      end)
+    end),
+    action('Delete', function()
+      delete(session)
+    end),
   }
 end
 

@@ -1,4 +1,4 @@
---- Those of docs/PROTOCOL.md: made from daemon/config/settings.ts, to which a test holds it.
+--- Those of docs/PROTOCOL.md: made from daemon/config/settingsTable.ts, to which a test holds it.
 ---@type { name: string, schema: runner.Schema }[]
 return {
   { name = 'host', schema = { type = 'string' } },

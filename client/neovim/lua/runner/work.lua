@@ -23,14 +23,6 @@ local function forget(work)
   vim.cmd.redrawstatus({ bang = true })
 end
 
----@param token any
----@return runner.Work?
-local function work_of(token)
-  return vim.iter(works):find(function(work)
-    return work.token == token
-  end)
-end
-
 --- Only if nothing else shows progress, so that it is not shown twice. In one row: after a longer message the editor
 --- waits for a key. It writes `title: 100% message`.
 ---@param work runner.Work
@@ -57,7 +49,9 @@ local function watch()
     group = vim.api.nvim_create_augroup('runner.work', { clear = true }),
     callback = function(event)
       local params = event.data.params
-      local work = work_of(params.token)
+      local work = vim.iter(works):find(function(one)
+        return one.token == params.token
+      end)
       if not work then
         return
       end

@@ -74,11 +74,6 @@ function Chat:select(selection)
   self.page.prompt:show_context(selection and 'with ' .. selection.title)
 end
 
----@param message string
-local function to_error(message)
-  return ('**Error:** %s'):format(message)
-end
-
 ---@private
 ---@param continue fun(name: string)
 ---@param failed? fun() Called after the user was notified.
@@ -94,7 +89,7 @@ function Chat:with_model(continue, failed)
     end
   end, function(message)
     if self.page:is_there() then
-      self.page:add_remark(to_error(message))
+      self.page:add_remark(('**Error:** %s'):format(message))
       if failed then
         failed()
       end

@@ -75,13 +75,6 @@ function Conversation:edits_params()
   return self.session and self.turns > 0 and { session = self.session, prompt = self.turns } or nil
 end
 
----@param turn runner.Turn
----@return runner.Message
-local function message_of(turn)
-  local attachments = turn.attachments and turn.attachments[1] and turn.attachments or nil
-  return { role = 'user', content = turn.prompt, attachments = attachments, images = turn.images }
-end
-
 ---@param message? runner.Message
 ---@return boolean
 local function says_something(message)
@@ -98,10 +91,12 @@ function Conversation:ask(turn, listener)
   self.stream_id = stream_id
   listeners[stream_id] = listener
   local replaces = turn.is_again or self.is_replaced
+  local attachments = turn.attachments and turn.attachments[1] and turn.attachments or nil
+  local message = { role = 'user', content = turn.prompt, attachments = attachments, images = turn.images }
   local params = {
     streamId = stream_id,
     model = turn.model,
-    messages = turn.is_again and {} or { message_of(turn) },
+    messages = turn.is_again and {} or { message },
     hostedTools = turn.tool_servers,
     session = self.session,
     history = self.session and 'kept' or nil,
